@@ -1,0 +1,1 @@
+"""Leaf nouns that every layer stands on."""

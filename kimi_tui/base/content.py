@@ -1,0 +1,113 @@
+"""Content parts: what messages, tool results and the Wire carry.
+
+The JSON shape of each part is that of `specs/wire.md` (ContentPart). Parts are plain frozen
+dataclasses so that a streamed token costs under a microsecond; `base.encoding` turns them to and from JSON.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Text, or a fragment of it while it streams."""
+
+    text: str
+    type: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkPart:
+    """What the model thought; `encrypted` is the provider's signature, sent back unchanged."""
+
+    think: str
+    encrypted: str | None = None
+    type: Literal["think"] = "think"
+
+
+@dataclass(frozen=True, slots=True)
+class MediaURL:
+    """Where a medium lies: a `data:` URL or an address; `id` tells apart equal ones."""
+
+    url: str
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImageURLPart:
+    """An image."""
+
+    image_url: MediaURL
+    type: Literal["image_url"] = "image_url"
+
+
+@dataclass(frozen=True, slots=True)
+class AudioURLPart:
+    """A sound."""
+
+    audio_url: MediaURL
+    type: Literal["audio_url"] = "audio_url"
+
+
+@dataclass(frozen=True, slots=True)
+class VideoURLPart:
+    """A film."""
+
+    video_url: MediaURL
+    type: Literal["video_url"] = "video_url"
+
+
+ContentPart = Annotated[
+    TextPart | ThinkPart | ImageURLPart | AudioURLPart | VideoURLPart, Field(discriminator="type")
+]
+
+UserInput = str | tuple[ContentPart, ...]
+"""What a user sends: plain text, or parts when there is more than text."""
+
+
+def as_parts(content: str | Iterable[ContentPart]) -> tuple[ContentPart, ...]:
+    """`content` as parts; an empty string has none."""
+    if isinstance(content, str):
+        return (TextPart(content),) if content else ()
+    return tuple(content)
+
+
+def text_of(content: str | Iterable[ContentPart]) -> str:
+    """The text parts of `content`, joined; everything else is left out."""
+    if isinstance(content, str):
+        return content
+    return "".join(part.text for part in content if isinstance(part, TextPart))
+
+
+def merged(parts: Iterable[ContentPart]) -> tuple[ContentPart, ...]:
+    """`parts` with adjacent text joined, and adjacent thinking joined up to its signature."""
+    result: list[ContentPart] = []
+    texts: list[str] = []
+    for part in parts:
+        last = result[-1] if result else None
+        if isinstance(part, TextPart) and isinstance(last, TextPart):
+            texts.append(part.text)
+            continue
+        if texts and isinstance(last, TextPart):
+            result[-1] = TextPart(last.text + "".join(texts))
+            texts.clear()
+        if isinstance(part, ThinkPart) and isinstance(last, ThinkPart) and last.encrypted is None:
+            result[-1] = ThinkPart(last.think + part.think, part.encrypted)
+        else:
+            result.append(part)
+    if texts and isinstance(result[-1], TextPart):
+        result[-1] = TextPart(result[-1].text + "".join(texts))
+    return tuple(result)
+
+
+def system_note(text: str) -> TextPart:
+    """A note from the program to the model, marked as such."""
+    return TextPart(f"<system>{text}</system>")
+
+
+def is_system_note(content: str | Sequence[ContentPart]) -> bool:
+    """Whether `content` is a note from the program rather than somebody's words."""
+    return text_of(content).startswith("<system>")

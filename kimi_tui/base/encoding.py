@@ -1,0 +1,31 @@
+"""JSON to and from the frozen dataclasses of `base` and `wire`.
+
+One pydantic TypeAdapter a type, built at its first use: defining a message costs nothing at start-up.
+"""
+
+from functools import cache
+from typing import Any, TypeVar, cast
+
+from pydantic import TypeAdapter
+
+T = TypeVar("T")
+
+
+@cache
+def _adapter(of: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(of)
+
+
+def to_jsonable(value: Any, *, as_type: Any = None) -> Any:
+    """`value` as JSON values; fields that are None are left out."""
+    return _adapter(as_type or type(value)).dump_python(value, mode="json", exclude_none=True)
+
+
+def to_json(value: Any, *, as_type: Any = None) -> bytes:
+    """`value` as one line of UTF-8 JSON; fields that are None are left out."""
+    return _adapter(as_type or type(value)).dump_json(value, exclude_none=True)
+
+
+def from_jsonable(of: type[T], value: Any) -> T:
+    """`value` as an `of`; unknown fields are ignored. Raises pydantic.ValidationError."""
+    return cast("T", _adapter(of).validate_python(value))

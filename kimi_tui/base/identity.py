@@ -1,0 +1,15 @@
+"""Identifiers."""
+
+import secrets
+import time
+import uuid
+
+
+def new_id() -> str:
+    """A random identifier, for requests, tool calls and sessions."""
+    return str(uuid.uuid4())
+
+
+def new_uid() -> str:
+    """A short identifier that sorts by time, for checkpoints: 12 hex digits of milliseconds, 8 random."""
+    return f"{int(time.time() * 1000):012x}{secrets.token_hex(4)}"

@@ -1,0 +1,67 @@
+"""Messages of the conversation, in the shape that the journal and every provider start from.
+
+The JSON shape is `specs/session.md`'s: `{"role", "content", "tool_calls"?, "tool_call_id"?}`.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator
+
+from kimi_tui.base.content import ContentPart, as_parts, text_of
+
+Role = Literal["user", "assistant", "tool", "system"]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """The tool that is called; `arguments` is JSON text as the model wrote it."""
+
+    name: str
+    arguments: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's request to run a tool. `extras` holds a provider's own fields, sent back unchanged."""
+
+    id: str
+    function: FunctionCall
+    type: Literal["function"] = "function"
+    extras: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallPart:
+    """A fragment of the arguments of the last ToolCall, or of `tool_call_id` when calls interleave."""
+
+    arguments_part: str | None = None
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message. In memory the content is always parts; on disk it may be a string."""
+
+    role: Role
+    content: Annotated[tuple[ContentPart, ...], BeforeValidator(lambda value: _parts_or_json(value))] = ()
+    tool_calls: tuple[ToolCall, ...] | None = None
+    tool_call_id: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The text parts, joined."""
+        return text_of(self.content)
+
+
+def user_message(content: str | tuple[ContentPart, ...]) -> Message:
+    """What the user, or the program in the user's place, says."""
+    return Message("user", as_parts(content))
+
+
+def _parts_or_json(value: Any) -> Any:
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return as_parts(value)
+    return value

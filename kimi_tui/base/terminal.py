@@ -1,0 +1,36 @@
+"""Untrusted text made fit for a terminal."""
+
+import re
+
+_ESCAPE_SEQUENCES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
+    r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|\x9c|$)"  # OSC, DCS, SOS, PM, APC up to their terminator
+    r"|\x1b[ -/]*[0-~]"  # other escapes
+    r"|\x9b[0-?]*[ -/]*[@-~]",  # 8-bit CSI
+    re.DOTALL,
+)
+_CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
+_BIDI = dict.fromkeys((*range(8234, 8239), *range(8294, 8298), 8206, 8207, 1564))
+_SURROGATES = dict.fromkeys(range(55296, 57344), 65533)
+_FORBIDDEN = {**_CONTROLS, **_BIDI, **_SURROGATES}
+_SUSPECT = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def plain(text: str) -> str:
+    """`text` without escape sequences, control characters (tab and newline stay) and direction overrides.
+
+    A line that was rewritten in place with carriage returns keeps its last state, as a terminal would show it.
+    """
+    if not _SUSPECT.search(text):
+        return text
+    text = _ESCAPE_SEQUENCES.sub("", text).replace("\r\n", "\n")
+    if "\r" in text:
+        text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    return text.translate(_FORBIDDEN)
+
+
+def plain_line(text: str) -> str:
+    """`plain` on one line: every run of white space becomes a space."""
+    return " ".join(plain(text).split())

@@ -1,0 +1,31 @@
+"""Token usage as providers report it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens of one model call. The four counts are disjoint."""
+
+    input_other: int = 0
+    output: int = 0
+    input_cache_read: int = 0
+    input_cache_creation: int = 0
+
+    @property
+    def input(self) -> int:
+        """All tokens sent."""
+        return self.input_other + self.input_cache_read + self.input_cache_creation
+
+    @property
+    def total(self) -> int:
+        """All tokens sent and received: what the next request will weigh at least."""
+        return self.input + self.output
+
+    def __add__(self, other: "TokenUsage") -> "TokenUsage":
+        return TokenUsage(
+            self.input_other + other.input_other,
+            self.output + other.output,
+            self.input_cache_read + other.input_cache_read,
+            self.input_cache_creation + other.input_cache_creation,
+        )

@@ -1,0 +1,1 @@
+"""Options to settings; picks one front end; exit codes."""

@@ -1,0 +1,1 @@
+"""Strategies that shorten a conversation (`specs/compaction.md`)."""

@@ -1,0 +1,1 @@
+"""One session behind the Wire: commands in, events out; the composition root."""

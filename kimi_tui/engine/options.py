@@ -1,0 +1,33 @@
+"""What a session is opened with."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kimi_tui.config.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """Settings and options, resolved: what wins over what is decided before the engine sees them."""
+
+    settings: Settings
+    share_dir: Path
+    work_dir: Path
+    additional_dirs: tuple[Path, ...] = ()
+    session_id: str | None = None
+    """A session to resume."""
+    continue_last: bool = False
+    """Resume the session last used in the work dir; a new one when there is none."""
+    fork: bool = False
+    """Go on in a copy of the session to resume."""
+    agent: str = "default"
+    agent_file: Path | None = None
+    model: str | None = None
+    """A name under `[models]`; None for the default model."""
+    demo: bool = False
+    thinking: bool | None = None
+    yolo: bool = False
+    max_cost_usd: float | None = None
+    max_time_s: float | None = None
+    interactive: bool = True
+    """Whether somebody is there to answer."""

@@ -1,0 +1,1 @@
+"""Print mode. It knows only the Wire."""

@@ -1,0 +1,1 @@
+"""The agent loop: turn, step, retry, approval, D-Mail."""

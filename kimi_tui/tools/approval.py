@@ -1,0 +1,60 @@
+"""The door between a tool and the user's consent: what is asked, and how a no reaches the soul."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from kimi_tui.tools.tool import RunningCall
+from kimi_tui.wire.display import DisplayBlock
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSubject:
+    """A shell command, exactly as it would run."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class PathSubject:
+    """A change of one file, or reading one that holds secrets."""
+
+    path: Path
+    """Absolute, symlinks resolved."""
+    writes: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class McpSubject:
+    """A call of an MCP server's tool."""
+
+    server: str
+    tool: str
+
+
+Subject = CommandSubject | PathSubject | McpSubject
+
+
+class ToolRejected(Exception):
+    """The user said no. With feedback the turn goes on; without, it ends."""
+
+    def __init__(self, feedback: str = "", *, ends_turn: bool | None = None) -> None:
+        super().__init__(feedback or "rejected by the user")
+        self.feedback = feedback
+        self.ends_turn = not feedback if ends_turn is None else ends_turn
+
+
+class Approval(Protocol):
+    """Asks for consent: yolo, then granted rules, then the user."""
+
+    async def request(
+        self,
+        call: RunningCall,
+        *,
+        action: str,
+        description: str,
+        subject: Subject,
+        display: tuple[DisplayBlock, ...] = (),
+    ) -> None:
+        """Return when `subject` may be acted on, exactly as described. Raises ToolRejected otherwise."""
+        ...

@@ -1,0 +1,1 @@
+"""The full-screen app. It knows only the Wire."""

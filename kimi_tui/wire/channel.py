@@ -1,0 +1,230 @@
+"""The channel: the one door between an engine and its front ends.
+
+The engine sends events and asks requests; a front end subscribes, answers and gives commands. Both live on
+one event loop; nothing here crosses threads.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+
+from kimi_tui.base.content import TextPart, ThinkPart
+from kimi_tui.base.message import ToolCallPart
+from kimi_tui.wire.commands import Command
+from kimi_tui.wire.events import ApprovalResponse, Event, RequestClosed, ToolOutput
+from kimi_tui.wire.requests import (
+    Answer,
+    ApprovalRequest,
+    HookRequest,
+    HookResponse,
+    QuestionRequest,
+    QuestionResponse,
+    Request,
+    ToolCallRequest,
+    ToolCallResponse,
+)
+
+Outgoing = Event | Request
+
+
+class WireClosed(Exception):
+    """The other side has gone."""
+
+
+class Subscription:
+    """One listener's queue. Everything sent since it subscribed arrives once and in order."""
+
+    def __init__(self, detach: Callable[["Subscription"], None]) -> None:
+        self._queue: deque[Outgoing] = deque()
+        self._arrived = asyncio.Event()
+        self._closed = False
+        self._detach = detach
+
+    def put(self, message: Outgoing) -> None:
+        """Queue `message`."""
+        self._queue.append(message)
+        self._arrived.set()
+
+    def close(self) -> None:
+        """No more messages come; those queued still do."""
+        self._closed = True
+        self._arrived.set()
+        self._detach(self)
+
+    async def drain(self) -> list[Outgoing]:
+        """All that is queued, adjacent fragments merged; waits for the first. Empty only when closed."""
+        while not self._queue:
+            if self._closed:
+                return []
+            self._arrived.clear()
+            await self._arrived.wait()
+        batch = merge_fragments(self._queue)
+        self._queue.clear()
+        return batch
+
+    async def __aiter__(self) -> AsyncIterator[Outgoing]:
+        """Messages one by one, until the Wire closes."""
+        while batch := await self.drain():
+            for message in batch:
+                yield message
+
+
+class Wire:
+    """Events and requests one way, commands and answers the other."""
+
+    def __init__(self) -> None:
+        self._subscriptions: list[Subscription] = []
+        self._commands: asyncio.Queue[Command | None] = asyncio.Queue()
+        self._open_requests: dict[str, asyncio.Future[Answer]] = {}
+        self._closed = False
+
+    # the engine's side
+
+    def send(self, event: Outgoing) -> None:
+        """Give `event` to every subscriber."""
+        for subscription in self._subscriptions:
+            subscription.put(event)
+
+    async def ask(self, request: Request) -> Answer:
+        """Send `request` and wait for its answer. Cancelled, it tells the front ends that it is closed."""
+        if self._closed:
+            raise WireClosed
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._open_requests[request.id] = future
+        self.send(request)
+        try:
+            return await future
+        finally:
+            self._open_requests.pop(request.id, None)
+            if not future.done() or future.cancelled():
+                self.send(RequestClosed(request.id))
+
+    async def commands(self) -> AsyncIterator[Command]:
+        """Commands as they come, until the Wire closes."""
+        while (command := await self._commands.get()) is not None:
+            yield command
+
+    def close(self) -> None:
+        """End every subscription and the commands; open requests are cancelled."""
+        self._closed = True
+        for future in list(self._open_requests.values()):
+            future.cancel()
+        for subscription in list(self._subscriptions):
+            subscription.close()
+        self._commands.put_nowait(None)
+
+    # the front end's side
+
+    def subscribe(self) -> Subscription:
+        """Listen from now on."""
+        subscription = Subscription(self._forget)
+        if self._closed:
+            subscription.close()
+        else:
+            self._subscriptions.append(subscription)
+        return subscription
+
+    def command(self, command: Command) -> None:
+        """Give the engine a command."""
+        if not self._closed:
+            self._commands.put_nowait(command)
+
+    def answer(self, answer: Answer) -> bool:
+        """Answer a request. False when it is not open (any more): a replayed request can't be answered."""
+        future = self._open_requests.get(_request_id(answer))
+        if future is None or future.done():
+            return False
+        future.set_result(answer)
+        return True
+
+    @property
+    def closed(self) -> bool:
+        """Whether the engine has gone."""
+        return self._closed
+
+    def _forget(self, subscription: Subscription) -> None:
+        if subscription in self._subscriptions:
+            self._subscriptions.remove(subscription)
+
+
+def merge_fragments(messages: "deque[Outgoing] | list[Outgoing]") -> list[Outgoing]:
+    """`messages` with adjacent text, thinking, argument and output fragments joined; the order stays."""
+    merged: list[Outgoing] = []
+    run: list[str] = []
+    head: Outgoing | None = None
+    for message in messages:
+        if head is not None and _continues(head, message):
+            run.append(_fragment(message))
+            if isinstance(message, ThinkPart) and message.encrypted is not None:
+                merged.append(ThinkPart("".join(run), message.encrypted))
+                head = None
+            continue
+        if head is not None:
+            merged.append(_rejoined(head, run))
+        if isinstance(message, TextPart | ThinkPart | ToolCallPart | ToolOutput) and not (
+            isinstance(message, ThinkPart) and message.encrypted is not None
+        ):
+            head, run = message, [_fragment(message)]
+        else:
+            head = None
+            merged.append(message)
+    if head is not None:
+        merged.append(_rejoined(head, run))
+    return merged
+
+
+def _continues(head: Outgoing, message: Outgoing) -> bool:
+    match head:
+        case TextPart():
+            return isinstance(message, TextPart)
+        case ThinkPart():
+            return isinstance(message, ThinkPart)
+        case ToolCallPart(tool_call_id=call_id):
+            return isinstance(message, ToolCallPart) and message.tool_call_id == call_id
+        case ToolOutput(tool_call_id=call_id):
+            return isinstance(message, ToolOutput) and message.tool_call_id == call_id
+        case _:
+            return False
+
+
+def _fragment(message: Outgoing) -> str:
+    match message:
+        case TextPart(text=text) | ToolOutput(text=text):
+            return text
+        case ThinkPart(think=think):
+            return think
+        case ToolCallPart(arguments_part=part):
+            return part or ""
+        case _:
+            raise TypeError(f"{type(message).__name__} is no fragment")
+
+
+def _rejoined(head: Outgoing, run: list[str]) -> Outgoing:
+    if len(run) == 1:
+        return head
+    text = "".join(run)
+    match head:
+        case TextPart():
+            return TextPart(text)
+        case ThinkPart():
+            return ThinkPart(text)
+        case ToolCallPart(tool_call_id=call_id):
+            return ToolCallPart(text, call_id)
+        case ToolOutput(tool_call_id=call_id):
+            return ToolOutput(call_id, text)
+        case _:
+            raise TypeError(f"{type(head).__name__} is no fragment")
+
+
+def _request_id(answer: Answer) -> str:
+    match answer:
+        case ApprovalResponse(request_id=request_id):
+            return request_id
+        case QuestionResponse(request_id=request_id) | HookResponse(request_id=request_id):
+            return request_id
+        case ToolCallResponse(tool_call_id=request_id):
+            return request_id
+
+
+REQUESTS = (ApprovalRequest, QuestionRequest, ToolCallRequest, HookRequest)
+"""For telling requests from events in a subscription."""

@@ -1,0 +1,91 @@
+"""Display blocks: what a front end draws for a tool call without knowing the tool."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Tag
+
+TodoStatus = Literal["pending", "in_progress", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class BriefBlock:
+    """One line that sums the result up."""
+
+    text: str
+    type: Literal["brief"] = "brief"
+
+
+@dataclass(frozen=True, slots=True)
+class DiffBlock:
+    """A change of one file. Texts are hunks or whole files; starts are 1-based line numbers."""
+
+    path: str
+    old_text: str
+    new_text: str
+    old_start: int = 1
+    new_start: int = 1
+    is_summary: bool = False
+    """Whether the texts are a description, since the change is too large to show."""
+    type: Literal["diff"] = "diff"
+
+
+@dataclass(frozen=True, slots=True)
+class TodoItem:
+    """One entry of the todo list."""
+
+    title: str
+    status: TodoStatus = "pending"
+
+
+@dataclass(frozen=True, slots=True)
+class TodoBlock:
+    """The todo list, whole."""
+
+    items: tuple[TodoItem, ...]
+    type: Literal["todo"] = "todo"
+
+
+@dataclass(frozen=True, slots=True)
+class ShellBlock:
+    """A command line; `danger` says why it is dangerous, empty when it is not."""
+
+    command: str
+    language: str = "bash"
+    danger: str = ""
+    type: Literal["shell"] = "shell"
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundTaskBlock:
+    """A task that runs behind the conversation."""
+
+    task_id: str
+    kind: str
+    status: str
+    description: str
+    type: Literal["background_task"] = "background_task"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownBlock:
+    """A block of a newer version; drawn as text."""
+
+    data: dict[str, Any]
+    type: str = "unknown"
+
+
+def _tag(value: Any) -> str:
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return kind if kind in {"brief", "diff", "todo", "shell", "background_task"} else "unknown"
+
+
+DisplayBlock = Annotated[
+    Annotated[BriefBlock, Tag("brief")]
+    | Annotated[DiffBlock, Tag("diff")]
+    | Annotated[TodoBlock, Tag("todo")]
+    | Annotated[ShellBlock, Tag("shell")]
+    | Annotated[BackgroundTaskBlock, Tag("background_task")]
+    | Annotated[UnknownBlock, Tag("unknown")],
+    Discriminator(_tag),
+]

@@ -1,0 +1,383 @@
+"""Events: what the engine tells the front ends.
+
+Ordering promises: every TurnBegin has one TurnEnd, on error and cancel too; between them steps are
+numbered from 1; a step's ContentParts, ToolCalls and ToolCallParts precede its ToolResults; each ToolCall
+gets exactly one ToolResult before the step after it begins; a CompactionEnd follows every CompactionBegin.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from kimi_tui.base.content import (
+    AudioURLPart,
+    ContentPart,
+    ImageURLPart,
+    TextPart,
+    ThinkPart,
+    UserInput,
+    VideoURLPart,
+)
+from kimi_tui.base.message import ToolCall, ToolCallPart
+from kimi_tui.base.usage import TokenUsage
+from kimi_tui.wire.display import DisplayBlock, TodoItem
+
+ApprovalAnswer = Literal["approve", "approve_for_session", "approve_always", "reject"]
+"""`approve_always` is ours: only a front end that offered it sends it."""
+CheckpointKind = Literal["user", "step", "dmail", "compaction", "clear", "revert", "fork", "import"]
+RevertReason = Literal["user", "dmail", "undo", "redo", "switch", "compaction", "clear"]
+TurnOutcome = Literal["finished", "cancelled", "rejected", "max_steps", "limit", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegin:
+    """A turn starts with what the user said."""
+
+    user_input: UserInput
+
+
+@dataclass(frozen=True, slots=True)
+class SteerInput:
+    """The user said something more while the turn runs; the next step sees it."""
+
+    user_input: UserInput
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailure:
+    """Why a turn ended early: what happened and what to do, one sentence each."""
+
+    what: str
+    hint: str = ""
+    kind: str = ""
+    """The class of the error, as in `base.errors`."""
+    status_code: int | None = None
+    retryable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """The turn is over. The payload is ours; clients of Wire 1.10 ignore it."""
+
+    outcome: TurnOutcome = "finished"
+    steps: int = 0
+    failure: TurnFailure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepBegin:
+    """A step starts: one model call and the tools it asks for."""
+
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepInterrupted:
+    """The step was cancelled or failed; what it said so far stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepRetry:
+    """The step's model call failed and is tried again: drop what the failed attempt streamed."""
+
+    n: int
+    next_attempt: int
+    max_attempts: int
+    wait_s: float
+    error_type: str
+    status_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReturn:
+    """What a tool gave back. `output` is for the model, `message` a note about it, `display` for the user."""
+
+    is_error: bool = False
+    output: str | tuple[ContentPart, ...] = ""
+    message: str = ""
+    display: tuple[DisplayBlock, ...] = ()
+    extras: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A tool call ended."""
+
+    tool_call_id: str
+    return_value: ToolReturn
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """Ours: output of a running tool as it comes, for a live view only; the result repeats what matters."""
+
+    tool_call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalResponse:
+    """An approval was answered, or closed by the end of its turn (a rejection with that feedback)."""
+
+    request_id: str
+    response: ApprovalAnswer
+    feedback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestClosed:
+    """Ours: a request needs no answer any more, since its turn was interrupted."""
+
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionBegin:
+    """The context is being compacted."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionEnd:
+    """The compaction ended, well or not. The counts are ours."""
+
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MCPLoadingBegin:
+    """MCP servers are being connected."""
+
+
+@dataclass(frozen=True, slots=True)
+class MCPLoadingEnd:
+    """Every MCP server has answered or failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusUpdate:
+    """What the status bar shows; None means unchanged."""
+
+    context_usage: float | None = None
+    """Share of the window in use, 0 to 1."""
+    context_tokens: int | None = None
+    max_context_tokens: int | None = None
+    token_usage: TokenUsage | None = None
+    """Usage of the session so far."""
+    message_id: str | None = None
+    plan_mode: bool | None = None
+    mcp_status: dict[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentEvent:
+    """An event of a sub-agent, wrapped as often as it is nested."""
+
+    event: "WireEnvelope"
+    parent_tool_call_id: str | None = None
+    agent_id: str | None = None
+    subagent_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDisplay:
+    """The plan to look at before it is carried out."""
+
+    content: str
+    file_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookTriggered:
+    """A hook event fires."""
+
+    event: str
+    target: str
+    hook_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class HookResolved:
+    """Every hook of an event has answered."""
+
+    event: str
+    target: str
+    action: Literal["allow", "block"]
+    reason: str
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """Something the user should know that belongs to no message."""
+
+    id: str
+    category: str
+    type: str
+    source_kind: str
+    source_id: str
+    title: str
+    body: str
+    severity: Literal["info", "warning", "error"] = "info"
+    created_at: float = 0.0
+    payload: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BtwBegin:
+    """A side question is being answered."""
+
+    id: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class BtwEnd:
+    """A side question was answered, or failed."""
+
+    id: str
+    response: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileChanges:
+    """How the files changed between a checkpoint and the one before it."""
+
+    changed: int = 0
+    added_lines: int = 0
+    removed_lines: int = 0
+    coverage: str = ""
+    """Empty when every change is covered, else what is not and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointCreated:
+    """Ours: a checkpoint of the conversation and the files."""
+
+    id: int
+    uid: str
+    parent: str | None
+    kind: CheckpointKind
+    label: str
+    files: FileChanges | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reverted:
+    """Ours: the conversation went to another checkpoint; `branch` is the rotated journal left behind."""
+
+    to: int
+    from_: int
+    branch: int | None
+    reason: RevertReason
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TodoUpdate:
+    """Ours: the todo list as it now stands."""
+
+    items: tuple[TodoItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CostUpdate:
+    """Ours: what the session has cost so far, in US dollars; None when the model has no price."""
+
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SlashCommandInfo:
+    """A command that the engine understands in RunSlash."""
+
+    name: str
+    description: str
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """Ours: which session this is. Sent when a session opens and when any of it changes."""
+
+    session_id: str
+    work_dir: str
+    title: str
+    model: str
+    model_kind: str
+    """The provider's type: kimi, openai, anthropic, scripted or demo; empty when no model is set."""
+    agent: str
+    thinking: bool = False
+    yolo: bool = False
+    plan_mode: bool = False
+    capabilities: tuple[str, ...] = ()
+    slash_commands: tuple[SlashCommandInfo, ...] = ()
+    models: tuple[str, ...] = ()
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayBegin:
+    """Ours: what follows, up to ReplayEnd, happened in an earlier run of this session."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayEnd:
+    """Ours: the replay is over; events are live from here."""
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotProgress:
+    """Ours: the files are being scanned."""
+
+    done: int
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WireEnvelope:
+    """A message as it travels: its type's name and its payload as JSON values."""
+
+    type: str
+    payload: dict[str, Any]
+
+
+Event = (
+    TurnBegin
+    | SteerInput
+    | TurnEnd
+    | StepBegin
+    | StepInterrupted
+    | StepRetry
+    | TextPart
+    | ThinkPart
+    | ImageURLPart
+    | AudioURLPart
+    | VideoURLPart
+    | ToolCall
+    | ToolCallPart
+    | ToolResult
+    | ToolOutput
+    | ApprovalResponse
+    | RequestClosed
+    | CompactionBegin
+    | CompactionEnd
+    | MCPLoadingBegin
+    | MCPLoadingEnd
+    | StatusUpdate
+    | SubagentEvent
+    | PlanDisplay
+    | HookTriggered
+    | HookResolved
+    | Notification
+    | BtwBegin
+    | BtwEnd
+    | CheckpointCreated
+    | Reverted
+    | TodoUpdate
+    | CostUpdate
+    | SessionInfo
+    | ReplayBegin
+    | ReplayEnd
+    | SnapshotProgress
+)

@@ -1,0 +1,106 @@
+"""Requests: what the engine asks a front end, and the answers. Futures live in the channel, never here."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kimi_tui.wire.display import DisplayBlock
+from kimi_tui.wire.events import ApprovalResponse, ToolReturn
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """May this tool call run? Answered by an ApprovalResponse."""
+
+    id: str
+    tool_call_id: str
+    sender: str
+    """The tool's name."""
+    action: str
+    """The kind of act, such as `run command`, `edit file`, `edit file outside of working directory`."""
+    description: str
+    display: tuple[DisplayBlock, ...] = ()
+    source_kind: str | None = None
+    source_id: str | None = None
+    agent_id: str | None = None
+    subagent_type: str | None = None
+    source_description: str | None = None
+    rule: str | None = None
+    """Ours: the rule that `approve_always` would write; None when nothing may be granted beyond this once."""
+    danger: str | None = None
+    """Ours: why this is dangerous; None when it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOption:
+    """One answer to choose."""
+
+    label: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question with 2 to 4 options; free text is always possible."""
+
+    question: str
+    header: str
+    options: tuple[QuestionOption, ...]
+    multi_select: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRequest:
+    """The model asks the user. Answered by a QuestionResponse."""
+
+    id: str
+    tool_call_id: str
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionResponse:
+    """Answers by the question's text; empty when the user dismissed them."""
+
+    request_id: str
+    answers: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallRequest:
+    """Run a tool that the client registered. Answered by a ToolCallResponse."""
+
+    id: str
+    name: str
+    arguments: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallResponse:
+    """The result of a client's tool; `tool_call_id` is the request's id."""
+
+    tool_call_id: str
+    return_value: ToolReturn
+
+
+@dataclass(frozen=True, slots=True)
+class HookRequest:
+    """A hook that the client subscribed to fires. Answered by a HookResponse."""
+
+    id: str
+    subscription_id: str
+    event: str
+    target: str
+    input_data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class HookResponse:
+    """What a client's hook decided."""
+
+    request_id: str
+    action: Literal["allow", "block"] = "allow"
+    reason: str = ""
+
+
+Request = ApprovalRequest | QuestionRequest | ToolCallRequest | HookRequest
+Answer = ApprovalResponse | QuestionResponse | ToolCallResponse | HookResponse

@@ -1,0 +1,1 @@
+"""The Wire over stdio as JSON-RPC."""
