@@ -3,7 +3,6 @@
 One pydantic TypeAdapter a type, built at its first use: defining a message costs nothing at start-up.
 """
 
-from functools import cache
 from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter
@@ -11,9 +10,14 @@ from pydantic import TypeAdapter
 T = TypeVar("T")
 
 
-@cache
+_adapters: dict[Any, TypeAdapter[Any]] = {}
+
+
 def _adapter(of: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(of)
+    known = _adapters.get(of)
+    if known is None:
+        known = _adapters[of] = TypeAdapter(of)
+    return known
 
 
 def to_jsonable(value: Any, *, as_type: Any = None) -> Any:

@@ -21,7 +21,7 @@ _SUSPECT = re.compile(
 def plain(text: str) -> str:
     """`text` without escape sequences, control characters (tab and newline stay) and direction overrides.
 
-    A line that was rewritten in place with carriage returns keeps its last state, as a terminal would show it.
+    A line that was rewritten in place with carriage returns keeps its last state, as on a terminal.
     """
     if not _SUSPECT.search(text):
         return text

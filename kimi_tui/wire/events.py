@@ -256,9 +256,9 @@ class CheckpointCreated:
 
     id: int
     uid: str
-    parent: str | None
     kind: CheckpointKind
     label: str
+    parent: str | None = None
     files: FileChanges | None = None
 
 
@@ -268,8 +268,8 @@ class Reverted:
 
     to: int
     from_: int
-    branch: int | None
     reason: RevertReason
+    branch: int | None = None
     files: tuple[str, ...] = ()
 
 
@@ -284,7 +284,7 @@ class TodoUpdate:
 class CostUpdate:
     """Ours: what the session has cost so far, in US dollars; None when the model has no price."""
 
-    cost_usd: float | None
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
