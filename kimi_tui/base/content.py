@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
+from kimi_tui.base.tagged import ByType
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,7 @@ class VideoURLPart:
     type: Literal["video_url"] = "video_url"
 
 
-ContentPart = Annotated[
-    TextPart | ThinkPart | ImageURLPart | AudioURLPart | VideoURLPart, Field(discriminator="type")
-]
+ContentPart = Annotated[TextPart | ThinkPart | ImageURLPart | AudioURLPart | VideoURLPart, ByType()]
 
 UserInput = str | tuple[ContentPart, ...]
 """What a user sends: plain text, or parts when there is more than text."""

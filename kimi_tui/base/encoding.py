@@ -1,21 +1,25 @@
 """JSON to and from the frozen dataclasses of `base` and `wire`.
 
-One pydantic TypeAdapter a type, built at its first use: defining a message costs nothing at start-up.
+One pydantic TypeAdapter a type, built at its first use: defining a message costs nothing at start-up, and
+pydantic itself is imported with the first adapter.
 """
 
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from pydantic import TypeAdapter
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 T = TypeVar("T")
 
 
-_adapters: dict[Any, TypeAdapter[Any]] = {}
+_adapters: dict[Any, "TypeAdapter[Any]"] = {}
 
 
-def _adapter(of: Any) -> TypeAdapter[Any]:
+def _adapter(of: Any) -> "TypeAdapter[Any]":
     known = _adapters.get(of)
     if known is None:
+        from pydantic import TypeAdapter
+
         known = _adapters[of] = TypeAdapter(of)
     return known
 

@@ -6,9 +6,8 @@ The JSON shape is `specs/session.md`'s: `{"role", "content", "tool_calls"?, "too
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator
-
 from kimi_tui.base.content import ContentPart, as_parts, text_of
+from kimi_tui.base.tagged import Prepared
 
 Role = Literal["user", "assistant", "tool", "system"]
 
@@ -44,7 +43,7 @@ class Message:
     """One message. In memory the content is always parts; on disk it may be a string."""
 
     role: Role
-    content: Annotated[tuple[ContentPart, ...], BeforeValidator(lambda value: _parts_or_json(value))] = ()
+    content: Annotated[tuple[ContentPart, ...], Prepared(lambda value: _parts_or_json(value))] = ()
     tool_calls: tuple[ToolCall, ...] | None = None
     tool_call_id: str | None = None
 

@@ -2,8 +2,6 @@
 
 from typing import Any, get_args
 
-from pydantic import ValidationError
-
 from kimi_tui.base.content import AudioURLPart, ContentPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
 from kimi_tui.base.encoding import from_jsonable, to_jsonable
 from kimi_tui.wire.events import Event, Reverted, WireEnvelope
@@ -56,6 +54,6 @@ def unwrap(wrapped: WireEnvelope) -> Event | Request | Answer:
         payload["from_"] = payload.pop("from")
     try:
         message: Event | Request | Answer = from_jsonable(cls, payload)
-    except ValidationError as error:
+    except ValueError as error:
         raise UnknownWireMessage(f"The payload of {wrapped.type} doesn't fit: {error}") from error
     return message

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Tag
+from kimi_tui.base.tagged import ByType
 
 TodoStatus = Literal["pending", "in_progress", "done"]
 
@@ -75,17 +75,7 @@ class UnknownBlock:
     type: str = "unknown"
 
 
-def _tag(value: Any) -> str:
-    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
-    return kind if kind in {"brief", "diff", "todo", "shell", "background_task"} else "unknown"
-
-
 DisplayBlock = Annotated[
-    Annotated[BriefBlock, Tag("brief")]
-    | Annotated[DiffBlock, Tag("diff")]
-    | Annotated[TodoBlock, Tag("todo")]
-    | Annotated[ShellBlock, Tag("shell")]
-    | Annotated[BackgroundTaskBlock, Tag("background_task")]
-    | Annotated[UnknownBlock, Tag("unknown")],
-    Discriminator(_tag),
+    BriefBlock | DiffBlock | TodoBlock | ShellBlock | BackgroundTaskBlock | UnknownBlock,
+    ByType(fallback=UnknownBlock),
 ]
