@@ -1,7 +1,7 @@
 """Markers on types that pydantic reads when it first builds an adapter for them.
 
-The nouns of `base` and `wire` are on the path to the first frame, and importing pydantic costs half as much as
-Textual; so a type says how it is decoded with these markers, and pydantic is imported when something is.
+The nouns of `base` and `wire` are on the path to the first frame, and importing pydantic costs half as
+much as Textual; so a type says how it is decoded with these markers, and pydantic comes with the first value.
 """
 
 from collections.abc import Callable
