@@ -1,6 +1,6 @@
 """The ChatProvider protocol: a conversation in, a stream of parts out."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -43,7 +43,7 @@ class ChatProvider(Protocol):
 
     def generate(
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
-    ) -> AsyncIterator[StreamPart]:
+    ) -> AsyncGenerator[StreamPart, None]:
         """Stream the model's answer to `history`. Close the iterator to abandon it.
 
         Raises APIConnectionError, APITimeoutError, APIStatusError, ContextTooLong and APIEmptyResponseError,

@@ -1,0 +1,59 @@
+# kimi-tui: `make run` opens the app, `make test` passes the tests; both set up what they need first.
+
+PYTHON ?= $(firstword $(foreach candidate,python3 python3.14 python3.13 python3.12 python3.11,\
+	$(shell $(candidate) -c 'import sys; sys.version_info >= (3, 11) and print("$(candidate)")' 2>/dev/null)))
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.PHONY: run test check format screenshots bench clean help
+
+help: ## what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+run: $(VENV)/.runtime ## set up and open the app (ARGS="..." are its options)
+	@$(BIN)/kimi-tui $(ARGS)
+
+test: $(VENV)/.dev ## set up and run the tests (ARGS="tests/tui -k prompt" for some)
+	@$(BIN)/pytest -n auto --dist worksteal $(ARGS)
+
+check: $(VENV)/.dev ## format, lint, types, import contracts
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/.dev ## format the code and mend what the linter can
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+screenshots: $(VENV)/.dev ## take screenshots/*.svg anew
+	@$(BIN)/python scripts/screenshots.py
+
+bench: $(VENV)/.dev ## measure, as ratios to baselines of the same run
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+clean: ## remove what was set up and built
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .import_linter_cache
+
+# $(1): what to install. uv when it is there, else venv and pip.
+define install
+	@test -n "$(PYTHON)" || { echo "kimi-tui needs Python 3.11 or newer. Install it, then run make again."; exit 1; }
+	@if command -v uv >/dev/null 2>&1; then \
+		uv venv --quiet --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" $(VENV) && \
+		uv pip install --quiet --python $(BIN)/python -e "$(1)"; \
+	else \
+		$(PYTHON) -m venv $(VENV) && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -e "$(1)"; \
+	fi
+	@touch $@
+endef
+
+$(VENV)/.runtime: pyproject.toml
+	@echo "Setting up kimi-tui in $(VENV); this takes a minute, once."
+	$(call install,.)
+
+$(VENV)/.dev: pyproject.toml
+	@echo "Setting up kimi-tui and its development tools in $(VENV); this takes a minute or two, once."
+	$(call install,.[dev])
+	@touch $(VENV)/.runtime

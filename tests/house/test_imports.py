@@ -1,0 +1,44 @@
+"""What importing a package brings along, seen in a fresh interpreter."""
+
+import subprocess
+import sys
+
+import pytest
+
+PACKAGES = [
+    "base", "config", "llm", "wire", "history", "agentspec", "tools", "compaction", "soul", "engine",
+    "tui", "headless", "acp", "wireserver", "cli",
+]  # fmt: skip
+PROVIDER_SDKS = ("openai", "anthropic", "fastmcp", "mcp")
+
+
+def modules_after(statement: str) -> set[str]:
+    """The modules that a fresh interpreter holds after `statement`."""
+    finished = subprocess.run(
+        [sys.executable, "-c", f"{statement}\nimport sys; print('\\n'.join(sys.modules))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(finished.stdout.split())
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_package_imports_on_its_own(package: str) -> None:
+    assert f"kimi_tui.{package}" in modules_after(f"import kimi_tui.{package}")
+
+
+def test_the_package_itself_brings_nothing_along() -> None:
+    bare = modules_after("pass")
+    assert modules_after("import kimi_tui") - bare == {"kimi_tui"}
+
+
+def test_the_app_knows_no_engine_and_no_provider() -> None:
+    loaded = modules_after("import kimi_tui.tui.app")
+    assert not loaded.intersection(PROVIDER_SDKS)
+    assert not [name for name in loaded if name.startswith(("kimi_tui.engine", "kimi_tui.soul", "kimi_tui.llm"))]
+
+
+def test_print_mode_and_the_engine_never_import_textual_or_rich() -> None:
+    loaded = modules_after("import kimi_tui.headless.print_mode, kimi_tui.engine.build")
+    assert not loaded.intersection({"textual", "rich", *PROVIDER_SDKS})
