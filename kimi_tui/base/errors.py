@@ -10,6 +10,7 @@
     ├── ModelNotSet             no model is configured
     ├── ModelNotSupported       the model lacks what the request needs (images, thinking)
     ├── MaxStepsReached         a turn took as many steps as it may
+    ├── FileProblem             a file or folder can't be used as a tool was asked to; told to the model
     └── ChatProviderError       the model's server or the way there
         ├── APIConnectionError
         │   └── APITimeoutError no byte for the idle time-out, or no connection in time
@@ -66,6 +67,10 @@ class MaxStepsReached(KimiTuiError):
             hint="Say “continue” to go on, or raise loop_control.max_steps_per_turn.",
         )
         self.steps = steps
+
+
+class FileProblem(KimiTuiError):
+    """A file or folder can't be used as a tool was asked to. Its reader is the model."""
 
 
 class ChatProviderError(KimiTuiError):
