@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: run test check format screenshots bench clean help
+.PHONY: run test check format screenshots clean help
 
 help: ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -29,9 +29,6 @@ format: $(VENV)/.dev ## format the code and mend what the linter can
 
 screenshots: $(VENV)/.dev ## take screenshots/*.svg anew
 	@$(BIN)/python scripts/screenshots.py
-
-bench: $(VENV)/.dev ## measure, as ratios to baselines of the same run
-	@$(BIN)/python -m benchmarks $(ARGS)
 
 clean: ## remove what was set up and built
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .import_linter_cache

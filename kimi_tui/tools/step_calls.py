@@ -1,0 +1,157 @@
+"""The tool calls of one step: run together, change things in order, and each gets exactly one result."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kimi_tui.base.content import as_parts, system_note
+from kimi_tui.base.message import Message, ToolCall
+from kimi_tui.tools.approval import ToolRejected
+from kimi_tui.tools.tool import RunningCall, failed
+from kimi_tui.tools.toolset import BadCall, Toolset
+from kimi_tui.wire.events import ToolOutput, ToolResult, ToolReturn
+
+logger = logging.getLogger(__name__)
+
+INTERRUPTED = failed(
+    "The call was interrupted before it ended. Its effects may be incomplete: check before you repeat it.",
+    brief="interrupted",
+)
+SKIPPED = failed("The call was not run, since the user rejected another call of this step.", brief="not run")
+
+
+@dataclass(slots=True, eq=False)
+class _Slot:
+    """One call's place in the step."""
+
+    call: ToolCall
+    state: Literal["waiting", "begun", "ended"] = "waiting"
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
+
+
+class StepCalls:
+    """Runs the calls of one step.
+
+    Approvals of all calls are open together. What changes anything runs one after another in the order of the
+    calls; what only reads runs beside its like, after the changes asked for before it. A rejection without
+    feedback cancels the calls that have not begun.
+    """
+
+    def __init__(
+        self,
+        toolset: Toolset,
+        calls: Sequence[ToolCall],
+        *,
+        send: Callable[[ToolResult | ToolOutput], None],
+        on_result: Callable[[ToolCall, ToolReturn], object] = lambda call, result: None,
+    ) -> None:
+        self._toolset = toolset
+        self._slots = [_Slot(call) for call in calls]
+        self._send = send
+        self._on_result = on_result
+        self._results: dict[int, ToolReturn] = {}
+        self.rejected = False
+        """Whether the user rejected a call without feedback: the turn ends."""
+
+    @property
+    def results(self) -> list[tuple[ToolCall, ToolReturn]]:
+        """Every call with its result, in the order of the calls. Complete once `run` has ended or raised."""
+        return [(slot.call, self._results.get(index, INTERRUPTED)) for index, slot in enumerate(self._slots)]
+
+    async def run(self) -> None:
+        """Run all calls. Cancelled, it stops them, gives the unfinished ones their result and raises on."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for index, slot in enumerate(self._slots):
+                    slot.task = group.create_task(self._run_slot(index, slot))
+        finally:
+            for index, slot in enumerate(self._slots):
+                if index not in self._results:
+                    self._finish(index, slot, INTERRUPTED)
+
+    async def _run_slot(self, index: int, slot: _Slot) -> None:
+        try:
+            result = await self._result_of(index, slot)
+        except asyncio.CancelledError:
+            self._finish(index, slot, SKIPPED if self.rejected and slot.state == "waiting" else INTERRUPTED)
+            raise
+        self._finish(index, slot, result)
+
+    async def _result_of(self, index: int, slot: _Slot) -> ToolReturn:
+        try:
+            tool, params = self._toolset.find(slot.call)
+        except BadCall as error:
+            return failed(str(error), brief="invalid call")
+        call = RunningCall(
+            slot.call.id,
+            slot.call.function.name,
+            lambda text: self._send(ToolOutput(slot.call.id, text)),
+            lambda: self._turn_of(index, slot),
+        )
+        try:
+            if tool.changes_things:
+                return await tool.run(params, call)
+            await self._earlier_calls(index, changing_only=True)
+            slot.state = "begun"
+            return await tool.run(params, call)
+        except ToolRejected as rejection:
+            if rejection.ends_turn:
+                self._skip_waiting(slot)
+            return _rejection(rejection)
+        except Exception as error:
+            logger.exception("tool %s failed", slot.call.function.name)
+            return failed(f"{slot.call.function.name} failed: {type(error).__name__}: {error}")
+
+    def _turn_of(self, index: int, slot: _Slot) -> AbstractAsyncContextManager[None]:
+        @asynccontextmanager
+        async def turn() -> AsyncIterator[None]:
+            await self._earlier_calls(index, changing_only=False)
+            slot.state = "begun"
+            yield
+
+        return turn()
+
+    async def _earlier_calls(self, index: int, *, changing_only: bool) -> None:
+        for earlier in self._slots[:index]:
+            if not changing_only or self._toolset.changes_things(earlier.call.function.name):
+                await earlier.ended.wait()
+
+    def _skip_waiting(self, rejected: _Slot) -> None:
+        self.rejected = True
+        for slot in self._slots:
+            if slot is not rejected and slot.state == "waiting" and slot.task is not None:
+                slot.task.cancel()
+
+    def _finish(self, index: int, slot: _Slot, result: ToolReturn) -> None:
+        self._results[index] = result
+        slot.state = "ended"
+        slot.ended.set()
+        self._send(ToolResult(slot.call.id, result))
+        self._on_result(slot.call, result)
+
+
+def result_message(call: ToolCall, result: ToolReturn) -> Message:
+    """`result` as the model reads it: a `<system>` note, then the output."""
+    note = result.message
+    if result.is_error:
+        note = f"ERROR: {note}"
+    elif not note and not result.output:
+        note = "The tool gave no output."
+    return Message(
+        "tool",
+        (*((system_note(note),) if note else ()), *as_parts(result.output)),
+        tool_call_id=call.id,
+    )
+
+
+def _rejection(rejection: ToolRejected) -> ToolReturn:
+    if rejection.feedback:
+        return failed(f"The call was rejected: {rejection.feedback}", brief=f"rejected: {rejection.feedback}")
+    return failed(
+        "The user rejected the call. Stop what you are doing and wait for what the user says next.",
+        brief="rejected",
+    )

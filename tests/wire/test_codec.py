@@ -1,0 +1,101 @@
+"""Messages as JSON, in the shape of Wire 1.10."""
+
+import json
+from typing import get_args
+
+import pytest
+
+from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart
+from kimi_tui.base.message import FunctionCall, ToolCall
+from kimi_tui.wire.codec import UnknownWireMessage, decode, encode, envelope
+from kimi_tui.wire.display import BriefBlock, DiffBlock, ShellBlock, TodoBlock, TodoItem, UnknownBlock
+from kimi_tui.wire.events import (
+    Event,
+    Reverted,
+    StatusUpdate,
+    StepRetry,
+    SubagentEvent,
+    ToolResult,
+    ToolReturn,
+    TurnBegin,
+    TurnEnd,
+)
+from kimi_tui.wire.requests import Answer, ApprovalRequest, Question, QuestionOption, QuestionRequest, Request
+
+SAMPLES = [
+    TurnBegin("hi"),
+    TurnBegin((TextPart("look"), ImageURLPart(MediaURL("data:image/png;base64,AA==", "1")))),
+    TextPart("é 中文 \u2028"),
+    ThinkPart("hm", "signature"),
+    ToolCall("c1", FunctionCall("Bash", '{"command": "ls"}')),
+    ToolResult(
+        "c1",
+        ToolReturn(
+            output=(TextPart("x"),),
+            display=(BriefBlock("+1"), DiffBlock("a", "b", "c"), TodoBlock((TodoItem("t", "done"),))),
+        ),
+    ),
+    StepRetry(1, 2, 3, 0.5, "APIStatusError", 429),
+    Reverted(1, 2, "user", 3, ("a.py",)),
+    SubagentEvent(envelope(TextPart("nested")), agent_id="a"),
+    StatusUpdate(context_usage=0.5),
+    ApprovalRequest("r", "c", "Bash", "run command", "ls", (ShellBlock("ls"),), rule="Bash(ls *)"),
+    QuestionRequest("q", "c", (Question("Which?", "Choice", (QuestionOption("a"), QuestionOption("b"))),)),
+    TurnEnd("failed", 2),
+]
+
+
+@pytest.mark.parametrize("message", SAMPLES, ids=lambda message: type(message).__name__)
+def test_a_message_survives_its_way_through_json(message: Event | Request | Answer) -> None:
+    assert decode(json.loads(json.dumps(encode(message)))) == message
+
+
+def test_content_parts_travel_under_one_name() -> None:
+    assert encode(TextPart("x")) == {"type": "ContentPart", "payload": {"type": "text", "text": "x"}}
+
+
+def test_a_revert_says_from_as_the_protocol_does() -> None:
+    assert encode(Reverted(1, 2, "undo"))["payload"] == {"to": 1, "from": 2, "reason": "undo", "files": []}
+
+
+def test_fields_that_are_not_set_are_left_out() -> None:
+    assert encode(StatusUpdate(context_tokens=3))["payload"] == {"context_tokens": 3}
+
+
+def test_unknown_fields_are_ignored_and_unknown_blocks_kept_as_such() -> None:
+    value = {
+        "is_error": False,
+        "output": "",
+        "message": "",
+        "display": [{"type": "hologram", "data": {"x": 1}}],
+    }
+    message = decode(
+        {"type": "ToolResult", "payload": {"tool_call_id": "1", "return_value": value, "new": 1}}
+    )
+
+    assert message == ToolResult("1", ToolReturn(display=(UnknownBlock({"x": 1}, "hologram"),)))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        [],
+        "x",
+        {},
+        {"type": 3},
+        {"type": "Nope", "payload": {}},
+        {"type": "StepBegin", "payload": {"n": "many"}},
+    ],
+)
+def test_what_is_no_message_is_refused_with_a_reason(data: object) -> None:
+    with pytest.raises(UnknownWireMessage):
+        decode(data)
+
+
+def test_every_event_and_request_can_be_encoded_by_name() -> None:
+    from kimi_tui.wire.codec import _TYPES
+
+    names = {cls.__name__ for cls in (*get_args(Event), *get_args(Request))}
+    parts = {"TextPart", "ThinkPart", "ImageURLPart", "AudioURLPart", "VideoURLPart"}
+    assert names - parts <= set(_TYPES)
