@@ -15,7 +15,7 @@ def cpu_seconds(command: Sequence[str], *, env: Mapping[str, str] | None = None)
 
 
 def ratio(command: Sequence[str], baseline: Sequence[str], *, rounds: int = 7) -> float:
-    """The least CPU time of `command` over that of `baseline`, measured in turns so that both meet the same noise."""
+    """The least CPU time of `command` over that of `baseline`, measured in turns to share the noise."""
     ours, theirs = [], []
     for _ in range(rounds):
         theirs.append(cpu_seconds(baseline))

@@ -1,0 +1,116 @@
+"""The real program as a child process, with a home of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+KIMI_TUI = str(Path(sys.executable).with_name("kimi-tui"))
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that ended."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """Standard output as JSON lines."""
+        return [json.loads(line) for line in self.stdout.split("\n") if line]
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The result line, which is the last."""
+        last = self.lines[-1]
+        assert last["type"] == "result"
+        return last
+
+
+@dataclass(slots=True)
+class Program:
+    """`kimi-tui` with a work dir and a share dir of its own; it sees nothing else of the environment."""
+
+    home: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.work_dir.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def work_dir(self) -> Path:
+        return self.home / "work"
+
+    @property
+    def share_dir(self) -> Path:
+        return self.home / "share"
+
+    @property
+    def context_files(self) -> list[Path]:
+        """The journals of all sessions."""
+        return sorted(self.share_dir.glob("sessions/*/*/context.jsonl"))
+
+    def configure(self, config: str) -> None:
+        """Write the config file."""
+        self.share_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.share_dir / "config.toml").write_text(config)
+
+    def script(self, *scripts: str) -> None:
+        """Configure a scripted model that plays `scripts`, one a model call."""
+        path = self.home / "scripts.json"
+        path.write_text(json.dumps(scripts))
+        self.configure(
+            f"""
+            default_model = "scripted"
+            [providers.script]
+            type = "scripted"
+            scripts = {json.dumps(str(path))}
+            [models.scripted]
+            provider = "script"
+            model = "scripted"
+            max_context_size = 100000
+            """
+        )
+
+    def environment(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "KIMI_SHARE_DIR": str(self.share_dir),
+            "LANG": "C.UTF-8",
+            **self.env,
+        }
+
+    def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
+        """Start the program; pipes on every side unless `options` say otherwise."""
+        pipe = subprocess.PIPE
+        settings = {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, **options}
+        return subprocess.Popen([KIMI_TUI, *arguments], cwd=self.work_dir, env=self.environment(), **settings)
+
+    def run(self, *arguments: str, stdin: str | bytes = "", timeout: float = 60) -> Finished:
+        """Run the program to its end."""
+        process = self.start(*arguments, stdin=subprocess.PIPE)
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        stdout, stderr = process.communicate(data, timeout=timeout)
+        return Finished(process.returncode, stdout.decode(), stderr.decode())
+
+
+def tool_call(call_id: str, name: str, **arguments: Any) -> str:
+    """A script line that calls a tool."""
+    return "tool_call: " + json.dumps({"id": call_id, "name": name, "arguments": json.dumps(arguments)})
+
+
+def script(*lines: str) -> str:
+    """A script of one model call."""
+    return "\n".join(lines)
+
+
+def toml(settings: Mapping[str, Any] | Sequence[Any] | str | float) -> str:
+    """A TOML value: JSON's notation serves for strings, numbers and arrays."""
+    return json.dumps(settings)

@@ -1,0 +1,46 @@
+"""A resumed conversation as events."""
+
+from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart, system_note
+from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
+from kimi_tui.engine.replay import replayed
+from kimi_tui.tools.step_calls import result_message
+from kimi_tui.tools.tool import failed, ok
+from kimi_tui.wire.display import BriefBlock
+from kimi_tui.wire.events import StepBegin, ToolResult, ToolReturn, TurnBegin, TurnEnd
+
+CALL = ToolCall("c1", FunctionCall("LS", "{}"))
+
+
+def test_turns_and_steps_come_back_as_they_were() -> None:
+    history = [
+        user_message("look"),
+        Message("assistant", (ThinkPart("hm"), TextPart("looking")), (CALL,)),
+        result_message(CALL, ok("a.py")),
+        Message("assistant", (TextPart("one file"),)),
+        user_message("thanks"),
+    ]
+    assert list(replayed(history, {"c1": ok("a.py", brief="1 entry")})) == [
+        TurnBegin("look"), StepBegin(1), ThinkPart("hm"), TextPart("looking"), CALL,
+        ToolResult("c1", ToolReturn(output="a.py", display=(BriefBlock("1 entry"),))),
+        StepBegin(2), TextPart("one file"), TurnEnd(steps=2), TurnBegin("thanks"), TurnEnd(),
+    ]  # fmt: skip
+
+
+def test_a_result_that_was_not_recorded_is_read_off_its_message() -> None:
+    history = [
+        user_message("x"),
+        Message("assistant", (), (CALL,)),
+        result_message(CALL, failed("no such folder", output="ls: nope")),
+    ]
+    (result,) = [event for event in replayed(history, {}) if isinstance(event, ToolResult)]
+    assert result.return_value == ToolReturn(True, (TextPart("ls: nope"),), "no such folder")
+
+
+def test_the_programs_own_notes_are_left_out() -> None:
+    history = [user_message((system_note("CHECKPOINT 0"),)), user_message("hi")]
+    assert [event for event in replayed(history, {}) if isinstance(event, TurnBegin)] == [TurnBegin("hi")]
+
+
+def test_images_stay_in_what_the_user_said() -> None:
+    parts = (TextPart("see"), ImageURLPart(MediaURL("data:image/png;base64,AA==")))
+    assert next(iter(replayed([user_message(parts)], {}))) == TurnBegin(parts)

@@ -1,0 +1,106 @@
+"""Which failures are tried again, how often, and how that is announced."""
+
+import pytest
+
+from kimi_tui.base.errors import (
+    APIConnectionError,
+    APIEmptyResponseError,
+    APIStatusError,
+    APITimeoutError,
+    ChatProviderError,
+    ContextTooLong,
+)
+from kimi_tui.soul.retry import with_retries
+from kimi_tui.wire.events import StepRetry
+
+
+class Flaky:
+    """Raises its errors one after another, then answers."""
+
+    def __init__(self, *errors: ChatProviderError) -> None:
+        self.errors = list(errors)
+        self.attempts = 0
+        self.announced: list[StepRetry] = []
+        self.waits: list[float] = []
+
+    async def __call__(self) -> str:
+        self.attempts += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return "answer"
+
+    async def run(self) -> str:
+        return await with_retries(
+            self, step=1, max_attempts=3, on_retry=self.announced.append, sleep=self.sleep
+        )
+
+    async def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+def status(code: int, retry_after: float | None = None) -> APIStatusError:
+    return APIStatusError("no", status_code=code, retry_after=retry_after)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [APIConnectionError("x"), APITimeoutError("x"), APIEmptyResponseError("x")]
+    + [status(code) for code in (408, 409, 429, 500, 502, 503, 504, 520, 529)],
+    ids=repr,
+)
+async def test_what_may_pass_is_tried_again(error: ChatProviderError) -> None:
+    flaky = Flaky(error)
+    assert await flaky.run() == "answer"
+    assert flaky.attempts == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [status(400), status(401), status(403), status(404), ContextTooLong("x", status_code=413)],
+    ids=repr,
+)
+async def test_what_will_not_pass_is_not(error: ChatProviderError) -> None:
+    flaky = Flaky(error)
+    with pytest.raises(type(error)):
+        await flaky.run()
+    assert flaky.attempts == 1
+    assert not flaky.announced
+
+
+async def test_the_last_attempts_error_is_what_the_caller_gets() -> None:
+    flaky = Flaky(status(500), status(502), status(503))
+    with pytest.raises(APIStatusError) as raised:
+        await flaky.run()
+    assert raised.value.status_code == 503
+    assert flaky.attempts == 3
+
+
+async def test_each_retry_is_announced_with_its_number_and_its_reason() -> None:
+    flaky = Flaky(status(429), APITimeoutError("x"))
+    await flaky.run()
+    assert [(e.next_attempt, e.max_attempts, e.error_type, e.status_code) for e in flaky.announced] == [
+        (2, 3, "APIStatusError", 429),
+        (3, 3, "APITimeoutError", None),
+    ]
+
+
+async def test_waits_grow_and_stay_within_bounds() -> None:
+    flaky = Flaky(status(500), status(500))
+    await flaky.run()
+    first, second = flaky.waits
+    assert 0.3 <= first <= 0.8
+    assert 0.6 <= second <= 1.1
+
+
+async def test_the_server_may_ask_for_a_longer_wait() -> None:
+    flaky = Flaky(status(429, retry_after=7))
+    await flaky.run()
+    assert flaky.waits == [7]
+    assert flaky.announced[0].wait_s == 7
+
+
+async def test_a_wait_beyond_patience_ends_the_turn_instead() -> None:
+    flaky = Flaky(status(429, retry_after=3600))
+    with pytest.raises(APIStatusError):
+        await flaky.run()
+    assert flaky.attempts == 1
