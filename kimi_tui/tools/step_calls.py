@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
 from kimi_tui.base.content import as_parts, system_note
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import Message, ToolCall
 from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.tool import RunningCall, failed
@@ -47,13 +48,14 @@ class StepCalls:
         calls: Sequence[ToolCall],
         *,
         send: Callable[[ToolResult | ToolOutput], None],
-        on_result: Callable[[ToolCall, ToolReturn], object] = lambda call, result: None,
+        keep: Callable[[ToolCall, ToolReturn], Awaitable[None]],
     ) -> None:
         self._toolset = toolset
         self._slots = [_Slot(call) for call in calls]
         self._send = send
-        self._on_result = on_result
+        self._keep = keep
         self._results: dict[int, ToolReturn] = {}
+        self._failure: KimiTuiError | None = None
         self.rejected = False
         """Whether the user rejected a call without feedback: the turn ends."""
 
@@ -63,23 +65,34 @@ class StepCalls:
         return [(slot.call, self._results.get(index, INTERRUPTED)) for index, slot in enumerate(self._slots)]
 
     async def run(self) -> None:
-        """Run all calls. Cancelled, it stops them, gives the unfinished ones their result and raises on."""
+        """Run all calls. Each result is kept before it is sent.
+
+        Cancelled, it stops the calls, gives the unfinished ones their result and raises on. Raises what
+        `keep` raised, after the other calls have ended.
+        """
         try:
             async with asyncio.TaskGroup() as group:
                 for index, slot in enumerate(self._slots):
                     slot.task = group.create_task(self._run_slot(index, slot))
         finally:
             for index, slot in enumerate(self._slots):
-                if index not in self._results:
-                    self._finish(index, slot, INTERRUPTED)
+                if slot.state != "ended":  # cancelled before its task began
+                    self._end(index, slot)
+        if self._failure is not None:
+            raise self._failure
 
     async def _run_slot(self, index: int, slot: _Slot) -> None:
         try:
-            result = await self._result_of(index, slot)
+            self._results[index] = await self._result_of(index, slot)
+            await self._keep(slot.call, self._results[index])
         except asyncio.CancelledError:
-            self._finish(index, slot, SKIPPED if self.rejected and slot.state == "waiting" else INTERRUPTED)
+            skipped = self.rejected and slot.state == "waiting"
+            self._results.setdefault(index, SKIPPED if skipped else INTERRUPTED)
             raise
-        self._finish(index, slot, result)
+        except KimiTuiError as error:
+            self._failure = error
+        finally:
+            self._end(index, slot)
 
     async def _result_of(self, index: int, slot: _Slot) -> ToolReturn:
         try:
@@ -126,12 +139,10 @@ class StepCalls:
             if slot is not rejected and slot.state == "waiting" and slot.task is not None:
                 slot.task.cancel()
 
-    def _finish(self, index: int, slot: _Slot, result: ToolReturn) -> None:
-        self._results[index] = result
+    def _end(self, index: int, slot: _Slot) -> None:
         slot.state = "ended"
         slot.ended.set()
-        self._send(ToolResult(slot.call.id, result))
-        self._on_result(slot.call, result)
+        self._send(ToolResult(slot.call.id, self._results.setdefault(index, INTERRUPTED)))
 
 
 def result_message(call: ToolCall, result: ToolReturn) -> Message:

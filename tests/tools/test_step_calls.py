@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from pydantic import BaseModel
 
+from kimi_tui.base.errors import JournalWriteError
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.tools.approval import ToolRejected
@@ -78,6 +79,7 @@ class Step:
     def __init__(self, *calls: tuple[str, str]) -> None:
         self.script = Script()
         self.sent: list[object] = []
+        self.disk_is_full = False
         tools = [Look(self.script), Change(self.script), Broken(self.script)]
         self.calls = StepCalls(
             Toolset({tool.name: tool for tool in tools}),
@@ -86,8 +88,14 @@ class Step:
                 for number, (name, argument) in enumerate(calls)
             ],
             send=self.sent.append,
+            keep=self.keep,
         )
         self.running = asyncio.ensure_future(self.calls.run())
+
+    async def keep(self, call: ToolCall, result: ToolReturn) -> None:
+        if self.disk_is_full:
+            raise JournalWriteError("The disk is full.")
+        self.sent.append(f"kept {call.id}")
 
     async def until_quiet(self) -> list[str]:
         for _ in range(20):
@@ -187,7 +195,24 @@ async def test_interrupted_each_unfinished_call_gets_a_result_that_says_so() -> 
 
     assert step.outputs()[0] == "done"
     assert all("interrupted" in output for output in step.outputs()[1:])
-    assert [event.tool_call_id for event in step.sent if isinstance(event, ToolResult)] == ["0", "1", "2"]
+    sent = [event.tool_call_id for event in step.sent if isinstance(event, ToolResult)]
+    assert sorted(sent) == ["0", "1", "2"]
+
+
+async def test_a_result_is_kept_before_anybody_sees_it() -> None:
+    step = Step(("Look", "a"))
+    step.open("a")
+    await step.running
+    assert step.sent == ["kept 0", ToolResult("0", ok("a"))]
+
+
+async def test_a_result_that_can_not_be_kept_stops_the_step_after_the_other_calls() -> None:
+    step = Step(("Look", "a"), ("Look", "b"))
+    step.disk_is_full = True
+    step.open("a", "b")
+    with pytest.raises(JournalWriteError):
+        await step.running
+    assert step.outputs() == ["a", "b"]
 
 
 async def test_interrupted_before_anything_began_each_call_still_has_a_result() -> None:
@@ -218,6 +243,7 @@ async def test_a_call_that_can_not_run_becomes_an_error_that_says_what_to_do(
         Toolset({"Look": Look(step.script), "Broken": Broken(step.script)}),
         [ToolCall("1", FunctionCall(name, arguments))],
         send=lambda event: None,
+        keep=step.keep,
     )
     await calls.run()
     ((_, result),) = calls.results
@@ -232,6 +258,7 @@ async def test_arguments_that_a_server_encoded_twice_are_understood() -> None:
         Toolset({"Look": Look(step.script)}),
         [ToolCall("1", FunctionCall("Look", '"{\\"name\\": \\"a\\"}"'))],
         send=lambda event: None,
+        keep=step.keep,
     )
     await calls.run()
     assert calls.results[0][1] == ok("a")

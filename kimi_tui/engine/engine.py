@@ -1,0 +1,283 @@
+"""One session behind the Wire: commands in, events out."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import assert_never
+
+from kimi_tui.base.content import UserInput, text_of
+from kimi_tui.base.errors import ConfigError, KimiTuiError, MaxStepsReached
+from kimi_tui.base.identity import new_id
+from kimi_tui.base.terminal import plain_line
+from kimi_tui.engine.recorder import Recorder, recorded_results
+from kimi_tui.engine.replay import replayed
+from kimi_tui.engine.slash import SLASH_COMMANDS, find_slash_command
+from kimi_tui.engine.todos import SessionTodos
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session
+from kimi_tui.llm.provider import LLM
+from kimi_tui.soul.approval import WireApproval
+from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.limits import LimitReached
+from kimi_tui.soul.soul import Soul, TurnRejected
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.commands import (
+    Command,
+    Interrupt,
+    Prompt,
+    RunSlash,
+    SetModel,
+    SetThinking,
+    SetYolo,
+    Shutdown,
+    Steer,
+)
+from kimi_tui.wire.events import (
+    Notification,
+    ReplayBegin,
+    ReplayEnd,
+    Reverted,
+    SessionInfo,
+    TodoUpdate,
+    TurnBegin,
+    TurnEnd,
+    TurnFailure,
+    TurnOutcome,
+)
+
+logger = logging.getLogger(__name__)
+
+TITLE_LENGTH = 60
+
+
+class Engine:
+    """Serves one session until it is told to shut down."""
+
+    def __init__(
+        self,
+        *,
+        wire: Wire,
+        session: Session,
+        context: Context,
+        soul: Soul,
+        agent_name: str,
+        behaviour: Behaviour,
+        approval: WireApproval,
+        todos: SessionTodos,
+        models: Mapping[str, Callable[[], LLM]],
+        max_time_s: float | None,
+    ) -> None:
+        self._wire = wire
+        self._session = session
+        self._context = context
+        self._soul = soul
+        self._agent_name = agent_name
+        self._behaviour = behaviour
+        self._approval = approval
+        self._todos = todos
+        self._models = models
+        self._max_time_s = max_time_s
+        self._prompts: deque[UserInput] = deque()
+        self._turn: asyncio.Task[None] | None = None
+
+    async def serve(self) -> None:
+        """Replay what the session holds, then follow commands until Shutdown. Closes the Wire at the end."""
+        recorder = Recorder(self._session.wire_file, self._wire.subscribe())
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(recorder.run())
+                try:
+                    self._introduce()
+                    await self._follow_commands(group)
+                finally:
+                    await self._stop_turn()
+                    self._wire.close()
+        finally:
+            await self._context.close()
+            self._session.release()
+
+    def _introduce(self) -> None:
+        self._send_info()
+        self._replay()
+        if self._todos.items:
+            self._wire.send(TodoUpdate(self._todos.items))
+        for repair in self._context.repairs:
+            self._notify("The session's journal was repaired", repair.description, severity="warning")
+        self._soul.send_status()
+
+    async def _follow_commands(self, group: asyncio.TaskGroup) -> None:
+        async for command in self._wire.commands():
+            if isinstance(command, Shutdown):
+                return
+            try:
+                await self._follow(command, group)
+            except KimiTuiError as error:
+                self._notify(error.what, error.hint, severity="error")
+
+    async def _follow(self, command: Command, group: asyncio.TaskGroup) -> None:
+        match command:
+            case Prompt(user_input=user_input):
+                self._prompts.append(user_input)
+                self._start_turn(group)
+            case Steer(user_input=user_input):
+                if self._turn is not None:
+                    self._soul.steer(user_input)
+                else:
+                    self._prompts.append(user_input)
+                    self._start_turn(group)
+            case Interrupt():
+                if self._turn is not None:
+                    self._turn.cancel()
+            case RunSlash(line=line):
+                await self._run_slash(line)
+            case SetModel(name=name):
+                self._set_model(name)
+            case SetThinking(enabled=enabled):
+                self._behaviour.thinking = enabled
+                self._send_info()
+            case SetYolo(enabled=enabled):
+                self._behaviour.yolo = enabled
+                self._approval.answer_what_is_granted()
+                self._send_info()
+            case Shutdown():
+                pass
+            case _:
+                assert_never(command)
+
+    # turns
+
+    def _start_turn(self, group: asyncio.TaskGroup) -> None:
+        if self._turn is None and self._prompts:
+            self._turn = group.create_task(self._run_turn(self._prompts.popleft(), group))
+
+    async def _run_turn(self, user_input: UserInput, group: asyncio.TaskGroup) -> None:
+        self._wire.send(TurnBegin(user_input))
+        outcome: TurnOutcome = "cancelled"
+        failure: TurnFailure | None = None
+        try:
+            await self._name_session(user_input)
+            async with asyncio.timeout(self._max_time_s):
+                await self._soul.run(user_input)
+            outcome = "finished"
+        except asyncio.CancelledError:
+            logger.info("turn cancelled")
+        except TurnRejected:
+            outcome = "rejected"
+        except MaxStepsReached as error:
+            outcome, failure = "max_steps", _failure(error)
+        except LimitReached as error:
+            outcome, failure = "limit", _failure(error)
+        except TimeoutError:
+            what = f"The turn took longer than its limit of {self._max_time_s:g} s."
+            outcome, failure = "limit", TurnFailure(what, "Raise --max-time to go on.", "LimitReached")
+        except KimiTuiError as error:
+            outcome, failure = "failed", _failure(error)
+        except Exception as error:
+            logger.exception("turn failed")
+            what = f"An internal error ended the turn: {type(error).__name__}: {error}."
+            outcome, failure = "failed", TurnFailure(what, "The log has the details.", type(error).__name__)
+        finally:
+            self._turn = None
+            self._wire.send(TurnEnd(outcome, self._soul.steps, failure))
+        self._start_turn(group)
+
+    async def _stop_turn(self) -> None:
+        self._prompts.clear()
+        turn = self._turn
+        if turn is not None:
+            turn.cancel()
+            await asyncio.wait([turn])
+
+    async def _name_session(self, user_input: UserInput) -> None:
+        if not self._session.state.title:
+            await self.set_title(plain_line(text_of(user_input))[:TITLE_LENGTH] or "untitled")
+
+    # what slash commands do
+
+    async def _run_slash(self, line: str) -> None:
+        found = find_slash_command(line)
+        if found is None:
+            raise KimiTuiError(
+                f"There is no command /{line.split(' ')[0]}.", hint="/help lists those that there are."
+            )
+        command, argument = found
+        await command.run(self, argument)
+
+    async def clear(self) -> None:
+        """Empty the conversation; what was said stays as a branch. Raises KimiTuiError while a turn runs."""
+        if self._turn is not None:
+            raise KimiTuiError("A turn is running.", hint="Interrupt it first, then /clear.")
+        reversion = await self._context.clear()
+        await self._todos.set(())
+        self._wire.send(Reverted(reversion.to, reversion.from_id, "clear", reversion.branch))
+        self._soul.send_status()
+
+    async def set_title(self, title: str) -> None:
+        """Name the session. Raises KimiTuiError without a name."""
+        if not title:
+            raise KimiTuiError("A title needs a name.", hint="Type /title NAME.")
+        await self._session.update_state(title=title)
+        self._send_info()
+
+    def _set_model(self, name: str) -> None:
+        make = self._models.get(name)
+        if make is None:
+            raise ConfigError(
+                f"There is no model “{name}”.", hint=f"Configured are: {', '.join(self._models) or 'none'}."
+            )
+        self._behaviour.llm = make()
+        self._send_info()
+        self._soul.send_status()
+
+    # telling
+
+    def _replay(self) -> None:
+        if not self._context.history:
+            return
+        self._wire.send(ReplayBegin())
+        for event in replayed(self._context.history, recorded_results(self._session.wire_file)):
+            self._wire.send(event)
+        self._wire.send(ReplayEnd())
+
+    def _send_info(self) -> None:
+        llm = self._behaviour.llm
+        self._wire.send(
+            SessionInfo(
+                session_id=self._session.id,
+                work_dir=str(self._session.work_dir),
+                title=self._session.state.title,
+                model=llm.name if llm is not None else "",
+                model_kind=llm.kind if llm is not None else "",
+                agent=self._agent_name,
+                thinking=self._behaviour.thinking,
+                yolo=self._behaviour.yolo,
+                capabilities=tuple(sorted(llm.capabilities)) if llm is not None else (),
+                slash_commands=tuple(command.info for command in SLASH_COMMANDS),
+                models=tuple(self._models),
+            )
+        )
+
+    def _notify(self, title: str, body: str, *, severity: str) -> None:
+        self._wire.send(
+            Notification(
+                id=new_id(),
+                category="session",
+                type="notice",
+                source_kind="engine",
+                source_id=self._session.id,
+                title=title,
+                body=body,
+                severity="error" if severity == "error" else "warning",
+            )
+        )
+
+
+def _failure(error: KimiTuiError) -> TurnFailure:
+    return TurnFailure(
+        error.what,
+        error.hint,
+        type(error).__name__,
+        getattr(error, "status_code", None),
+        bool(getattr(error, "retryable", False)),
+    )

@@ -1,0 +1,109 @@
+"""`wire.jsonl`: what went over the Wire, one message a line, fragments merged (`specs/session.md`)."""
+
+import asyncio
+import json
+import logging
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from kimi_tui.base.paths import make_private_dir
+from kimi_tui.wire.channel import Outgoing, Subscription, merge_fragments
+from kimi_tui.wire.codec import PROTOCOL_VERSION, UnknownWireMessage, decode, encode
+from kimi_tui.wire.events import (
+    MCPLoadingBegin,
+    MCPLoadingEnd,
+    ReplayBegin,
+    ReplayEnd,
+    SessionInfo,
+    SnapshotProgress,
+    ToolOutput,
+    ToolResult,
+    ToolReturn,
+)
+
+logger = logging.getLogger(__name__)
+
+FLUSH_AFTER_S = 0.5
+"""How long fragments are held back so that more of them become one line."""
+_NOT_RECORDED = (SessionInfo, SnapshotProgress, ToolOutput, MCPLoadingBegin, MCPLoadingEnd)
+
+
+class Recorder:
+    """Writes a subscription's messages to a file, which appears with the first of them.
+
+    A disk that refuses costs the recording, never the session: the journal is what a session is resumed from.
+    """
+
+    def __init__(self, path: Path, subscription: Subscription) -> None:
+        self._path = path
+        self._subscription = subscription
+        self._replaying = False
+        self._held: list[Outgoing] = []
+
+    async def run(self) -> None:
+        """Record until the Wire closes."""
+        while batch := await self._subscription.drain():
+            self._held.extend(message for message in batch if self._is_recorded(message))
+            try:
+                async with asyncio.timeout(FLUSH_AFTER_S):
+                    while batch := await self._subscription.drain():
+                        self._held.extend(message for message in batch if self._is_recorded(message))
+            except TimeoutError:
+                pass
+            await self._flush()
+        await self._flush()
+
+    def _is_recorded(self, message: Outgoing) -> bool:
+        if isinstance(message, ReplayBegin | ReplayEnd):
+            self._replaying = isinstance(message, ReplayBegin)
+            return False
+        return not self._replaying and not isinstance(message, _NOT_RECORDED)
+
+    async def _flush(self) -> None:
+        messages, self._held = merge_fragments(self._held), []
+        if not messages:
+            return
+        now = time.time()
+        lines = [{"timestamp": now, "message": encode(message)} for message in messages]
+        try:
+            await asyncio.shield(asyncio.to_thread(self._append, lines))
+        except OSError:
+            logger.warning("wire.jsonl could not be written", exc_info=True)
+
+    def _append(self, lines: list[dict[str, Any]]) -> None:
+        make_private_dir(self._path.parent)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "r+b") as file:
+            end = file.seek(0, os.SEEK_END)
+            if end == 0:
+                lines = [{"type": "metadata", "protocol_version": PROTOCOL_VERSION}, *lines]
+                lead = b""
+            else:
+                file.seek(end - 1)
+                lead = b"" if file.read(1) == b"\n" else b"\n"  # a torn line costs itself only
+            file.write(lead + b"".join(_line(line) for line in lines))
+
+
+def recorded_results(path: Path) -> dict[str, ToolReturn]:
+    """Tool results by the id of their call, with what they displayed; unreadable lines are left out."""
+    results: dict[str, ToolReturn] = {}
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return results
+    for line in data.split(b"\n"):
+        if b'"type":"ToolResult"' not in line:
+            continue
+        try:
+            message = decode(json.loads(line)["message"])
+        except (ValueError, TypeError, KeyError, UnknownWireMessage):
+            continue
+        if isinstance(message, ToolResult):
+            results[message.tool_call_id] = message.return_value
+    return results
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"

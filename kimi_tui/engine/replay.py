@@ -1,0 +1,52 @@
+"""A resumed conversation as events: what a front end shows of what was said before."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kimi_tui.base.content import TextPart, UserInput, is_system_note
+from kimi_tui.base.message import Message
+from kimi_tui.wire.events import Event, StepBegin, ToolResult, ToolReturn, TurnBegin, TurnEnd
+
+
+def replayed(history: Sequence[Message], results: Mapping[str, ToolReturn]) -> Iterator[Event]:
+    """The events of `history`. A result that `results`, the recorded ones, lack is read off its message.
+
+    The program's own notes to the model are left out.
+    """
+    in_turn = False
+    step = 0
+    for message in history:
+        match message.role:
+            case "user" if not is_system_note(message.content):
+                if in_turn:
+                    yield TurnEnd(steps=step)
+                in_turn, step = True, 0
+                yield TurnBegin(_shown(message))
+            case "assistant":
+                step += 1
+                yield StepBegin(step)
+                yield from message.content
+                yield from message.tool_calls or ()
+            case "tool" if message.tool_call_id is not None:
+                result = results.get(message.tool_call_id) or _read_off(message)
+                yield ToolResult(message.tool_call_id, result)
+            case _:
+                pass
+    if in_turn:
+        yield TurnEnd(steps=step)
+
+
+def _shown(message: Message) -> UserInput:
+    if all(isinstance(part, TextPart) for part in message.content):
+        return message.text
+    return message.content
+
+
+def _read_off(message: Message) -> ToolReturn:
+    note, output = "", []
+    for part in message.content:
+        if isinstance(part, TextPart) and not note and part.text.startswith("<system>"):
+            note = part.text.removeprefix("<system>").removesuffix("</system>")
+        else:
+            output.append(part)
+    is_error = note.startswith("ERROR: ")
+    return ToolReturn(is_error, tuple(output), note.removeprefix("ERROR: "))

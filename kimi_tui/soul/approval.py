@@ -1,0 +1,126 @@
+"""Approvals over the Wire: yolo, then rules and grants, then the user (`specs/tools.md`, Approvals)."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from kimi_tui.base.identity import new_id
+from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.tools.approval import Subject, ToolRejected
+from kimi_tui.tools.permission.danger import danger_of
+from kimi_tui.tools.permission.rule import Rule
+from kimi_tui.tools.permission.rulebook import RuleBook
+from kimi_tui.tools.tool import RunningCall
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.display import DisplayBlock
+from kimi_tui.wire.events import ApprovalResponse
+from kimi_tui.wire.requests import ApprovalRequest
+
+
+class GrantKeeper(Protocol):
+    """Where grants go that outlive the request."""
+
+    async def keep_for_session(self, rules: tuple[Rule, ...]) -> None:
+        """Remember `rules` as long as the session lives."""
+        ...
+
+    async def keep_always(self, rules: tuple[Rule, ...]) -> None:
+        """Write `rules` where later sessions read them."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalSource:
+    """Who asks: the main agent when all is None."""
+
+    agent_id: str | None = None
+    subagent_type: str | None = None
+    description: str | None = None
+
+
+class WireApproval:
+    """Consent for the tools of one agent."""
+
+    def __init__(
+        self,
+        *,
+        wire: Wire,
+        behaviour: Behaviour,
+        rules: RuleBook,
+        keeper: GrantKeeper,
+        source: ApprovalSource = ApprovalSource(),
+    ) -> None:
+        self._wire = wire
+        self._behaviour = behaviour
+        self._rules = rules
+        self._keeper = keeper
+        self._source = source
+        self._open: dict[str, Subject] = {}
+
+    async def request(
+        self,
+        call: RunningCall,
+        *,
+        action: str,
+        description: str,
+        subject: Subject,
+        display: tuple[DisplayBlock, ...] = (),
+    ) -> None:
+        """Return when `subject` may be acted on, exactly as described. Raises ToolRejected otherwise."""
+        if self._is_granted(subject):
+            return
+        grant = self._rules.grant_for(subject)
+        request = ApprovalRequest(
+            id=new_id(),
+            tool_call_id=call.id,
+            sender=call.tool_name,
+            action=action,
+            description=description,
+            display=display,
+            agent_id=self._source.agent_id,
+            subagent_type=self._source.subagent_type,
+            source_description=self._source.description,
+            rule=" and ".join(str(rule) for rule in grant) or None,
+            danger=danger_of(subject, work_dir=self._rules.work_dir),
+        )
+        answer = await self._ask(request, subject)
+        match answer.response:
+            case "approve":
+                return
+            case "approve_for_session":
+                await self._grant(grant, self._keeper.keep_for_session)
+            case "approve_always":
+                await self._grant(grant, self._keeper.keep_always)
+            case "reject":
+                raise ToolRejected(answer.feedback)
+
+    def answer_what_is_granted(self) -> None:
+        """Answer the open requests that yolo or a grant covers by now."""
+        for request_id, subject in list(self._open.items()):
+            if self._behaviour.yolo or self._rules.verdict(subject) == "allow":
+                self._wire.answer(ApprovalResponse(request_id, "approve"))
+
+    def _is_granted(self, subject: Subject) -> bool:
+        verdict = self._rules.verdict(subject)
+        if verdict == "deny":
+            raise ToolRejected("a rule of the user's permissions denies it", ends_turn=False)
+        return self._behaviour.yolo or verdict == "allow"
+
+    async def _ask(self, request: ApprovalRequest, subject: Subject) -> ApprovalResponse:
+        self._open[request.id] = subject
+        try:
+            answer = await self._wire.ask(request)
+        finally:
+            del self._open[request.id]
+        if not isinstance(answer, ApprovalResponse):
+            raise TypeError(f"an approval was answered with {type(answer).__name__}")
+        self._wire.send(answer)
+        return answer
+
+    async def _grant(
+        self, rules: tuple[Rule, ...], keep: Callable[[tuple[Rule, ...]], Awaitable[None]]
+    ) -> None:
+        if rules:
+            self._rules = self._rules.with_allowed(*rules)
+            self.answer_what_is_granted()
+            await keep(rules)

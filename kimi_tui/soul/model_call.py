@@ -1,0 +1,84 @@
+"""One model call: streamed, retried, and put together."""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from kimi_tui.base.content import ContentPart
+from kimi_tui.base.errors import APIEmptyResponseError, ChatProviderError
+from kimi_tui.base.message import Message, ToolCall, ToolCallPart
+from kimi_tui.base.usage import TokenUsage
+from kimi_tui.llm.provider import ChatProvider, ToolSchema
+from kimi_tui.soul.answer import AnswerBuilder
+from kimi_tui.soul.retry import with_retries
+from kimi_tui.wire.events import StepRetry
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A model's whole answer."""
+
+    message: Message
+    usage: TokenUsage | None
+    message_id: str | None
+
+
+class AnswerBrokeOff(Exception):
+    """The call failed or was cancelled; its cause is the error, `partial` what had been said, if anything."""
+
+    def __init__(self, partial: Message | None) -> None:
+        super().__init__("the answer broke off")
+        self.partial = partial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """A request to a model."""
+
+    chat_provider: ChatProvider
+    system_prompt: str
+    tools: Sequence[ToolSchema]
+    history: Sequence[Message]
+    taken_ids: Collection[str]
+    """Ids of tool calls that the conversation has used."""
+
+    async def answer(
+        self,
+        *,
+        step: int,
+        max_attempts: int,
+        show: Callable[[ContentPart | ToolCall | ToolCallPart], None],
+        on_retry: Callable[[StepRetry], None],
+    ) -> Answer:
+        """The answer. `show` gets its parts as they stream, of failed attempts too.
+
+        Raises AnswerBrokeOff from the ChatProviderError of the last attempt or from CancelledError.
+        """
+        builder = AnswerBuilder(taken_ids=self.taken_ids)
+
+        async def attempt() -> None:
+            nonlocal builder
+            builder = AnswerBuilder(taken_ids=self.taken_ids)
+            await self._stream_into(builder, show)
+
+        try:
+            await with_retries(attempt, step=step, max_attempts=max_attempts, on_retry=on_retry)
+        except (ChatProviderError, asyncio.CancelledError) as error:
+            raise AnswerBrokeOff(builder.partial_message()) from error
+        return Answer(builder.message(), builder.usage, builder.message_id)
+
+    async def _stream_into(
+        self, builder: AnswerBuilder, show: Callable[[ContentPart | ToolCall | ToolCallPart], None]
+    ) -> None:
+        async with aclosing(
+            self.chat_provider.generate(self.system_prompt, self.tools, self.history)
+        ) as parts:
+            async for part in parts:
+                shown = builder.add(part)
+                if shown is not None:
+                    show(shown)
+        if builder.is_empty:
+            raise APIEmptyResponseError(
+                "The model answered with nothing.", hint="Send the message again, or choose another model."
+            )

@@ -1,0 +1,224 @@
+"""The agent loop: a turn is steps until the model asks for no more tools."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Protocol
+
+from kimi_tui.base.content import UserInput, system_note, text_of
+from kimi_tui.base.errors import ChatProviderError, MaxStepsReached
+from kimi_tui.base.message import Message, ToolCall, user_message
+from kimi_tui.base.terminal import plain_line
+from kimi_tui.history.context import Context
+from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.limits import Limits
+from kimi_tui.soul.model_call import Answer, AnswerBrokeOff, ModelCall
+from kimi_tui.soul.spending import Spending
+from kimi_tui.tools.dmail import DMail, DMailbox, SendDMail
+from kimi_tui.tools.step_calls import StepCalls, result_message
+from kimi_tui.tools.toolset import Toolset
+from kimi_tui.wire.events import (
+    CheckpointCreated,
+    CheckpointKind,
+    CostUpdate,
+    Event,
+    Reverted,
+    StatusUpdate,
+    SteerInput,
+    StepBegin,
+    StepInterrupted,
+    ToolReturn,
+)
+
+LABEL_LENGTH = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """Who works: a name, what it is told, and what it can do."""
+
+    name: str
+    system_prompt: str
+    toolset: Toolset
+
+
+class Send(Protocol):
+    """Where events go."""
+
+    def __call__(self, event: Event, /) -> None:
+        """Send `event`."""
+
+
+class TurnRejected(Exception):
+    """The user rejected a tool call without a word more: the turn is over."""
+
+
+class Soul:
+    """One agent at work on one context."""
+
+    def __init__(
+        self,
+        *,
+        agent: Agent,
+        context: Context,
+        behaviour: Behaviour,
+        limits: Limits,
+        dmailbox: DMailbox,
+        spending: Spending,
+        send: Send,
+    ) -> None:
+        self._agent = agent
+        self._context = context
+        self._behaviour = behaviour
+        self._limits = limits
+        self._dmailbox = dmailbox
+        self._spending = spending
+        self._send = send
+        self._steers: list[UserInput] = []
+        self._shows_checkpoints = agent.toolset.has(SendDMail)
+        """Whether the model sees `CHECKPOINT n`: only when it can send a D-Mail there."""
+        self.steps = 0
+        """How many steps the turn has begun."""
+        self._request_index = 0
+        """Where in the history the user's request of this turn stands."""
+
+    def steer(self, user_input: UserInput) -> None:
+        """Say something to the turn that runs; its next step sees it."""
+        self._steers.append(user_input)
+
+    async def run(self, user_input: UserInput) -> None:
+        """Run one turn.
+
+        Raises ModelNotSet, ChatProviderError, MaxStepsReached, LimitReached, TurnRejected, JournalWriteError
+        and CancelledError. What happened until then is in the context.
+        """
+        self.steps = 0
+        request = user_message(user_input)
+        await self._checkpoint("user", _label(user_input))
+        self._request_index = len(self._context.history)
+        await self._context.append_message(request)
+        finished = False
+        while not finished:
+            self._limits.check_cost(self._spending.cost_usd)
+            if self.steps >= self._limits.max_steps:
+                raise MaxStepsReached(self.steps)
+            self.steps += 1
+            self._send(StepBegin(self.steps))
+            try:
+                finished = await self._step(request)
+            except (ChatProviderError, asyncio.CancelledError):
+                self._send(StepInterrupted())
+                raise
+
+    def send_status(self) -> None:
+        """Tell how full the context is and what the session has used."""
+        llm = self._behaviour.llm
+        tokens = self._context.token_count_with_pending
+        self._send(
+            StatusUpdate(
+                context_usage=tokens / llm.max_context_size if llm is not None else None,
+                context_tokens=tokens,
+                max_context_tokens=llm.max_context_size if llm is not None else None,
+                token_usage=self._spending.usage,
+            )
+        )
+        if self._spending.cost_usd is not None:
+            self._send(CostUpdate(self._spending.cost_usd))
+
+    async def _step(self, request: Message) -> bool:
+        """One model call and its tools. Whether the turn is finished."""
+        await self._take_steers()
+        await self._checkpoint("step", f"step {self.steps}")
+        answer = await self._answer()
+        if answer.message.tool_calls is None:
+            await self._context.append_step([answer.message], token_count=_tokens(answer))
+            self.send_status()
+            return not self._steers
+        await self._run_tools(answer, answer.message.tool_calls)
+        if (dmail := self._dmailbox.take()) is not None:
+            await self._go_back(dmail, request)
+        return False
+
+    async def _answer(self) -> Answer:
+        history = self._context.history
+        call = ModelCall(
+            chat_provider=self._behaviour.chat_provider,
+            system_prompt=self._agent.system_prompt,
+            tools=self._agent.toolset.schemas,
+            history=tuple(history),
+            taken_ids={call.id for message in history for call in message.tool_calls or ()},
+        )
+        try:
+            answer = await call.answer(
+                step=self.steps,
+                max_attempts=self._limits.max_attempts,
+                show=self._send,
+                on_retry=self._send,
+            )
+        except AnswerBrokeOff as broken:
+            await self._keep_partial(broken.partial)
+            raise broken.__cause__ or broken from None
+        if answer.usage is not None:
+            self._spending.add(answer.usage, self._behaviour.require_llm())
+        return answer
+
+    async def _keep_partial(self, partial: Message | None) -> None:
+        if partial is not None:
+            note = Message("user", (system_note("The answer above broke off before it was complete."),))
+            await self._context.append_step([partial, note], token_count=None)
+
+    async def _run_tools(self, answer: Answer, calls: tuple[ToolCall, ...]) -> None:
+        """Run `calls`; the step's messages are in the context afterwards, also when it is cancelled."""
+        await self._context.note_pending(answer.message)
+        running = StepCalls(self._agent.toolset, calls, send=self._send, keep=self._keep_result)
+        try:
+            await running.run()
+        finally:
+            results = [result_message(call, result) for call, result in running.results]
+            await self._context.append_step([answer.message, *results], token_count=_tokens(answer))
+            self.send_status()
+        if running.rejected:
+            self._dmailbox.take()
+            raise TurnRejected
+
+    async def _keep_result(self, call: ToolCall, result: ToolReturn) -> None:
+        await self._context.note_pending(result_message(call, result))
+
+    async def _take_steers(self) -> None:
+        while self._steers:
+            user_input = self._steers[0]
+            await self._context.append_message(user_message(user_input))
+            del self._steers[0]
+            self._send(SteerInput(user_input))
+
+    async def _checkpoint(self, kind: CheckpointKind, label: str) -> None:
+        checkpoint = await self._context.checkpoint(self._shows_checkpoints, kind=kind, label=label)
+        self._dmailbox.set_checkpoints({known.id for known in self._context.checkpoints})
+        self._send(
+            CheckpointCreated(checkpoint.id, checkpoint.uid, kind=kind, label=label, parent=checkpoint.parent)
+        )
+
+    async def _go_back(self, dmail: DMail, request: Message) -> None:
+        """Revert to where the D-Mail goes. The request that the turn works on is kept wherever that is."""
+        reversion = await self._context.revert_to(dmail.checkpoint_id, reason="dmail")
+        self._send(Reverted(reversion.to, reversion.from_id, "dmail", reversion.branch))
+        kept = len(self._context.history)
+        await self._checkpoint("dmail", _label(dmail.message))
+        note = system_note(
+            "You just received a D-Mail from your future self. What you did after this point has been taken "
+            "back in the conversation, but not on disk. Act on it without telling the user of it: "
+            f"\n\n{dmail.message.strip()}"
+        )
+        messages = [Message("user", (note,))]
+        if kept <= self._request_index:
+            self._request_index = len(self._context.history)
+            messages.insert(0, request)
+        await self._context.append_message(messages)
+        self.send_status()
+
+
+def _label(content: UserInput) -> str:
+    return plain_line(text_of(content))[:LABEL_LENGTH] or "(no text)"
+
+
+def _tokens(answer: Answer) -> int | None:
+    return answer.usage.total if answer.usage is not None else None

@@ -1,0 +1,19 @@
+"""What the session has used so far."""
+
+from kimi_tui.base.usage import TokenUsage
+from kimi_tui.llm.provider import LLM
+
+
+class Spending:
+    """Tokens and money of a session. The cost is None as long as no model with a price was used."""
+
+    def __init__(self) -> None:
+        self.usage = TokenUsage()
+        self.cost_usd: float | None = None
+
+    def add(self, usage: TokenUsage, llm: LLM) -> None:
+        """Count one model call."""
+        self.usage += usage
+        cost = llm.cost(usage)
+        if cost is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + cost
