@@ -2,22 +2,35 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+
+from kimi_tui.config.appearance import UI as UI
+from kimi_tui.config.appearance import Theme
 
 ProviderType = Literal["kimi", "openai", "openai_legacy", "openai_responses", "anthropic", "scripted", "demo"]
+ForeignProviderType = Literal["google_genai", "gemini", "vertexai", "_echo", "_chaos"]
+"""Types of kimi-cli that we can't reach: a config with such a provider loads, using it is an error."""
+Capability = Literal["thinking", "always_thinking", "image_in", "video_in"]
+
+
+def _http_url(value: str | None) -> str | None:
+    if value and not value.startswith(("http://", "https://")):
+        raise ValueError("it should be a URL that begins with http:// or https://")
+    return value or None
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class Provider(_Table):
     """Where a model is reached."""
 
     type: Annotated[
-        ProviderType, BeforeValidator(lambda value: "scripted" if value == "_scripted_echo" else value)
+        Literal[ProviderType, ForeignProviderType],
+        BeforeValidator(lambda value: "scripted" if value == "_scripted_echo" else value),
     ]
-    base_url: str | None = None
+    base_url: Annotated[str | None, AfterValidator(_http_url)] = None
     api_key: SecretStr = SecretStr("")
     """The key itself, or `env:NAME` to read it from the environment."""
     custom_headers: dict[str, str] = {}
@@ -41,7 +54,7 @@ class Model(_Table):
     provider: str
     model: str
     max_context_size: int = Field(gt=0)
-    capabilities: frozenset[str] | None = None
+    capabilities: frozenset[Capability] | None = None
     """None: what the provider's models are known for."""
     price: ModelPrice | None = None
     max_output_tokens: int | None = Field(None, gt=0)
@@ -64,20 +77,12 @@ class Permissions(_Table):
     deny: tuple[str, ...] = ()
 
 
-class UI(_Table):
-    """How the app looks and behaves."""
-
-    mouse: bool = True
-    reduced_motion: bool = False
-    screen_reader: bool = False
-
-
 class Settings(_Table):
     """All settings."""
 
     default_model: str = ""
     default_thinking: bool = False
-    theme: Literal["auto", "dark", "light", "high-contrast"] = "auto"
+    theme: Theme = "auto"
     providers: dict[str, Provider] = {}
     models: dict[str, Model] = {}
     loop_control: LoopControl = LoopControl()

@@ -1,0 +1,47 @@
+"""What the app's first frame needs of the settings, without the price of validating all of them.
+
+Importing pydantic costs half as much as Textual, so the first frame takes what is right here and the default
+for the rest; `config.loading.settings_of` then says what is wrong, before anything depends on it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal, cast, get_args
+
+Theme = Literal["auto", "dark", "light", "high-contrast"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UI:
+    """How the app looks and behaves."""
+
+    mouse: bool = True
+    reduced_motion: bool = False
+    screen_reader: bool = False
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appearance:
+    """Theme, keys and looks."""
+
+    theme: Theme = "auto"
+    keymap: Mapping[str, str] = field(default_factory=dict)
+    """Binding ids to keys."""
+    ui: UI = UI()
+
+
+def appearance_in(data: Mapping[str, Any]) -> Appearance:
+    """The appearance that merged config `data` asks for."""
+    theme, keymap, ui = data.get("theme"), data.get("keymap"), data.get("ui")
+    flags = {item.name for item in fields(UI)}
+    return Appearance(
+        theme=cast("Theme", theme) if theme in get_args(Theme) else "auto",
+        keymap={key: keys for key, keys in _items(keymap) if isinstance(keys, str)},
+        ui=UI(**{key: flag for key, flag in _items(ui) if key in flags and isinstance(flag, bool)}),
+    )
+
+
+def _items(table: Any) -> list[tuple[str, Any]]:
+    return list(table.items()) if isinstance(table, Mapping) else []

@@ -1,0 +1,65 @@
+"""Changing the config file in place: comments and order stay, the file is replaced whole."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Array, Table
+
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.private_file import replace_private_file
+from kimi_tui.config.source import read_config_text
+
+
+def add_allowed_rule(path: Path, rule: str) -> None:
+    """Add `rule` to `permissions.allow` of the file at `path`, made when missing. Raises ConfigError."""
+
+    def add(document: TOMLDocument) -> None:
+        permissions = document.setdefault("permissions", tomlkit.table())
+        if not isinstance(permissions, Table):
+            raise _not_editable(path, "permissions is no table")
+        allowed = permissions.setdefault("allow", tomlkit.array())
+        if not isinstance(allowed, Array):
+            raise _not_editable(path, "permissions.allow is no list")
+        if rule not in allowed:
+            allowed.append(rule)
+
+    _edit(path, add)
+
+
+def set_default_model(path: Path, name: str) -> None:
+    """Make `name` the default model of the file at `path`, made when missing. Raises ConfigError."""
+    _edit(path, lambda document: _set_top(document, "default_model", name))
+
+
+def set_theme(path: Path, theme: str) -> None:
+    """Make `theme` the theme of the file at `path`, made when missing. Raises ConfigError."""
+    _edit(path, lambda document: _set_top(document, "theme", theme))
+
+
+def _set_top(document: TOMLDocument, key: str, value: str) -> None:
+    document[key] = value
+
+
+def _edit(path: Path, change: Callable[[TOMLDocument], None]) -> None:
+    if path.suffix.lower() != ".toml":
+        raise _not_editable(path, "only TOML can be changed with its comments kept")
+    try:
+        document = tomlkit.parse(read_config_text(path) if path.exists() else "")
+    except TOMLKitError as error:
+        raise _not_editable(path, str(error).rstrip(".")) from None
+    change(document)
+    try:
+        replace_private_file(path, tomlkit.dumps(document))
+    except OSError as error:
+        raise ConfigError(
+            f"{path} can't be written: {error.strerror}.", hint="Check its owner and permissions."
+        ) from error
+
+
+def _not_editable(path: Path, why: str) -> ConfigError:
+    return ConfigError(
+        f"{path} can't be changed here: {why}.", hint="Change it by hand: `kimi-tui config edit`."
+    )

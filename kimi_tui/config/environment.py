@@ -1,0 +1,142 @@
+"""Settings from the environment (`specs/cli.md`, Configuration): keys, base URLs, Kimi's model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kimi_tui.base.errors import ConfigError
+
+KEY_VARIABLES = ("KIMI_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownProvider:
+    """A provider that needs nothing but a key."""
+
+    name: str
+    key_variable: str
+    url_variable: str
+    model: str
+    max_context_size: int
+
+
+KNOWN_PROVIDERS = (
+    KnownProvider(
+        name="kimi",
+        key_variable="KIMI_API_KEY",
+        url_variable="KIMI_BASE_URL",
+        model="kimi-k2.5",
+        max_context_size=262_144,
+    ),
+    KnownProvider(
+        name="openai",
+        key_variable="OPENAI_API_KEY",
+        url_variable="OPENAI_BASE_URL",
+        model="gpt-5.4",
+        max_context_size=272_000,
+    ),
+    KnownProvider(
+        name="anthropic",
+        key_variable="ANTHROPIC_API_KEY",
+        url_variable="ANTHROPIC_BASE_URL",
+        model="claude-sonnet-5",
+        max_context_size=200_000,
+    ),
+)
+_FAMILIES = {"openai_legacy": "openai", "openai_responses": "openai"}
+
+
+def environment_layer(configured: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    """What the environment adds to, or sets over, the settings that files have `configured`.
+
+    Without a configured model, each provider that the environment has a key for becomes one of the same name.
+    Raises ConfigError when KIMI_MODEL_MAX_CONTEXT_SIZE is no size.
+    """
+    models = configured.get("models")
+    return _overrides(configured, environ) if models else _models_of_keys(environ)
+
+
+def _models_of_keys(environ: Mapping[str, str]) -> dict[str, Any]:
+    keyed = [known for known in KNOWN_PROVIDERS if environ.get(known.key_variable)]
+    if not keyed:
+        return {}
+    return {
+        **({"default_model": keyed[0].name} if len(keyed) == 1 or keyed[0].name == "kimi" else {}),
+        "providers": {known.name: {"type": known.name, **_address(known, environ)} for known in keyed},
+        "models": {
+            known.name: {
+                "provider": known.name,
+                "model": known.model,
+                "max_context_size": known.max_context_size,
+                **(_kimi_model(environ) if known.name == "kimi" else {}),
+            }
+            for known in keyed
+        },
+    }
+
+
+def _overrides(configured: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    providers = {
+        name: change
+        for name, provider in _tables(configured.get("providers"))
+        if (change := _provider_override(provider, environ))
+    }
+    models = {
+        name: change
+        for name, model in _default_model(configured)
+        if _provider_type(configured, model) == "kimi" and (change := _kimi_model(environ))
+    }
+    return {
+        **({"providers": providers} if providers else {}),
+        **({"models": models} if models else {}),
+    }
+
+
+def known_provider(type_name: str, base_url: str | None) -> KnownProvider | None:
+    """The provider whose variables count for one of this type; None when the environment has no say.
+
+    Kimi's variables are ours and always count. The keys of the others are meant for their own servers and
+    shared with many programs: they don't go to a server that the config names.
+    """
+    family = _FAMILIES.get(type_name, type_name)
+    known = next((known for known in KNOWN_PROVIDERS if known.name == family), None)
+    return None if known is not None and known.name != "kimi" and base_url else known
+
+
+def _provider_override(provider: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    known = known_provider(str(provider.get("type")), provider.get("base_url"))
+    return _address(known, environ) if known else {}
+
+
+def _default_model(configured: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    models = _tables(configured.get("models"))
+    default = configured.get("default_model")
+    return [entry for entry in models if entry[0] == default or (not default and len(models) == 1)]
+
+
+def _provider_type(configured: Mapping[str, Any], model: Mapping[str, Any]) -> Any:
+    providers = dict(_tables(configured.get("providers")))
+    return providers.get(str(model.get("provider")), {}).get("type")
+
+
+def _address(known: KnownProvider, environ: Mapping[str, str]) -> dict[str, str]:
+    key = {"api_key": f"env:{known.key_variable}"} if environ.get(known.key_variable) else {}
+    url = {"base_url": environ[known.url_variable]} if environ.get(known.url_variable) else {}
+    return key | url
+
+
+def _kimi_model(environ: Mapping[str, str]) -> dict[str, Any]:
+    name, size = environ.get("KIMI_MODEL_NAME"), environ.get("KIMI_MODEL_MAX_CONTEXT_SIZE")
+    if size and not (size.isdecimal() and int(size) > 0):
+        raise ConfigError(
+            f'KIMI_MODEL_MAX_CONTEXT_SIZE is "{size[:40]}" in the environment.',
+            hint="It should be a whole number of tokens, such as 262144.",
+        )
+    return ({"model": name} if name else {}) | ({"max_context_size": int(size)} if size else {})
+
+
+def _tables(tables: Any) -> list[tuple[str, Mapping[str, Any]]]:
+    """The entries of `tables` that are tables; what is none is told when the whole is validated."""
+    if not isinstance(tables, Mapping):
+        return []
+    return [(name, table) for name, table in tables.items() if isinstance(table, Mapping)]

@@ -1,0 +1,117 @@
+"""Reading the settings: which places, and what wins (`specs/cli.md`, Configuration).
+
+Later wins: built-in, the share dir's config, the project's, the environment, `--config-file`, `--config`. A
+file named by `--config-file` is read in place of the first two. Permission rules add up instead: no place can
+drop a rule of another. Reading costs no pydantic, so it can happen before the first frame; validating does.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kimi_tui.config.environment import environment_layer
+from kimi_tui.config.foreign import without_foreign_keys
+from kimi_tui.config.project import check_project_rights, project_config_path
+from kimi_tui.config.source import SYNTAXES, Source, source_from_file, source_from_option
+from kimi_tui.config.trust import Trust
+
+if TYPE_CHECKING:
+    from kimi_tui.config.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawConfig:
+    """Settings as they were read, merged but not yet validated."""
+
+    data: dict[str, Any]
+    sources: tuple[Source, ...]
+    """The weakest first."""
+    untrusted: Source | None = None
+    """The project's config that was left out, since the user hasn't said yes to it."""
+    left_out: tuple[str, ...] = ()
+    """Keys of kimi-cli that mean nothing here."""
+
+
+def user_config_path(share_dir: Path) -> Path:
+    """The user's config file: the first that exists, `config.toml` when none does."""
+    candidates = [share_dir / f"config{ending}" for ending in SYNTAXES]
+    return next((path for path in candidates if path.is_file()), candidates[0])
+
+
+def read_config(
+    *,
+    share_dir: Path,
+    work_dir: Path,
+    config_file: Path | None = None,
+    config_text: str | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> RawConfig:
+    """Read every place. Raises ConfigError for one that can't be read or parsed."""
+    files, untrusted = ([], None) if config_file else _standing_files(share_dir, work_dir)
+    options = [source_from_file(config_file)] if config_file else []
+    if config_text is not None:
+        options.append(source_from_option(config_text))
+    surroundings = Source("The environment", environment_layer(_merged([*files, *options]), environ))
+    sources = (*files, surroundings, *options)
+    data, left_out = without_foreign_keys(_merged(sources))
+    return RawConfig(data=data, sources=sources, untrusted=untrusted, left_out=left_out)
+
+
+def settings_of(config: RawConfig) -> "Settings":
+    """The validated settings. Raises ConfigError: file, line, key, value and what would be right."""
+    from pydantic import ValidationError
+
+    from kimi_tui.config.settings import Settings
+
+    try:
+        return Settings.model_validate(config.data)
+    except ValidationError as error:
+        from kimi_tui.config.problems import config_error
+
+        raise config_error(error, config.sources) from None
+
+
+def _standing_files(share_dir: Path, work_dir: Path) -> tuple[list[Source], Source | None]:
+    """The user's config and the project's when it is trusted; and the project's when it is not."""
+    user = user_config_path(share_dir)
+    files = [source_from_file(user)] if user.is_file() else []
+    project_path = project_config_path(work_dir, share_dir)
+    if project_path is None:
+        return files, None
+    project = source_from_file(project_path)
+    check_project_rights(project)
+    if not Trust(share_dir).covers(project_path, project.text):
+        return files, project
+    return [*files, project], None
+
+
+def _merged(sources: "list[Source] | tuple[Source, ...]") -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for source in sources:
+        data = _laid_over(data, source.data, ())
+    if isinstance(data.get("keymap"), dict):
+        data["keymap"] = _dotted(data["keymap"], "")
+    return data
+
+
+def _laid_over(lower: dict[str, Any], upper: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    result = dict(lower)
+    for key, value in upper.items():
+        below = lower.get(key)
+        if isinstance(value, dict) and isinstance(below, dict):
+            result[key] = _laid_over(below, value, (*path, key))
+        elif path == ("permissions",) and isinstance(value, list) and isinstance(below, list):
+            result[key] = [*below, *(rule for rule in value if rule not in below)]
+        else:
+            result[key] = value
+    return result
+
+
+def _dotted(table: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """`table` with `a.b` for key b of table a: binding ids hold dots, and TOML nests them unless quoted."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        flat |= _dotted(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat

@@ -1,0 +1,85 @@
+"""Changing the config file: comments stay, the file is replaced whole."""
+
+import stat
+import tomllib
+
+import pytest
+
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.config.editing import add_allowed_rule, set_default_model, set_theme
+
+COMMENTED = """# my settings
+theme = "dark"  # at night
+
+[permissions]
+allow = [
+    "git *",  # harmless
+]
+"""
+
+
+def test_a_rule_is_added_and_every_comment_stays(home):
+    path = home.write(COMMENTED)
+    add_allowed_rule(path, "pytest *")
+    text = path.read_text()
+    assert tomllib.loads(text)["permissions"]["allow"] == ["git *", "pytest *"]
+    for comment in ("# my settings", "# at night", "# harmless"):
+        assert comment in text
+
+
+def test_a_rule_that_is_there_is_not_added_twice(home):
+    path = home.write(COMMENTED)
+    add_allowed_rule(path, "git *")
+    assert home.settings().permissions.allow == ("git *",)
+
+
+def test_a_missing_file_and_its_folder_are_made_for_the_owner_alone(home):
+    path = home.share_dir / "new" / "config.toml"
+    add_allowed_rule(path, "ls")
+    set_default_model(path, "kimi")
+    set_theme(path, "light")
+    assert tomllib.loads(path.read_text()) == {
+        "permissions": {"allow": ["ls"]},
+        "default_model": "kimi",
+        "theme": "light",
+    }
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_setting_changes_in_its_line(home):
+    path = home.write(COMMENTED)
+    set_theme(path, "light")
+    assert 'theme = "light"  # at night' in path.read_text()
+
+
+def test_a_linked_config_stays_a_link(home, tmp_path):
+    real = tmp_path / "dotfiles.toml"
+    real.write_text(COMMENTED)
+    link = home.share_dir / "config.toml"
+    link.symlink_to(real)
+    set_theme(link, "light")
+    assert link.is_symlink()
+    assert tomllib.loads(real.read_text())["theme"] == "light"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("config.yaml", "theme: dark"),
+        ("config.toml", "theme = "),
+        ("config.toml", "permissions = 3"),
+        ("config.toml", "[permissions]\nallow = 'ls'"),
+    ],
+)
+def test_a_file_that_cannot_be_changed_stays_as_it_is_and_is_told(home, name, text):
+    path = home.write(text, name)
+    with pytest.raises(ConfigError, match="config edit"):
+        add_allowed_rule(path, "ls")
+    assert path.read_text() == text
+
+
+def test_a_refused_write_is_told(home):
+    blocked = home.write(COMMENTED) / "config.toml"
+    with pytest.raises(ConfigError, match="can't be written: Not a directory"):
+        set_theme(blocked, "light")

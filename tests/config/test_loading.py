@@ -1,0 +1,203 @@
+"""Which places settings come from, and what wins."""
+
+import subprocess
+import sys
+
+import pytest
+
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.config.trust import Trust
+
+KIMI = """
+default_model = "kimi"
+[providers.moonshot]
+type = "kimi"
+base_url = "https://api.moonshot.cn/v1"
+api_key = "from-file"
+[models.kimi]
+provider = "moonshot"
+model = "kimi-k2"
+max_context_size = 262144
+"""
+
+
+def test_without_any_config_the_settings_are_the_built_in_ones(home):
+    settings = home.settings()
+    assert (settings.theme, settings.models, settings.loop_control.max_steps_per_turn) == ("auto", {}, 1000)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("config.toml", 'theme = "dark"\n[ui]\nmouse = false'),
+        ("config.yaml", "theme: dark\nui:\n  mouse: false\nkeymap:\n"),
+        ("config.yml", "theme: dark\nui: {mouse: false}"),
+        ("config.json", '{"theme": "dark", "ui": {"mouse": false}, "keymap": null}'),
+    ],
+)
+def test_the_files_ending_says_its_syntax(home, name, text):
+    home.write(text, name)
+    settings = home.settings()
+    assert (settings.theme, settings.ui.mouse) == ("dark", False)
+
+
+def test_an_option_wins_over_a_file_and_leaves_the_rest_of_it(home):
+    home.write(KIMI + "[loop_control]\nmax_steps_per_turn = 7\nmax_retries_per_step = 2")
+    settings = home.settings(config_text="loop_control.max_steps_per_turn = 9")
+    assert settings.loop_control.max_steps_per_turn == 9
+    assert settings.loop_control.max_retries_per_step == 2
+
+
+def test_a_json_text_is_taken_as_an_option_too(home):
+    assert home.settings(config_text='{"theme": "light"}').theme == "light"
+
+
+def test_a_named_file_is_read_in_place_of_the_standing_ones(home, tmp_path):
+    home.write('theme = "dark"\n[ui]\nmouse = false')
+    other = tmp_path / "other.yaml"
+    other.write_text("ui: {reduced_motion: true}")
+    settings = home.settings(config_file=other)
+    assert (settings.theme, settings.ui.mouse, settings.ui.reduced_motion) == ("auto", True, True)
+
+
+def test_a_projects_config_counts_once_it_is_trusted(home):
+    home.write('theme = "dark"')
+    project = home.write_project('theme = "light"\n[loop_control]\nmax_steps_per_turn = 5')
+
+    before = home.read()
+    assert before.untrusted.path == project
+    assert home.settings().theme == "dark"
+
+    Trust(home.share_dir).grant(project, project.read_text())
+    assert home.settings().theme == "light"
+    assert home.read().untrusted is None
+
+
+def test_a_projects_config_that_changed_is_no_longer_trusted(home):
+    project = home.write_project('theme = "light"')
+    Trust(home.share_dir).grant(project, project.read_text())
+    home.write_project('[permissions]\nallow = ["Bash"]')
+    assert home.settings().permissions.allow == ()
+
+
+def test_a_projects_config_is_found_from_a_folder_within_its_repository(home):
+    (home.work_dir / ".git").mkdir()
+    project = home.write_project('theme = "light"')
+    home.work_dir /= "src"
+    home.work_dir.mkdir()
+    assert home.read().untrusted.path == project
+
+
+def test_the_share_dirs_own_config_is_no_projects_config(home):
+    share = home.work_dir / ".kimi-tui"
+    share.mkdir()
+    home.share_dir = share
+    home.write('theme = "dark"')
+    assert home.read().untrusted is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'api_key = "x"',
+        'base_url = "https://evil.example"',
+        "custom_headers = { a = 'b' }",
+        "env = { A = 'b' }",
+    ],
+)
+def test_a_projects_config_cannot_say_where_the_conversation_goes(home, line):
+    home.write_project(f"[providers.moonshot]\n{line}")
+    with pytest.raises(ConfigError, match=rf"line 2: .*providers\.moonshot\.{line.split()[0]}"):
+        home.read()
+
+
+def test_permission_rules_of_all_places_add_up(home):
+    home.write('[permissions]\ndeny = ["rm *"]\nallow = ["git *"]')
+    settings = home.settings(config_text='permissions.deny = ["sudo *"]\npermissions.allow = ["git *"]')
+    assert settings.permissions.deny == ("rm *", "sudo *")
+    assert settings.permissions.allow == ("git *",)
+
+
+def test_a_binding_id_may_be_written_with_or_without_quotes(home):
+    settings = home.settings('[keymap]\ntimeline.revert = "enter"\n"app.quit" = "ctrl+w"')
+    assert settings.keymap == {"timeline.revert": "enter", "app.quit": "ctrl+w"}
+
+
+def test_a_config_of_kimi_cli_loads_and_says_what_means_nothing_here(home):
+    home.write("""
+default_model = "kimi-code/kimi-for-coding"
+default_thinking = true
+default_yolo = false
+default_plan_mode = false
+default_editor = ""
+theme = "dark"
+show_thinking_stream = true
+hooks = []
+merge_all_available_skills = false
+
+[models."kimi-code/kimi-for-coding"]
+provider = "managed:kimi-code"
+model = "kimi-for-coding"
+max_context_size = 262144
+capabilities = ["thinking", "image_in", "video_in"]
+display_name = "Kimi"
+
+[models.script]
+provider = "script"
+model = "scripted"
+max_context_size = 100000
+
+[providers."managed:kimi-code"]
+type = "kimi"
+base_url = "https://api.kimi.com/coding/v1"
+api_key = ""
+[providers."managed:kimi-code".oauth]
+storage = "file"
+key = "oauth/kimi-code"
+
+[providers.script]
+type = "_scripted_echo"
+base_url = ""
+api_key = ""
+env = { KIMI_SCRIPTED_ECHO_SCRIPTS = "/scripts.json" }
+
+[providers.google]
+type = "gemini"
+base_url = "https://generativelanguage.googleapis.com"
+api_key = "g"
+
+[loop_control]
+max_steps_per_run = 100
+max_retries_per_step = 3
+max_ralph_iterations = 0
+reserved_context_size = 50000
+compaction_trigger_ratio = 0.85
+
+[background]
+max_running_tasks = 4
+[notifications]
+claim_stale_after_ms = 15000
+[services.moonshot_search]
+base_url = "https://api.kimi.com/coding/v1/search"
+api_key = ""
+[mcp.client]
+tool_call_timeout_ms = 60000
+""")
+    settings = home.settings()
+    assert settings.loop_control.max_steps_per_turn == 100
+    assert settings.default_thinking
+    assert home.model("script").scripts == "/scripts.json"
+    left_out = home.read().left_out
+    assert {"mcp", "services", "hooks", "providers.managed:kimi-code.oauth"} <= set(left_out)
+
+
+def test_reading_a_toml_config_needs_neither_pydantic_nor_yaml_nor_tomlkit(home):
+    home.write(KIMI)
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom kimi_tui.config.loading import read_config\n"
+        "from kimi_tui.config.appearance import appearance_in\n"
+        f"appearance_in(read_config(share_dir=Path({str(home.share_dir)!r}), work_dir=Path('.')).data)\n"
+        "print(*{'pydantic', 'yaml', 'tomlkit'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
