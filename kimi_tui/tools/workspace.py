@@ -21,6 +21,8 @@ class Located:
     """Where it leads: absolute, symbolic links resolved."""
     shown: str
     """As the model and the user read it (`Workspace.shown`)."""
+    named: str
+    """As consent is asked for: `shown`, and where its links lead when that is somewhere else."""
     inside: bool
     """Whether `real` lies in the work dir or in an added dir."""
 
@@ -57,28 +59,40 @@ class Workspace:
 
     def located(self, path: Path) -> Located:
         """`path`, which is absolute, with what is known of it."""
-        real = Path(os.path.realpath(path))
-        return Located(path, real, self.shown(path), self.is_inside(real))
+        real, shown = Path(os.path.realpath(path)), self.shown(path)
+        named = shown if real == self._without_links(path) else f"{shown} (really {showable(str(real))})"
+        return Located(path, real, shown, named, self.is_inside(real))
 
     def is_inside(self, path: Path) -> bool:
         """Whether `path`, absolute and with links resolved, lies in the work dir or in an added dir."""
         return any(_holds(Path(os.path.realpath(root)), path) for root in self._roots)
 
     def shown(self, path: str | Path) -> str:
-        """`path`, absolute, as the model and the user read it: relative to the work dir when it lies there.
-
-        File names are bytes: what is no UTF-8 and what controls a terminal shows as U+FFFD. `locate` finds
-        the file by such a name again.
-        """
+        """`path`, absolute, as the model and the user read it: relative to the work dir when it is there."""
         text, root = str(path), str(self.work_dir)
         if text == root:
             return "."
         prefix = root.rstrip(os.sep) + os.sep
-        return _UNSHOWABLE.sub(_REPLACEMENT, text.removeprefix(prefix))
+        return showable(text.removeprefix(prefix))
+
+    def _without_links(self, path: Path) -> Path:
+        """Where `path` leads when there is no link in it below the work dir or an added dir."""
+        for root in self._roots:
+            if _holds(root, path):
+                return Path(os.path.realpath(root)) / path.relative_to(root)
+        return path
 
     @property
     def _roots(self) -> tuple[Path, ...]:
         return (self.work_dir, *self.additional_dirs)
+
+
+def showable(name: str) -> str:
+    """`name`, fit for JSON and a list: what is no UTF-8 and what controls a terminal becomes U+FFFD.
+
+    File names are bytes; `Workspace.locate` finds a file by such a name again.
+    """
+    return _UNSHOWABLE.sub(_REPLACEMENT, name)
 
 
 def _holds(root: Path, path: Path) -> bool:
@@ -92,7 +106,7 @@ def _existing(text: str) -> str:
         candidate = os.path.join(found, part)  # noqa: PTH118
         if _REPLACEMENT in part and not os.path.lexists(candidate):
             try:
-                names = [name for name in os.listdir(found) if _UNSHOWABLE.sub(_REPLACEMENT, name) == part]  # noqa: PTH208
+                names = [name for name in os.listdir(found) if showable(name) == part]  # noqa: PTH208
             except OSError:
                 return text
             if len(names) != 1:
