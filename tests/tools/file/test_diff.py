@@ -1,0 +1,69 @@
+"""Diffs: right, short, and quick for long files."""
+
+from collections.abc import Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kimi_tui.tools.file.comparison import changes_between, lines_of
+from kimi_tui.tools.file.diff import diff
+
+line_lists = st.lists(st.sampled_from("abcdefgh"), max_size=30)
+
+
+def changed(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """`old` with the changes that make it `new`."""
+    result: list[str] = []
+    at = 0
+    for change in changes_between(old, new):
+        result += old[at : change.old_start]
+        assert len(result) == change.new_start
+        result += new[change.new_start : change.new_end]
+        at = change.old_end
+    return result + list(old[at:])
+
+
+@settings(deadline=None)
+@given(line_lists, line_lists)
+def test_the_changes_make_the_new_text_of_the_old(old: list[str], new: list[str]) -> None:
+    assert changed(old, new) == new
+
+
+def test_long_texts_are_compared_by_their_unique_lines() -> None:
+    old = [f"line {number}" for number in range(20_000)]
+    new = [line for line in old if not line.endswith("77")]
+    new[5000:5000] = ["}", "}"]
+
+    assert changed(old, new) == new
+    assert sum(change.old_end - change.old_start for change in changes_between(old, new)) == 200
+
+
+def test_long_texts_with_nothing_in_common_are_one_change() -> None:
+    old, new = ["x"] * 10_000, ["y"] * 20_000
+    (change,) = changes_between(old, new)
+
+    assert (change.old_end, change.new_end) == (10_000, 20_000)
+
+
+def test_changes_with_few_lines_between_share_a_hunk() -> None:
+    old = [f"{number}\n" for number in range(40)]
+    new = list(old)
+    new[10], new[17], new[30] = "A\n", "B\n", "C\n"
+    first, second = diff("a", "".join(old), "".join(new)).blocks
+
+    assert first.old_text == "".join(old[7:21])
+    assert (second.old_start, second.new_text) == (28, "".join(new[27:34]))
+
+
+def test_a_lost_final_newline_shows() -> None:
+    (hunk,) = diff("a", "one\n", "one").blocks
+    assert (hunk.old_text, hunk.new_text) == ("one\n", "one")
+
+
+def test_the_texts_are_fit_for_a_wire() -> None:
+    (hunk,) = diff("a", "caf\udce9\r\n", "tea\r\n").blocks
+    assert (hunk.old_text, hunk.new_text) == ("caf\ufffd\n", "tea\n")
+
+
+def test_only_newlines_end_lines() -> None:
+    assert lines_of("a\u2028b\x0c\nc\x85") == ["a\u2028b\x0c\n", "c\x85"]
