@@ -1,0 +1,1 @@
+"""Commands: one registry behind the slash, the palette and the help."""

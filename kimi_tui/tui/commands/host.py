@@ -1,0 +1,93 @@
+"""The host of commands: what they may do, done on the screen that is open."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from textual.screen import Screen
+
+from kimi_tui.tui.choices import Choice
+from kimi_tui.tui.clipboard import copied
+from kimi_tui.tui.commands.registry import Registry, Severity
+from kimi_tui.tui.dialogs.help import Help
+from kimi_tui.tui.dialogs.picker import Picker
+from kimi_tui.tui.keys import KeyNames
+from kimi_tui.tui.state import ScreenState
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.commands import Command
+
+
+class ScreenHost:
+    """Lets commands act without knowing the screen."""
+
+    def __init__(
+        self,
+        *,
+        screen: Screen[Any],
+        wire: Wire,
+        state: Callable[[], ScreenState],
+        last_answer: Callable[[], str],
+        toggle_pane: Callable[[Literal["todo", "tools"]], None],
+        registry: Registry,
+        names: KeyNames,
+        version: str,
+    ) -> None:
+        self._screen = screen
+        self._wire = wire
+        self._state = state
+        self._last_answer = last_answer
+        self._toggle_pane = toggle_pane
+        self._registry = registry
+        self._names = names
+        self._version = version
+
+    @property
+    def state(self) -> ScreenState:
+        """What the screen knows of the session."""
+        return self._state()
+
+    @property
+    def theme_name(self) -> str:
+        """The theme in use."""
+        return self._screen.app.theme
+
+    @property
+    def last_answer(self) -> str:
+        """The Markdown source of the last answer; empty when there is none."""
+        return self._last_answer()
+
+    def command(self, command: Command) -> None:
+        """Give the engine a command."""
+        self._wire.command(command)
+
+    def say(self, message: str, *, severity: Severity = "information") -> None:
+        """Tell the user something that passes."""
+        self._screen.notify(message, severity=severity, markup=False)
+
+    async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
+        """Let the user choose; None when they would not."""
+        return await self._screen.app.push_screen_wait(Picker(title, choices, hint=hint))
+
+    def show_help(self, topic: Literal["commands", "keys"]) -> None:
+        """Open the help."""
+        self._screen.app.push_screen(
+            Help(topic=topic, commands=self._registry.all, names=self._names, version=self._version)
+        )
+
+    def toggle_pane(self, name: Literal["todo", "tools"]) -> None:
+        """Show or hide a pane."""
+        self._toggle_pane(name)
+
+    def use_theme(self, name: str) -> None:
+        """Change the theme until the app ends."""
+        self._screen.app.theme = name
+
+    def copy(self, text: str) -> None:
+        """Put `text` on the clipboard and say so."""
+        self._screen.run_worker(self._copy(text), group="clipboard")
+
+    async def _copy(self, text: str) -> None:
+        self.say(await copied(text, through_terminal=self._screen.app.copy_to_clipboard))
+
+    def leave(self) -> None:
+        """End the app, in order."""
+        self._screen.call_later(self._screen.run_action, "app.leave")

@@ -1,0 +1,157 @@
+"""Every key of the app: binding ids, default keys, and what the help says of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from textual.binding import Binding, BindingType
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A binding that the user can remap by its id."""
+
+    id: str
+    keys: str
+    """Default keys, separated by commas."""
+    action: str
+    label: str
+    priority: bool = False
+
+    @property
+    def binding(self) -> Binding:
+        """The same as Textual wants it."""
+        return Binding(
+            self.keys,
+            self.action,
+            self.label,
+            id=self.id,
+            show=False,
+            priority=self.priority,
+            tooltip=self.label,
+        )
+
+
+APP_KEYS = (
+    Key("app.quit", "ctrl+q", "leave", "quit", priority=True),
+    Key("app.help", "f1", "help", "help: keys and commands", priority=True),
+    Key("app.palette", "ctrl+p", "palette", "command palette", priority=True),
+)
+
+SCREEN_KEYS = (
+    Key("turn.interrupt", "escape", "interrupt", "interrupt the agent"),
+    Key("app.cancel", "ctrl+c", "cancel", "copy the selection, clear the prompt, interrupt, or exit"),
+    Key("prompt.focus", "ctrl+g", "focus_prompt", "go to the prompt"),
+    Key("approvals.focus", "f2", "focus_approval", "go to the open approval"),
+    Key("approvals.expand", "ctrl+o", "expand_approval", "show the approval full screen, or small again"),
+    Key("panes.todo", "ctrl+t", "toggle_pane('todo')", "todo list"),
+    Key("panes.tools", "ctrl+l", "toggle_pane('tools')", "tool calls"),
+    Key("transcript.page_up", "pageup", "page(-1)", "scroll the conversation up"),
+    Key("transcript.page_down", "pagedown", "page(1)", "scroll the conversation down"),
+    Key("transcript.top", "ctrl+home", "scroll_top", "start of the conversation"),
+    Key("transcript.end", "ctrl+end", "scroll_end", "end of the conversation"),
+    Key("focus.next", "tab", "app.focus_next", "next region"),
+    Key("focus.previous", "shift+tab", "app.focus_previous", "region before"),
+)
+
+PROMPT_KEYS = (
+    Key("prompt.send", "enter", "send", "send; queue while the agent works", priority=True),
+    Key("prompt.newline", "shift+enter,ctrl+j,alt+enter", "newline", "new line", priority=True),
+    Key("prompt.steer", "ctrl+s", "steer", "say it to the running turn, without waiting", priority=True),
+    Key("prompt.up", "up", "up", "older prompt, at the first line"),
+    Key("prompt.down", "down", "down", "newer prompt, at the last line"),
+    Key("prompt.search", "ctrl+r", "search_history", "search older prompts"),
+    Key("prompt.complete", "tab", "complete", "complete", priority=True),
+    Key("prompt.dismiss", "escape", "dismiss", "close the completions", priority=True),
+    Key("prompt.paste", "ctrl+v", "paste", "paste from the clipboard"),
+    Key("prompt.exit", "ctrl+d", "delete_or_exit", "delete right; exit when the prompt is empty"),
+)
+
+PICKER_KEYS = (
+    Key("picker.up", "up,ctrl+p", "move(-1)", "up", priority=True),
+    Key("picker.down", "down,ctrl+n", "move(1)", "down", priority=True),
+    Key("picker.page_up", "pageup", "move(-10)", "a page up", priority=True),
+    Key("picker.page_down", "pagedown", "move(10)", "a page down", priority=True),
+    Key("picker.close", "escape,ctrl+c", "close", "close", priority=True),
+)
+
+HELP_KEYS = (
+    Key("help.close", "escape,q,f1,ctrl+c", "close", "close", priority=True),
+    Key("help.up", "up,k", "scroll(-1)", "up"),
+    Key("help.down", "down,j", "scroll(1)", "down"),
+    Key("help.page_up", "pageup", "page(-1)", "a page up"),
+    Key("help.page_down", "pagedown,space", "page(1)", "a page down"),
+)
+
+EDITING_KEYS = (
+    Key("edit.left", "left,ctrl+b", "cursor_left", "left"),
+    Key("edit.right", "right,ctrl+f", "cursor_right", "right"),
+    Key("edit.word_left", "ctrl+left,alt+left,alt+b", "cursor_word_left", "a word to the left"),
+    Key("edit.word_right", "ctrl+right,alt+right,alt+f", "cursor_word_right", "a word to the right"),
+    Key("edit.line_start", "home,ctrl+a", "cursor_line_start", "start of the line"),
+    Key("edit.line_end", "end,ctrl+e", "cursor_line_end", "end of the line"),
+    Key("edit.select_left", "shift+left", "cursor_left(True)", "select to the left"),
+    Key("edit.select_right", "shift+right", "cursor_right(True)", "select to the right"),
+    Key("edit.select_up", "shift+up", "cursor_up(True)", "select a line up"),
+    Key("edit.select_down", "shift+down", "cursor_down(True)", "select a line down"),
+    Key("edit.select_word_left", "ctrl+shift+left", "cursor_word_left(True)", "select a word to the left"),
+    Key(
+        "edit.select_word_right", "ctrl+shift+right", "cursor_word_right(True)", "select a word to the right"
+    ),
+    Key("edit.select_line_start", "shift+home", "cursor_line_start(True)", "select to the start of the line"),
+    Key("edit.select_line_end", "shift+end", "cursor_line_end(True)", "select to the end of the line"),
+    Key("edit.select_all", "f7", "select_all", "select all"),
+    Key("edit.delete_left", "backspace", "delete_left", "delete to the left"),
+    Key("edit.delete_right", "delete", "delete_right", "delete to the right"),
+    Key("edit.delete_word_left", "ctrl+w,alt+backspace", "delete_word_left", "delete a word to the left"),
+    Key("edit.delete_word_right", "alt+delete,alt+d", "delete_word_right", "delete a word to the right"),
+    Key("edit.delete_to_start", "ctrl+u", "delete_to_start_of_line", "delete to the start of the line"),
+    Key("edit.delete_to_end", "ctrl+k", "delete_to_end_of_line", "delete to the end of the line"),
+    Key("edit.undo", "ctrl+z", "undo", "undo"),
+    Key("edit.redo", "ctrl+y,ctrl+shift+z", "redo", "redo"),
+)
+
+APPROVAL_KEYS = (
+    Key("approvals.once", "y", "answer('once')", "allow once"),
+    Key("approvals.session", "a", "answer('session')", "allow for this session"),
+    Key("approvals.always", "p", "answer('always')", "always allow"),
+    Key("approvals.no", "n", "answer('no')", "refuse"),
+    Key("approvals.feedback", "f", "answer('feedback')", "refuse and say what to do instead"),
+    Key("approvals.left", "left,shift+tab", "move(-1)", "choice to the left"),
+    Key("approvals.right", "right,tab", "move(1)", "choice to the right"),
+    Key("approvals.choose", "enter,space", "choose", "take the marked choice"),
+    Key("approvals.up", "up,k", "scroll(-1)", "scroll up"),
+    Key("approvals.down", "down,j", "scroll(1)", "scroll down"),
+)
+
+GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
+    ("Everywhere", APP_KEYS + SCREEN_KEYS),
+    ("Prompt", PROMPT_KEYS),
+    ("Approvals", APPROVAL_KEYS),
+    ("Dialogs", PICKER_KEYS + HELP_KEYS),
+    ("Editing", EDITING_KEYS),
+)
+
+
+def bindings(keys: tuple[Key, ...]) -> list[BindingType]:
+    """`keys` for a widget's BINDINGS."""
+    return [key.binding for key in keys]
+
+
+class KeyNames:
+    """What the keys are called on screen, after the user's key map."""
+
+    def __init__(self, keymap: Mapping[str, str]) -> None:
+        self._keys = {key.id: keymap.get(key.id, key.keys) for _, keys in GROUPS for key in keys}
+
+    def first(self, binding_id: str) -> str:
+        """The first key of a binding."""
+        return self._keys[binding_id].split(",")[0].strip()
+
+    def all(self, binding_id: str) -> str:
+        """Every key of a binding."""
+        return ", ".join(key.strip() for key in self._keys[binding_id].split(","))
+
+
+def known_ids() -> frozenset[str]:
+    """Every id that a keymap may name."""
+    return frozenset(key.id for _, keys in GROUPS for key in keys)

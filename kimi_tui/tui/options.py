@@ -1,0 +1,28 @@
+"""What the app is opened with."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+ThemeChoice = Literal["auto", "dark", "light", "high-contrast"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuiOptions:
+    """The front end's share of the settings and the command line, resolved."""
+
+    work_dir: Path
+    share_dir: Path
+    theme: ThemeChoice = "auto"
+    keymap: Mapping[str, str] = field(default_factory=dict)
+    """Binding ids to keys, several separated by commas; overrides `tui.keys`."""
+    mouse: bool = True
+    reduced_motion: bool = False
+    """Nothing moves by itself: no spinner, no animated scrolling."""
+    initial_prompt: str = ""
+    """Sent as soon as the app is up."""
+    version: str = ""
+    clock: Callable[[], float] = time.monotonic
+    """Seconds, for elapsed times."""

@@ -1,0 +1,52 @@
+"""The todo pane: what the agent has set out to do."""
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from kimi_tui.base.terminal import plain_line
+from kimi_tui.tui.state import ScreenState
+from kimi_tui.wire.display import TodoItem
+
+_MARKS = {
+    "done": ("✔", "$success", "$text-muted strike"),
+    "in_progress": ("▸", "$accent", "bold"),
+    "pending": ("○", "$text-muted", ""),
+}
+
+
+class TodoPane(VerticalScroll):
+    """The list as it now stands, with the count of what is done as its title."""
+
+    DEFAULT_CSS = """
+    TodoPane { height: auto; }
+    """
+    state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
+
+    def compose(self) -> ComposeResult:
+        """One text."""
+        yield Static(id="todo-list")
+
+    def on_mount(self) -> None:
+        """Draw what there is."""
+        self._draw(self.state.todo)
+
+    def watch_state(self, old: ScreenState, state: ScreenState) -> None:
+        """Draw the list when it changed."""
+        if old.todo != state.todo and self.is_mounted:
+            self._draw(state.todo)
+
+    def _draw(self, items: tuple[TodoItem, ...]) -> None:
+        done = sum(item.status == "done" for item in items)
+        self.border_title = Content(f"todo {done}/{len(items)}" if items else "todo")
+        empty = Content.styled("Nothing to do yet. The agent writes its plan here.", "$text-muted")
+        self.query_one("#todo-list", Static).update(
+            Content("\n").join([_line(item) for item in items]) if items else empty
+        )
+
+
+def _line(item: TodoItem) -> Content:
+    mark, colour, style = _MARKS[item.status]
+    return Content.assemble((f"{mark} ", colour), (plain_line(item.title), style))

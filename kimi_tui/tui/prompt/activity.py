@@ -1,0 +1,22 @@
+"""What the agent is doing, in the prompt's upper edge."""
+
+from textual.content import Content
+
+from kimi_tui.tui.figures import duration
+from kimi_tui.tui.state import ScreenState
+
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+FRAME_S = 0.1
+
+
+def activity(state: ScreenState, *, now: float, frame: int | None, interrupt_key: str) -> Content:
+    """One line about the running turn, empty at rest; `frame` None draws no spinner."""
+    turn = state.turn
+    if turn is None:
+        waiting = "compacting the conversation" if state.compacting else "sending" if state.sent else ""
+        return Content(f" {waiting} " if waiting else "")
+    mark = "●" if frame is None or state.requests else _FRAMES[frame % len(_FRAMES)]
+    doing = "stopping" if turn.interrupted else turn.activity
+    elapsed = duration(float(int(now - turn.started))) if now - turn.started >= 10 else ""
+    parts = [f"{mark} {doing}", elapsed, "" if turn.interrupted else f"{interrupt_key} interrupts"]
+    return Content(f" {' · '.join(part for part in parts if part)} ")

@@ -1,0 +1,81 @@
+"""Drafts on disk: an unsent prompt outlives the process that it was typed in."""
+
+import json
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kimi_tui.base.paths import make_private_dir, work_dir_key
+
+_ABANDONED_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What stands in the prompt."""
+
+    text: str
+    pastes: dict[int, str] = field(default_factory=dict)
+    """The texts that its paste tokens stand for."""
+
+
+class DraftStore:
+    """The draft of this process, and those that dead processes left in the same work dir."""
+
+    def __init__(self, *, share_dir: Path, work_dir: Path, pid: int | None = None) -> None:
+        self._folder = share_dir / "drafts"
+        self._key = work_dir_key(work_dir)
+        self._own = self._folder / f"{self._key}.{os.getpid() if pid is None else pid}.json"
+
+    def save(self, draft: Draft) -> None:
+        """Write `draft`; an empty one removes the file. Raises OSError."""
+        if not draft.text.strip():
+            self._own.unlink(missing_ok=True)
+            return
+        make_private_dir(self._folder)
+        fresh = self._own.with_suffix(".new")
+        content = {"text": draft.text, "pastes": {str(n): text for n, text in draft.pastes.items()}}
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(json.dumps(content).encode())
+        fresh.replace(self._own)
+
+    def take_orphan(self) -> Draft | None:
+        """The newest draft that a dead process left, which is this process's from now on."""
+        for file in sorted(self._folder.glob(f"{self._key}.*.json"), key=_changed, reverse=True):
+            if file != self._own and _is_orphan(file) and (draft := _read(file)) is not None:
+                with suppress(OSError):
+                    file.replace(self._own)
+                return draft
+        return None
+
+
+def _changed(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _is_orphan(file: Path) -> bool:
+    if os.name != "posix":  # there, signal 0 would be a Ctrl+C: only age tells
+        return _changed(file) < time.time() - _ABANDONED_S
+    try:
+        os.kill(int(file.name.split(".")[1]), 0)
+    except (ValueError, ProcessLookupError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _read(file: Path) -> Draft | None:
+    try:
+        data = json.loads(file.read_bytes())
+        text, pastes = data["text"], data.get("pastes", {})
+        draft = Draft(str(text), {int(number): str(paste) for number, paste in pastes.items()})
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return draft if draft.text.strip() else None

@@ -1,0 +1,333 @@
+"""The prompt: where the user writes, with history, completions and a draft that survives."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from textual import getters, on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.reactive import reactive
+from textual.timer import Timer
+from textual.widgets import Static
+
+from kimi_tui.tui.choices import Choice, Choices
+from kimi_tui.tui.keys import KeyNames
+from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.prompt.activity import FRAME_S, activity
+from kimi_tui.tui.prompt.completion import Completion, completion_at, file_reference
+from kimi_tui.tui.prompt.drafts import Draft, DraftStore
+from kimi_tui.tui.prompt.editor import PromptEditor
+from kimi_tui.tui.prompt.files import FileIndex
+from kimi_tui.tui.prompt.history import HistoryWalk, InputHistory
+from kimi_tui.tui.state import ScreenState
+
+_DRAFT_DELAY_S = 0.5
+_SECOND = 1.0
+
+
+class CommandBook(Protocol):
+    """What the prompt must know of commands to complete them."""
+
+    def commands(self, query: str) -> Sequence[Choice]:
+        """Commands whose name fits, best first; values are names."""
+        ...
+
+    def arguments(self, name: str, query: str) -> Sequence[Choice]:
+        """What a command's argument may be."""
+        ...
+
+    def takes_argument(self, name: str) -> bool:
+        """Whether the command is incomplete without more words."""
+        ...
+
+
+class Prompt(Vertical):
+    """The editor in its frame. The frame's upper edge tells what the agent does."""
+
+    DEFAULT_CSS = """
+    Prompt { height: auto; }
+    Prompt > Horizontal { height: auto; }
+    Prompt #prompt-mark { width: 2; height: 1; }
+    Prompt Choices { overlay: screen; constrain: inside inside; display: none; max-height: 10; width: 1fr; }
+    Prompt.-completing Choices { display: block; }
+    """
+
+    state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
+
+    editor = getters.query_one(PromptEditor)
+    completions = getters.query_one(Choices)
+
+    @dataclass
+    class Submitted(Message):
+        """The user wants to send this."""
+
+        text: str
+
+    @dataclass
+    class Steered(Message):
+        """The user wants to say this to the running turn."""
+
+        text: str
+
+    class ExitPressed(Message):
+        """The user wants to leave."""
+
+    class SearchPressed(Message):
+        """The user wants to search the history."""
+
+    class PastePressed(Message):
+        """The user wants what the clipboard holds."""
+
+    class TakeBackPressed(Message):
+        """The user wants the last queued prompt back, to edit it."""
+
+    def __init__(self, *, options: TuiOptions, book: CommandBook, names: KeyNames) -> None:
+        super().__init__()
+        self._options = options
+        self._book = book
+        self._interrupt_key = names.first("turn.interrupt").replace("escape", "esc")
+        self._files = FileIndex(options.work_dir)
+        self.history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
+        self._walk = HistoryWalk(self.history)
+        self._drafts = DraftStore(share_dir=options.share_dir, work_dir=options.work_dir)
+        self._draft_lock = asyncio.Lock()
+        self._draft_timer: Timer | None = None
+        self._activity_timer: Timer | None = None
+        self._frame = 0
+        self._completion: Completion | None = None
+        self._dismissed = ""
+        """The text for which the user closed the completions."""
+
+    def compose(self) -> ComposeResult:
+        """The editor and, over what is above it, the completions."""
+        yield Choices()
+        with Horizontal():
+            yield Static("❯", id="prompt-mark", markup=False)
+            yield PromptEditor(placeholder="Ask anything   / commands   @ files")
+
+    # what stands in the editor
+
+    def load(self) -> Draft | None:
+        """Read the history, and the draft that a dead process left. Slow disks: call it in a thread."""
+        self.history.load()
+        return self._drafts.take_orphan()
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is nothing to lose."""
+        return not self.editor.text.strip()
+
+    def fill(self, text: str) -> None:
+        """Put `text` into the editor, before what stands there already."""
+        before = self.editor.draft
+        joined = f"{text}\n\n{before.text}" if before.text.strip() else text
+        self.editor.draft = Draft(joined, before.pastes)
+        self.editor.focus()
+
+    def restore(self, draft: Draft) -> None:
+        """Put a draft into an empty editor."""
+        if self.blank:
+            self.editor.draft = draft
+
+    def clear(self) -> None:
+        """Throw the draft away; what is in the history stays."""
+        self.editor.clear_draft()
+        self._walk.reset()
+
+    def discard(self) -> None:
+        """Clear the editor; undo brings the draft back."""
+        self.editor.replace_all("")
+        self._walk.reset()
+
+    def sent(self, text: str) -> None:
+        """`text` is on its way: remember it and make room for the next."""
+        self.clear()
+        self._save_draft()
+        try:
+            self.history.append(text)
+        except OSError as error:
+            self.notify(f"The input history can't be written: {error}", severity="warning", markup=False)
+
+    @on(PromptEditor.Pressed)
+    def _act(self, event: PromptEditor.Pressed) -> None:
+        event.stop()
+        match event.action:
+            case "send":
+                self._send()
+            case "steer":
+                if text := self.editor.unfolded.strip():
+                    self.post_message(self.Steered(text))
+            case "up":
+                self._up()
+            case "down":
+                self._down()
+            case "complete":
+                self._accept()
+            case "dismiss":
+                self._dismissed = self.editor.text
+                self._show_completions(None, ())
+            case "search":
+                self.post_message(self.SearchPressed())
+            case "paste":
+                self.post_message(self.PastePressed())
+            case "exit":
+                self.post_message(self.ExitPressed())
+
+    def _send(self) -> None:
+        if self._completion is not None and not self._accept(sending=True):
+            return
+        if text := self.editor.unfolded.strip():
+            self.post_message(self.Submitted(text))
+
+    def _up(self) -> None:
+        if self._completion is not None:
+            self.completions.move(-1)
+        elif self.blank and self.state.queue:
+            self.post_message(self.TakeBackPressed())
+        elif (older := self._walk.older(self.editor.text)) is not None:
+            self.editor.replace_all(older)
+            self.editor.move_cursor((0, 0))
+            self._dismissed = older
+
+    def _down(self) -> None:
+        if self._completion is not None:
+            self.completions.move(1)
+        elif (newer := self._walk.newer(self.editor.text)) is not None:
+            self.editor.replace_all(newer)
+            self._dismissed = newer
+
+    # drafts
+
+    @on(PromptEditor.Changed)
+    def _changed(self, event: PromptEditor.Changed) -> None:
+        event.stop()
+        if self._draft_timer is None:
+            self._draft_timer = self.set_timer(_DRAFT_DELAY_S, self._save_draft)
+
+    @work(group="draft")
+    async def _save_draft(self) -> None:
+        if self._draft_timer is not None:
+            self._draft_timer.stop()
+            self._draft_timer = None
+        async with self._draft_lock:
+            try:
+                await asyncio.to_thread(self._drafts.save, self.editor.draft)
+            except OSError:
+                self.log.warning("The draft can't be written.")
+
+    # completions
+
+    @on(PromptEditor.SelectionChanged)
+    def _cursor_moved(self, event: PromptEditor.SelectionChanged) -> None:
+        event.stop()
+        self._complete()
+
+    def _complete(self) -> None:
+        editor = self.editor
+        if editor.text == self._dismissed or not editor.selection.is_empty:
+            self._show_completions(None, ())
+            return
+        self._dismissed = ""
+        row, column = editor.cursor_location
+        lines = editor.document.lines
+        completion = completion_at(lines, row, column)
+        match completion:
+            case None:
+                self._show_completions(None, ())
+            case Completion(kind="command", query=query):
+                self._show_completions(completion, self._book.commands(query))
+            case Completion(kind="argument", query=query, command=command):
+                self._show_completions(completion, self._book.arguments(command, query))
+            case _:
+                self._list_files()
+                self._complete_file(completion)
+
+    @work(group="files")
+    async def _list_files(self) -> None:
+        if await self._files.refresh():
+            self._complete()
+
+    @work(group="complete", exclusive=True)
+    async def _complete_file(self, completion: Completion) -> None:
+        found = await self._files.search(completion.query)
+        choices = [Choice(value=match.text, label=match.text, matched=match.positions) for match in found]
+        self._show_completions(completion, choices)
+
+    def _show_completions(self, completion: Completion | None, choices: Sequence[Choice]) -> None:
+        if completion is None or completion.kind != "file":
+            self.workers.cancel_group(self, "complete")
+        self._completion = completion if choices else None
+        shown = self._completion is not None
+        self.editor.completing = shown
+        self.set_class(shown, "-completing")
+        if shown:
+            self.completions.show(choices)
+            self.completions.styles.offset = (0, -min(len(choices), 10))
+
+    @on(Choices.Chosen)
+    def _clicked(self, event: Choices.Chosen) -> None:
+        event.stop()
+        self._accept()
+        self.editor.focus()
+
+    def _accept(self, *, sending: bool = False) -> bool:
+        """Put the marked choice in; whether it can be sent as it now stands."""
+        completion, choice = self._completion, self.completions.choice
+        if completion is None or choice is None:
+            return True
+        command_done = completion.kind == "command" and not self._book.takes_argument(choice.value)
+        new = _replacement(completion, choice.value, spaced=not (sending and command_done))
+        typed = f"/{completion.query}" if completion.kind == "command" else completion.query
+        ready = command_done or completion.kind == "argument" or new.strip() == typed
+        editor = self.editor
+        editor.replace(new, (completion.row, completion.start), editor.cursor_location)
+        editor.move_cursor((completion.row, completion.start + len(new)))
+        if completion.kind == "argument" or (sending and ready):
+            self._dismissed = editor.text
+            self._show_completions(None, ())
+        return ready
+
+    # what the agent does
+
+    def watch_state(self, old: ScreenState, state: ScreenState) -> None:
+        """Show what changed of the turn."""
+        if (old.turn, old.sent, old.compacting, old.requests) != (
+            state.turn,
+            state.sent,
+            state.compacting,
+            state.requests,
+        ):
+            self.set_class(state.busy, "-working")
+            self.set_class(bool(state.requests), "-waiting")
+            self._tick_while(state.turn is not None, spinning=not state.requests)
+            self._draw_activity()
+
+    def _tick_while(self, working: bool, *, spinning: bool) -> None:
+        if self._activity_timer is not None:
+            self._activity_timer.stop()
+            self._activity_timer = None
+        if working:
+            period = FRAME_S if spinning and not self._options.reduced_motion else _SECOND
+            if spinning:
+                self._activity_timer = self.set_interval(period, partial(self._draw_activity, tick=True))
+
+    def _draw_activity(self, *, tick: bool = False) -> None:
+        self._frame += tick
+        frame = None if self._options.reduced_motion else self._frame
+        now = self._options.clock()
+        self.border_title = activity(self.state, now=now, frame=frame, interrupt_key=self._interrupt_key)
+
+
+def _replacement(completion: Completion, value: str, *, spaced: bool) -> str:
+    match completion.kind:
+        case "command":
+            return f"/{value} " if spaced else f"/{value}"
+        case "argument":
+            return value
+        case "file":
+            reference = file_reference(value)
+            return reference if value.endswith("/") else f"{reference} "

@@ -1,0 +1,34 @@
+"""Prompts that wait for the running turn to end, listed above the prompt."""
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from kimi_tui.base.terminal import plain_line
+
+_SHOWN = 3
+
+
+class QueueList(Static):
+    """The queue; it takes no room while it is empty."""
+
+    DEFAULT_CSS = """
+    QueueList { height: auto; display: none; }
+    QueueList.-waiting { display: block; }
+    """
+
+    queue: reactive[tuple[str, ...]] = reactive(())
+    """Oldest first."""
+
+    def watch_queue(self, queue: tuple[str, ...]) -> None:
+        """Draw it anew."""
+        self.set_class(bool(queue), "-waiting")
+        lines = [
+            Content.assemble((f" {number} ", "$accent"), plain_line(text[:500]))
+            for number, text in enumerate(queue[:_SHOWN], 1)
+        ]
+        if len(queue) > _SHOWN:
+            lines.append(Content.styled(f"   and {len(queue) - _SHOWN} more", "$text-muted"))
+        elif queue:
+            lines[-1] = Content.assemble(lines[-1], ("   ↑ in an empty prompt takes it back", "$text-muted"))
+        self.update(Content("\n").join(lines))

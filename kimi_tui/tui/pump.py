@@ -1,0 +1,21 @@
+"""The pump: carries what the wire delivers to the screen, at most once a frame."""
+
+import asyncio
+from collections.abc import Callable
+
+from kimi_tui.wire.channel import Outgoing, Subscription
+
+FRAME_S = 1 / 30
+"""The least time between two batches."""
+
+
+async def pump(
+    subscription: Subscription, show: Callable[[list[Outgoing]], None], *, frame_s: float = FRAME_S
+) -> None:
+    """Show what arrives, in batches with adjacent fragments merged, until the wire closes.
+
+    What arrives after a rest is shown at once; only what follows within the frame waits for its end.
+    """
+    while batch := await subscription.drain():
+        show(batch)
+        await asyncio.sleep(frame_s)

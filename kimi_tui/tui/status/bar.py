@@ -1,0 +1,82 @@
+"""The line at the bottom: how full the context is, what the session cost, what waits, what one can do."""
+
+from textual.app import RenderResult
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from kimi_tui.base.terminal import plain_line
+from kimi_tui.tui.figures import dollars, tokens
+from kimi_tui.tui.keys import KeyNames
+from kimi_tui.tui.segments import Segment, bar
+from kimi_tui.tui.state import ScreenState
+
+_METER_CELLS = 8
+
+
+class StatusBar(Widget):
+    """Numbers at the left, keys at the right."""
+
+    DEFAULT_CSS = """
+    StatusBar { height: 1; width: 1fr; padding: 0 1; }
+    """
+
+    state: reactive[ScreenState] = reactive(ScreenState())
+    branch: reactive[str] = reactive("")
+    """The git branch of the work dir."""
+
+    def __init__(self, *, names: KeyNames) -> None:
+        super().__init__()
+        self._names = names
+
+    def render(self) -> RenderResult:
+        """The line, cut to the width there is."""
+        return bar([*self._fill(), *self._numbers()], self._keys(), self.size.width)
+
+    def _fill(self) -> list[Segment]:
+        state = self.state
+        if not state.max_context_tokens:
+            return []
+        share = state.context_share
+        filled = round(share * _METER_CELLS)
+        colour = "$error" if share >= 0.85 else "$warning" if share >= 0.6 else "$success"
+        amount = f"{tokens(state.context_tokens)}/{tokens(state.max_context_tokens)}"
+        return [
+            Segment(f"ctx {'█' * filled}{'░' * (_METER_CELLS - filled)}", colour, 42),
+            Segment(f"{share:.0%}", colour, 90),
+            Segment(amount, "$text-muted", 60),
+        ]
+
+    def _numbers(self) -> list[Segment]:
+        state = self.state
+        segments = []
+        if state.turn is not None or state.last_step:
+            segments.append(Segment(f"step {state.last_step}", "$text-muted", 40))
+        if state.usage.output:
+            segments.append(Segment(f"{tokens(state.usage.output)} out", "$text-muted", 30))
+        if state.cost_usd is not None:
+            segments.append(Segment(dollars(state.cost_usd), "$text-muted", 65))
+        if self.branch:
+            segments.append(Segment(f"⎇ {plain_line(self.branch)}", "$text-muted", 50))
+        if state.queue:
+            segments.append(Segment(f"{len(state.queue)} queued", "bold $accent", 80))
+        segments.extend(_background(state))
+        return segments
+
+    def _keys(self) -> list[Segment]:
+        return [
+            Segment(f"{self._names.first('app.palette')} palette", "$text-muted", 20, "app.palette"),
+            Segment(f"{self._names.first('app.help')} help", "$text-muted", 25, "app.help"),
+        ]
+
+
+def _background(state: ScreenState) -> list[Segment]:
+    segments = []
+    if state.scan is not None:
+        total = f"/{state.scan.total}" if state.scan.total else ""
+        segments.append(Segment(f"scanning files {state.scan.done}{total}", "$secondary", 55))
+    if state.mcp_loading:
+        segments.append(Segment("connecting MCP", "$secondary", 54))
+    elif state.mcp:
+        up = sum(status == "connected" for _, status in state.mcp)
+        segments.append(Segment(f"MCP {up}/{len(state.mcp)}", "$text-muted", 35))
+    return segments

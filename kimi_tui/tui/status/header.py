@@ -1,0 +1,60 @@
+"""The line on top: program, work dir, session title; model and modes."""
+
+from pathlib import Path
+
+from textual.app import RenderResult
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from kimi_tui.base.terminal import plain_line
+from kimi_tui.tui.segments import Segment, bar
+from kimi_tui.tui.state import ScreenState
+
+
+class HeaderLine(Widget):
+    """Where we are and whom we talk to."""
+
+    DEFAULT_CSS = """
+    HeaderLine { height: 1; width: 1fr; padding: 0 1; }
+    """
+
+    state: reactive[ScreenState] = reactive(ScreenState())
+
+    def __init__(self, work_dir: Path) -> None:
+        super().__init__()
+        self._work_dir = home_relative(work_dir)
+
+    def render(self) -> RenderResult:
+        """The line, cut to the width there is."""
+        session = self.state.session
+        left = [Segment("kimi-tui", "bold $primary", 60), Segment(self._work_dir, "$foreground", 55)]
+        if session is None:
+            return bar(left, [Segment("starting …", "$text-muted", 80)], self.size.width)
+        if session.title:
+            left.append(Segment(plain_line(session.title), "$text-muted", 40))
+        return bar(left, self._model(), self.size.width)
+
+    def _model(self) -> list[Segment]:
+        session = self.state.session
+        assert session is not None
+        segments = []
+        if session.read_only:
+            segments.append(Segment("read-only", "bold $warning", 75))
+        name = "demo, not a model" if self.state.is_demo else plain_line(session.model) or "no model"
+        colour = "$warning" if self.state.is_demo or not session.model else "$foreground"
+        segments.append(Segment(name, f"bold {colour}", 90, "screen.command('model')"))
+        if session.thinking:
+            segments.append(Segment("thinking", "$secondary", 45, "screen.command('thinking')"))
+        if session.plan_mode:
+            segments.append(Segment("plan", "bold $accent", 70))
+        if session.yolo:
+            segments.append(Segment("yolo", "bold $error", 85, "screen.command('yolo')"))
+        return segments
+
+
+def home_relative(path: Path) -> str:
+    """`path` with the home folder as `~`, fit for the screen."""
+    try:
+        return plain_line(f"~/{path.relative_to(Path.home())}".removesuffix("/."))
+    except (ValueError, RuntimeError):
+        return plain_line(str(path))

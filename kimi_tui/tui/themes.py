@@ -1,0 +1,91 @@
+"""The themes: dark, light and high contrast, and which of them `auto` means."""
+
+import os
+from collections.abc import Mapping
+
+from textual.theme import Theme
+
+from kimi_tui.tui.options import ThemeChoice
+
+DARK = Theme(
+    name="dark",
+    primary="#6ea8fe",
+    secondary="#a992f5",
+    accent="#f0b36b",
+    foreground="#d9dee8",
+    background="#0e1117",
+    surface="#161a23",
+    panel="#1f2531",
+    success="#6fcf97",
+    warning="#f2c063",
+    error="#f2777a",
+    variables={
+        "border": "#6ea8fe",
+        "border-blurred": "#343c4d",
+        "text-muted": "#8b94a7",
+        "input-selection-background": "#6ea8fe 30%",
+        "block-cursor-background": "#2a3c5e",
+        "block-cursor-foreground": "#ffffff",
+        "scrollbar": "#343c4d",
+        "scrollbar-background": "#0e1117",
+        "scrollbar-corner-color": "#0e1117",
+    },
+)
+LIGHT = Theme(
+    name="light",
+    primary="#2563c9",
+    secondary="#7046c4",
+    accent="#a85a0c",
+    foreground="#262b36",
+    background="#fcfbf8",
+    surface="#f3f1eb",
+    panel="#e8e5dc",
+    success="#217a41",
+    warning="#946200",
+    error="#c02b30",
+    dark=False,
+    variables={
+        "border": "#2563c9",
+        "border-blurred": "#cfcabd",
+        "text-muted": "#666c7a",
+        "input-selection-background": "#2563c9 25%",
+        "block-cursor-background": "#cfdff8",
+        "block-cursor-foreground": "#101828",
+        "scrollbar": "#cfcabd",
+        "scrollbar-background": "#fcfbf8",
+        "scrollbar-corner-color": "#fcfbf8",
+    },
+)
+HIGH_CONTRAST = Theme(
+    name="high-contrast",
+    primary="#6fd3ff",
+    secondary="#d7b5ff",
+    accent="#ffe14d",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#1c1c1c",
+    success="#5cff8a",
+    warning="#ffe14d",
+    error="#ff7b7b",
+    variables={
+        "border": "#6fd3ff",
+        "border-blurred": "#bdbdbd",
+        "text-muted": "#d0d0d0",
+        "input-selection-background": "#ffffff 45%",
+        "block-cursor-background": "#ffe14d",
+        "block-cursor-foreground": "#000000",
+        "scrollbar": "#bdbdbd",
+        "scrollbar-background": "#000000",
+        "scrollbar-corner-color": "#000000",
+    },
+)
+THEMES = (DARK, LIGHT, HIGH_CONTRAST)
+
+
+def resolved_theme(choice: ThemeChoice, environ: Mapping[str, str] = os.environ) -> str:
+    """The name of the theme that `choice` means here; `auto` follows `COLORFGBG`, else it is dark."""
+    if choice != "auto":
+        return choice
+    background = environ.get("COLORFGBG", "").rpartition(";")[2]
+    return LIGHT.name if background in {"7", "15"} else DARK.name
