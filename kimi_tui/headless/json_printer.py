@@ -1,0 +1,37 @@
+"""Output as one JSON object: the result, with the final text in it."""
+
+from typing import Any
+
+from kimi_tui.base.content import TextPart
+from kimi_tui.base.message import ToolCall, ToolCallPart
+from kimi_tui.headless.json_line import json_line
+from kimi_tui.headless.output import Output
+from kimi_tui.headless.remarks import Remarks
+from kimi_tui.headless.step_answer import StepAnswer
+from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.events import SessionInfo, StepBegin, StepRetry
+
+
+class JsonPrinter:
+    """Keeps the last step's words until the end."""
+
+    def __init__(self, out: Output, remarks: Remarks) -> None:
+        self._out = out
+        self._remarks = remarks
+        self._answer = StepAnswer()
+
+    async def begin(self, info: SessionInfo) -> None:
+        """The session is open."""
+
+    async def show(self, event: Outgoing) -> None:
+        """Something happened."""
+        match event:
+            case StepBegin() | StepRetry():
+                self._answer = StepAnswer()
+            case TextPart() | ToolCall() | ToolCallPart():
+                self._answer.add(event)
+        await self._remarks.on(event)
+
+    async def finish(self, result: dict[str, Any]) -> None:
+        """It is over."""
+        await self._out.write(json_line({**result, "result": self._answer.text}))

@@ -1,0 +1,21 @@
+"""What print mode is asked to do."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+InputFormat = Literal["text", "stream-json"]
+OutputFormat = Literal["text", "json", "stream-json"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintOptions:
+    """Input and output of one run."""
+
+    prompt: str = ""
+    input_format: InputFormat = "text"
+    output_format: OutputFormat = "text"
+    final_only: bool = False
+    """Of each turn, only its last message."""
+    allow_denials: bool = False
+    """Whether a denied tool leaves the exit code 0."""
+    version: str = ""

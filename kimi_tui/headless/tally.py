@@ -1,0 +1,133 @@
+"""What a run has done so far, counted from the events."""
+
+from dataclasses import dataclass, field
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.exit_codes import ExitCode, exit_code_of
+from kimi_tui.base.message import ToolCall
+from kimi_tui.base.usage import TokenUsage
+from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.codec import UnknownWireMessage, unwrap
+from kimi_tui.wire.display import DiffBlock
+from kimi_tui.wire.events import (
+    CheckpointCreated,
+    CostUpdate,
+    SessionInfo,
+    StatusUpdate,
+    StepBegin,
+    SubagentEvent,
+    ToolResult,
+    TurnBegin,
+    TurnEnd,
+    TurnFailure,
+)
+from kimi_tui.wire.requests import ApprovalRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A tool call that nobody allowed."""
+
+    tool_call_id: str
+    tool: str = ""
+    action: str = ""
+    description: str = ""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts what the events say."""
+
+    session_id: str = ""
+    turns: int = 0
+    steps: int = 0
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    cost_usd: float | None = None
+    denials: dict[str, Denial] = field(default_factory=dict)
+    files_changed: dict[str, None] = field(default_factory=dict)
+    checkpoints: list[int] = field(default_factory=list)
+    outcome: str = "finished"
+    """Of the last turn; `failed` once the run can't go on."""
+    error: TurnFailure | None = None
+    """What ended the run early, beside a signal."""
+    exit_code: ExitCode = ExitCode.DONE
+    _tools: dict[str, str] = field(default_factory=dict)
+
+    def count(self, event: Outgoing) -> None:
+        """Take `event` into account."""
+        match event:
+            case SessionInfo(session_id=session_id):
+                self.session_id = session_id
+            case TurnBegin():
+                self.turns += 1
+            case StepBegin():
+                self.steps += 1
+            case TurnEnd():
+                self._end_turn(event)
+            case StatusUpdate(token_usage=TokenUsage() as usage):
+                self.usage = usage
+            case CostUpdate(cost_usd=cost):
+                self.cost_usd = cost
+            case CheckpointCreated(id=checkpoint):
+                self.checkpoints.append(checkpoint)
+            case ToolCall(id=call_id, function=function):
+                self._tools[call_id] = function.name
+            case ToolResult():
+                self._end_call(event)
+            case SubagentEvent():
+                self._count_nested(event)
+
+    def deny(self, request: ApprovalRequest) -> None:
+        """A tool was denied, since nobody is there to allow it."""
+        self.denials[request.tool_call_id] = Denial(
+            request.tool_call_id, request.sender, request.action, request.description
+        )
+
+    def fail(self, error: KimiTuiError) -> None:
+        """The run can't go on."""
+        self.error = TurnFailure(
+            error.what,
+            error.hint,
+            type(error).__name__,
+            getattr(error, "status_code", None),
+            exit_code_of(error) is ExitCode.TRANSIENT,
+        )
+        self.outcome = "failed"
+        self.exit_code = exit_code_of(error)
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether another turn makes sense."""
+        return self.exit_code is ExitCode.DONE
+
+    def _end_turn(self, turn: TurnEnd) -> None:
+        self.outcome = turn.outcome
+        self.error = turn.failure
+        match turn.outcome:
+            case "max_steps" | "limit":
+                self.exit_code = ExitCode.LIMIT
+            case "failed":
+                transient = turn.failure is not None and turn.failure.retryable
+                self.exit_code = ExitCode.TRANSIENT if transient else ExitCode.FAILED
+            case "cancelled":
+                self.exit_code = ExitCode.INTERRUPTED
+            case "finished" | "rejected":
+                pass
+
+    def _end_call(self, result: ToolResult) -> None:
+        value = result.return_value
+        if value.extras and value.extras.get("rejected"):
+            tool = self._tools.get(result.tool_call_id, "")
+            self.denials.setdefault(result.tool_call_id, Denial(result.tool_call_id, tool))
+        if not value.is_error:
+            self.files_changed |= {
+                block.path: None for block in value.display if isinstance(block, DiffBlock)
+            }
+
+    def _count_nested(self, event: SubagentEvent) -> None:
+        try:
+            nested = unwrap(event.event)
+        except UnknownWireMessage:
+            return
+        if isinstance(nested, ToolCall | ToolResult | SubagentEvent):
+            self.count(nested)

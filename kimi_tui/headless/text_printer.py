@@ -1,0 +1,77 @@
+"""Output as text: the assistant's words as they stream, tool calls one line each on stderr."""
+
+from typing import Any
+
+from kimi_tui.base.content import TextPart
+from kimi_tui.base.message import ToolCall, ToolCallPart
+from kimi_tui.headless.output import Output
+from kimi_tui.headless.plain_stream import PlainStream
+from kimi_tui.headless.remarks import Remarks
+from kimi_tui.headless.step_answer import StepAnswer
+from kimi_tui.headless.tool_line import tool_line
+from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.events import SessionInfo, StepBegin, StepRetry, ToolResult, TurnEnd
+
+_ORDER_WAIT_S = 0.2
+"""How long a line on stderr waits for the text before it, so that they stand in order on a terminal."""
+
+
+class TextPrinter:
+    """Escape sequences in the words never get through, whatever stdout is."""
+
+    def __init__(self, out: Output, remarks: Remarks, *, final_only: bool) -> None:
+        self._out = out
+        self._remarks = remarks
+        self._final_only = final_only
+        self._answer = StepAnswer()
+        self._plain = PlainStream()
+        self._in_line = False
+
+    async def begin(self, info: SessionInfo) -> None:
+        """The session is open."""
+
+    async def show(self, event: Outgoing) -> None:
+        """Something happened."""
+        match event:
+            case StepBegin():
+                await self._end_line()
+                self._answer = StepAnswer()
+            case TextPart(text=text):
+                self._answer.add(event)
+                if not self._final_only:
+                    await self._print(self._plain.feed(text))
+            case ToolCall() | ToolCallPart():
+                self._answer.add(event)
+            case ToolResult(tool_call_id=call_id, return_value=result):
+                call = self._answer.calls.get(call_id)
+                if call is not None:
+                    await self._remark(tool_line(call.call.function.name, call.text, result))
+            case StepRetry():
+                self._answer = StepAnswer()
+                await self._end_line()
+                await self._remarks.on(event)
+            case TurnEnd(outcome=outcome):
+                if self._final_only and outcome == "finished":
+                    await self._print(self._plain.feed(self._answer.text))
+                await self._end_line()
+            case _:
+                await self._remarks.on(event)
+
+    async def finish(self, result: dict[str, Any]) -> None:
+        """It is over."""
+        await self._end_line()
+
+    async def _print(self, text: str) -> None:
+        if text:
+            await self._out.write(text)
+            self._in_line = not text.endswith("\n")
+
+    async def _end_line(self) -> None:
+        await self._print(self._plain.flush())
+        if self._in_line:
+            await self._print("\n")
+
+    async def _remark(self, line: str) -> None:
+        await self._end_line()
+        await self._out.settle(within_s=_ORDER_WAIT_S)
+        await self._remarks.say(line)

@@ -1,0 +1,164 @@
+"""Print mode in front of an engine that plays given events."""
+
+import asyncio
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from kimi_tui.base.message import FunctionCall, ToolCall
+from kimi_tui.headless.interruption import Interruption
+from kimi_tui.headless.options import PrintOptions
+from kimi_tui.headless.print_mode import run_print
+from kimi_tui.wire.channel import REQUESTS, Wire
+from kimi_tui.wire.commands import Command, Prompt, RunSlash, Shutdown
+from kimi_tui.wire.events import (
+    SessionInfo,
+    SlashCommandInfo,
+    StepBegin,
+    ToolResult,
+    ToolReturn,
+    TurnBegin,
+    TurnEnd,
+)
+
+HANG = object()
+"""In a turn: wait until the turn is cancelled."""
+
+SESSION = SessionInfo(
+    session_id="s-1",
+    work_dir="/work",
+    title="",
+    model="kimi",
+    model_kind="scripted",
+    agent="default",
+    slash_commands=(SlashCommandInfo("clear", "Start over", ("reset",)),),
+)
+
+
+class FakeEngine:
+    """Plays one list of events a prompt, and remembers what it was told."""
+
+    def __init__(
+        self, wire: Wire, turns: Sequence[Sequence[Any]], *, opening: Sequence[Any] = (SESSION,)
+    ) -> None:
+        self._wire = wire
+        self._turns = list(turns)
+        self._opening = opening
+        self._turn: asyncio.Task[None] | None = None
+        self.commands: list[Command] = []
+        self.answers: list[Any] = []
+        self.hanging = asyncio.Event()
+
+    async def serve(self) -> None:
+        for event in self._opening:
+            self._wire.send(event)
+        async for command in self._wire.commands():
+            self.commands.append(command)
+            match command:
+                case Prompt(user_input=user_input):
+                    self._turn = asyncio.create_task(self._play(user_input))
+                case RunSlash():
+                    for event in self._turns.pop(0) if self._turns else ():
+                        self._wire.send(event)
+                case Shutdown():
+                    break
+        if self._turn is not None:
+            self._turn.cancel()
+            await asyncio.wait([self._turn])
+        self._wire.close()
+
+    async def _play(self, user_input: Any) -> None:
+        self._wire.send(TurnBegin(user_input))
+        end = TurnEnd()
+        try:
+            for event in self._turns.pop(0):
+                if event is HANG:
+                    self.hanging.set()
+                    await asyncio.Event().wait()
+                elif isinstance(event, TurnEnd):
+                    end = event
+                elif isinstance(event, REQUESTS):
+                    self.answers.append(await self._wire.ask(event))
+                else:
+                    self._wire.send(event)
+                await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            end = TurnEnd("cancelled")
+        self._wire.send(end)
+
+
+class Sink(io.BytesIO):
+    """A stream in memory."""
+
+    @property
+    def text(self) -> str:
+        return self.getvalue().decode()
+
+    @property
+    def objects(self) -> list[Any]:
+        return [json.loads(line) for line in self.text.splitlines()]
+
+
+@dataclass
+class Run:
+    """A run of print mode, over or under way."""
+
+    wire: Wire = field(default_factory=Wire)
+    stdout: Any = field(default_factory=Sink)
+    stderr: Sink = field(default_factory=Sink)
+    interruption: Interruption = field(default_factory=Interruption)
+    engine: FakeEngine | None = None
+    exit_code: int = -1
+
+    async def play(
+        self,
+        *turns: Sequence[Any],
+        stdin: bytes | None = None,
+        start: Any = None,
+        opening: Any = (SESSION,),
+        **options: Any,
+    ) -> "Run":
+        self.engine = FakeEngine(self.wire, turns, opening=opening)
+        options.setdefault("prompt", "hello" if options.get("input_format") != "stream-json" else "")
+        self.exit_code = await run_print(
+            self.wire,
+            PrintOptions(version="1.2", **options),
+            start=start or self.engine.serve,
+            stdin=None if stdin is None else io.BytesIO(stdin),
+            stdout=self.stdout,
+            stderr=self.stderr,
+            interruption=self.interruption,
+        )
+        return self
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The result, which is the last line."""
+        return self.stdout.objects[-1]
+
+    @property
+    def sent(self) -> list[Any]:
+        """What the engine was asked."""
+        return [command.user_input for command in self.engine.commands if isinstance(command, Prompt)]
+
+
+@pytest.fixture
+async def run() -> Run:
+    return Run()
+
+
+def call(call_id: str, name: str = "Bash", **arguments: Any) -> ToolCall:
+    """A tool call."""
+    return ToolCall(call_id, FunctionCall(name, json.dumps(arguments)))
+
+
+def result(call_id: str, output: str = "done", **fields: Any) -> ToolResult:
+    """A tool's result."""
+    return ToolResult(call_id, ToolReturn(output=output, **fields))
+
+
+STEP = StepBegin(1)

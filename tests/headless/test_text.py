@@ -1,0 +1,103 @@
+"""Text output: the assistant's words on stdout, everything else on stderr."""
+
+from kimi_tui.base.content import TextPart, ThinkPart
+from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
+from kimi_tui.wire.display import BriefBlock
+from kimi_tui.wire.events import (
+    Notification,
+    ReplayBegin,
+    ReplayEnd,
+    StepBegin,
+    StepRetry,
+    TurnBegin,
+    TurnEnd,
+)
+
+from .conftest import SESSION, STEP, call, result
+
+
+async def test_the_words_go_to_stdout_and_end_in_a_newline(run):
+    await run.play([STEP, ThinkPart("hm"), TextPart("Hel"), TextPart("lo"), TextPart(" 世界")])
+    assert run.stdout.text == "Hello 世界\n"
+    assert run.stderr.text == ""
+    assert run.exit_code == 0
+
+
+async def test_nothing_is_wrapped(run):
+    await run.play([STEP, TextPart("word " * 1000)])
+    assert run.stdout.text == "word " * 1000 + "\n"
+
+
+async def test_each_tool_call_is_one_line_on_stderr(run):
+    streamed = ToolCall("1", FunctionCall("Bash", ""))
+    await run.play(
+        [
+            STEP,
+            TextPart("Let me look."),
+            streamed,
+            ToolCallPart('{"command": "pytest'),
+            ToolCallPart(' -q\\nls"}'),
+            result("1", display=(BriefBlock("2 passed"),)),
+            StepBegin(2),
+            call("2", "ReadFile", path="a.py"),
+            result("2", is_error=True, message="There is no a.py."),
+            StepBegin(3),
+            TextPart("Done."),
+        ]
+    )
+    assert run.stdout.text == "Let me look.\nDone.\n"
+    assert run.stderr.text.splitlines() == [
+        "✔ Bash pytest -q ls: 2 passed",
+        "✗ ReadFile a.py: There is no a.py.",
+    ]
+
+
+async def test_escape_sequences_are_stripped_even_when_they_are_split(run):
+    await run.play(
+        [
+            STEP,
+            TextPart("a\x1b[3"),
+            ThinkPart("hm"),
+            TextPart("1mred\x1b]0;ti"),
+            ThinkPart("hm"),
+            TextPart("tle\x07!\x1b"),
+            call("1", "\x1b[2JBash", command="echo \x1b[31m"),
+            result("1", display=(BriefBlock("\x1b]52;c;AAAA\x07ok"),)),
+        ]
+    )
+    assert run.stdout.text == "ared!\n"
+    assert run.stderr.text == "✔ Bash echo: ok\n"
+
+
+async def test_only_the_final_message_on_demand(run):
+    turn = [STEP, TextPart("First."), call("1"), result("1"), StepBegin(2), TextPart("La"), TextPart("st.")]
+    await run.play(turn, final_only=True)
+    assert run.stdout.text == "Last.\n"
+
+
+async def test_a_retry_ends_the_line_and_says_that_what_came_does_not_count(run):
+    await run.play(
+        [STEP, TextPart("Half"), StepRetry(1, 2, 3, 1.5, "APIStatusError", 503), TextPart("Whole.")]
+    )
+    assert run.stdout.text == "Half\nWhole.\n"
+    assert "HTTP 503" in run.stderr.text
+    assert "attempt 2 of 3" in run.stderr.text
+
+
+async def test_only_the_final_message_leaves_a_failed_attempt_out(run):
+    turn = [STEP, TextPart("Half"), StepRetry(1, 2, 3, 1.5, "APITimeoutError"), TextPart("Whole.")]
+    await run.play(turn, final_only=True)
+    assert run.stdout.text == "Whole.\n"
+
+
+async def test_what_an_earlier_run_of_the_session_said_is_not_printed(run):
+    replay = [SESSION, ReplayBegin(), TurnBegin("x"), STEP, TextPart("old"), TurnEnd(), ReplayEnd()]
+    await run.play([STEP, TextPart("new")], opening=replay)
+    assert run.stdout.text == "new\n"
+
+
+async def test_warnings_are_told_on_stderr(run):
+    warning = Notification("1", "session", "notice", "engine", "", "Repaired.", "One line.", "warning")
+    await run.play([STEP, TextPart("ok")], opening=[SESSION, warning])
+    assert run.stderr.text == "Warning: Repaired. One line.\n"
+    assert run.exit_code == 0
