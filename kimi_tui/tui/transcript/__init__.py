@@ -1,0 +1,1 @@
+"""The conversation pane: one virtualised scroll view over typed blocks."""

@@ -1,0 +1,1 @@
+"""What the conversation is made of: one kind of block a module."""

@@ -1,0 +1,175 @@
+"""Display blocks of tool results: a summary for the line, a preview below it, and all of it."""
+
+import json
+from functools import partial
+from typing import assert_never
+
+from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.tui.markdown.line import Line, Span, Spans, ink
+from kimi_tui.tui.markdown.wrap import wrap
+from kimi_tui.tui.transcript.blocks.block import counted
+from kimi_tui.tui.transcript.blocks.output import head_lines
+from kimi_tui.tui.transcript.diff import Diff
+from kimi_tui.tui.transcript.piece import Draw
+from kimi_tui.wire.display import (
+    BackgroundTaskBlock,
+    BriefBlock,
+    DiffBlock,
+    DisplayBlock,
+    ShellBlock,
+    TodoBlock,
+    TodoStatus,
+    UnknownBlock,
+)
+
+_ROWS_IN_PREVIEW = 16
+_ROWS_IN_PIECE = 80
+_TODO_SIGNS: dict[TodoStatus, tuple[str, str]] = {
+    "done": ("✔", "done"),
+    "in_progress": ("▸", "running"),
+    "pending": ("○", "dim"),
+}
+
+
+class Shown:
+    """A display block as the transcript draws it."""
+
+    tells_arguments = False
+    """Whether it shows what the call's arguments say."""
+
+    def summary(self) -> list[Span]:
+        """A few words behind the call's name."""
+        return []
+
+    def preview(self, width: int, margin: Spans) -> list[Line]:
+        """The rows shown while the call is folded."""
+        return []
+
+    def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
+        """What draws all of it, with about how many rows each."""
+        return [(partial(self.preview, margin=margin), 1)]
+
+    def source(self) -> str:
+        """What a copy gives."""
+        return ""
+
+
+class _Brief(Shown):
+    def __init__(self, text: str) -> None:
+        self._text = plain_line(text)
+
+    def summary(self) -> list[Span]:
+        return [(f"  {self._text[:60]}", ink("dim"))] if self._text else []
+
+    def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
+        return []
+
+
+class _ShownDiff(Shown):
+    tells_arguments = True
+
+    def __init__(self, block: DiffBlock) -> None:
+        self._diff = Diff(block)
+
+    def summary(self) -> list[Span]:
+        if self._diff.is_summary:
+            return []
+        return [(f"  +{self._diff.added}", ink("done")), (f" −{self._diff.removed}", ink("failed"))]
+
+    def preview(self, width: int, margin: Spans) -> list[Line]:
+        lines = self._rows(margin, 0, _ROWS_IN_PREVIEW, width)
+        hidden = len(self._diff.rows) - _ROWS_IN_PREVIEW
+        if hidden > 0:
+            lines.append(Line((*margin, (f"⋯ {counted(hidden, 'more line')}", ink("guide"))), "\n", 2))
+        return lines
+
+    def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
+        starts = range(0, max(1, len(self._diff.rows)), _ROWS_IN_PIECE)
+        return [
+            (partial(self._rows, margin, start, start + _ROWS_IN_PIECE), _ROWS_IN_PIECE) for start in starts
+        ]
+
+    def source(self) -> str:
+        return self._diff.unified()
+
+    def _rows(self, margin: Spans, start: int, end: int, width: int) -> list[Line]:
+        room = width - sum(len(text) for text, _ in margin)
+        return [line.indented(margin) for line in self._diff.lines(room, start, end)]
+
+
+class _ShownTodo(Shown):
+    tells_arguments = True
+
+    def __init__(self, block: TodoBlock) -> None:
+        self._items = block.items
+
+    def summary(self) -> list[Span]:
+        done = sum(item.status == "done" for item in self._items)
+        return [(f"  {done}/{len(self._items)}", ink("dim"))]
+
+    def preview(self, width: int, margin: Spans) -> list[Line]:
+        lines: list[Line] = []
+        for item in self._items:
+            sign, role = _TODO_SIGNS[item.status]
+            first: Spans = (*margin, (f"{sign} ", ink(role)))
+            rest: Spans = (*margin, ("  ", ink()))
+            text = ink("strike", "dim") if item.status == "done" else ink("user")
+            lines += wrap([(plain_line(item.title), text)], width, first=first, rest=rest)
+        return lines
+
+    def source(self) -> str:
+        marks = {"done": "x", "in_progress": "~", "pending": " "}
+        return "\n".join(f"- [{marks[item.status]}] {plain_line(item.title)}" for item in self._items)
+
+
+class _ShownShell(Shown):
+    def __init__(self, block: ShellBlock) -> None:
+        self._block = block
+
+    def summary(self) -> list[Span]:
+        return [(f"  ⚠ {plain_line(self._block.danger)}", ink("failed"))] if self._block.danger else []
+
+    def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
+        return []
+
+
+class _ShownTask(Shown):
+    def __init__(self, block: BackgroundTaskBlock) -> None:
+        self._block = block
+
+    def preview(self, width: int, margin: Spans) -> list[Line]:
+        task = self._block
+        words = f"{plain_line(task.kind)} {plain_line(task.task_id)} · {plain_line(task.status)}"
+        spans = [(words, ink("running")), (f"  {plain_line(task.description)}", ink("dim"))]
+        return wrap(spans, width, first=margin, rest=margin)
+
+
+class _ShownUnknown(Shown):
+    def __init__(self, block: UnknownBlock) -> None:
+        text = block.data.get("text")
+        self._text = plain(text if isinstance(text, str) else json.dumps(block.data, ensure_ascii=False))
+
+    def preview(self, width: int, margin: Spans) -> list[Line]:
+        return head_lines(self._text, 8, width, margin=margin)
+
+    def source(self) -> str:
+        return self._text
+
+
+def shown(block: DisplayBlock) -> Shown:
+    """How `block` is drawn."""
+    match block:
+        case BriefBlock(text=text):
+            return _Brief(text)
+        case DiffBlock():
+            return _ShownDiff(block)
+        case TodoBlock():
+            return _ShownTodo(block)
+        case ShellBlock():
+            return _ShownShell(block)
+        case BackgroundTaskBlock():
+            return _ShownTask(block)
+        case UnknownBlock():
+            return _ShownUnknown(block)
+        case _:
+            assert_never(block)

@@ -1,0 +1,173 @@
+"""The chronicle: everything the wire has told, as chapters; history stays messages until it is looked at."""
+
+from collections.abc import Sequence
+
+from kimi_tui.tui.transcript.blocks.answer import AnswerBlock
+from kimi_tui.tui.transcript.blocks.block import Block, Clock
+from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
+from kimi_tui.tui.transcript.blocks.toolcall import ToolCallBlock
+from kimi_tui.tui.transcript.blocks.user import UserBlock
+from kimi_tui.tui.transcript.flow import Chapter, Flow
+from kimi_tui.tui.transcript.piece import Gallery
+from kimi_tui.tui.transcript.scribe import Scribe
+from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.events import CheckpointCreated, ReplayBegin, ReplayEnd, Reverted, TurnBegin
+
+
+class Chronicle:
+    """Receives messages in order. A replay is only stored, a turn to a chapter, so that opening is quick."""
+
+    def __init__(self, gallery: Gallery, clock: Clock) -> None:
+        self.flow = Flow(gallery, read_chapter)
+        self._clock = clock
+        self._scribe = Scribe(self, clock=clock)
+        self._replayed: list[Outgoing] | None = None
+        self.arrivals = 0
+        """Counts what came to be seen."""
+
+    @property
+    def running(self) -> list[ToolCallBlock]:
+        """Tool calls whose time passes."""
+        return self._scribe.running
+
+    def show(self, message: Outgoing) -> None:
+        """Take in one message. Call `settle` after the last of a batch."""
+        if self._replayed is not None:
+            self._replay(message)
+        elif isinstance(message, ReplayBegin):
+            self._replayed = []
+        else:
+            self._scribe.show(message)
+
+    def settle(self) -> None:
+        """A batch is over."""
+        self._scribe.settle()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.flow.clear()
+        self._scribe = Scribe(self, clock=self._clock)
+        self._replayed = None
+
+    def block_of_call(self, call_id: str) -> ToolCallBlock | None:
+        """The block of a tool call, the latest first."""
+        for index in range(len(self.flow.chapters) - 1, -1, -1):
+            for block in reversed(self.flow.blocks_of(index)):
+                if isinstance(block, ToolCallBlock) and block.call_id == call_id:
+                    return block
+        return None
+
+    def last_answer(self) -> AnswerBlock | None:
+        """The latest answer."""
+        for index in range(len(self.flow.chapters) - 1, -1, -1):
+            for block in reversed(self.flow.blocks_of(index)):
+                if isinstance(block, AnswerBlock):
+                    return block
+        return None
+
+    # what a scribe asks of its page
+
+    def begin_turn(self) -> None:
+        """A turn is a chapter."""
+        self.flow.begin_chapter(is_turn=True)
+
+    def append(self, block: Block) -> None:
+        """Put `block` at the end."""
+        self.flow.append(block)
+        self.arrivals += 1
+
+    def changed(self, block: Block) -> None:
+        """Count the rows of `block` anew."""
+        self.flow.recount(block)
+        self.arrivals += 1
+
+    def drop(self, block: Block) -> None:
+        """Take away `block`, one of the last."""
+        self.flow.remove(block)
+
+    def checkpoint(self, event: CheckpointCreated) -> None:
+        """Remember where a checkpoint stands."""
+        if not self.flow.chapters:
+            self.flow.begin_chapter(is_turn=False)
+        mark_checkpoint(self.flow.chapters[-1], event)
+
+    def revert(self, event: Reverted) -> None:
+        """Put everything after the checkpoint into a marker that opens."""
+        if event.reason == "compaction":
+            return
+        for index in range(len(self.flow.chapters) - 1, -1, -1):
+            self.flow.blocks_of(index)
+            first = self.flow.chapters[index].checkpoints.get(event.to)
+            if first is not None:
+                self.flow.append(RevertedBlock(event, self.flow.remove_from(index, first)))
+                return
+        self.flow.append(RevertedBlock(event, ()))
+
+    # history
+
+    def _replay(self, message: Outgoing) -> None:
+        assert self._replayed is not None
+        kind = type(message)
+        if kind is TurnBegin:
+            self._store()
+        elif kind is ReplayEnd:
+            self._store()
+            self._replayed = None
+            return
+        elif isinstance(message, Reverted):
+            self._store()
+            self.revert(message)
+            return
+        self._replayed.append(message)
+
+    def _store(self) -> None:
+        if self._replayed:
+            self.flow.begin_chapter(
+                is_turn=isinstance(self._replayed[0], TurnBegin), stored=tuple(self._replayed)
+            )
+        self._replayed = []
+
+
+def mark_checkpoint(chapter: Chapter, event: CheckpointCreated) -> None:
+    """Note in `chapter` which blocks come before the checkpoint; that of a prompt comes before the prompt."""
+    position = len(chapter.blocks)
+    if event.kind == "user" and chapter.blocks and isinstance(chapter.blocks[-1], UserBlock):
+        position -= 1
+    chapter.checkpoints[event.id] = position
+
+
+def read_chapter(chapter: Chapter, messages: Sequence[Outgoing]) -> None:
+    """Make the blocks of a stored turn."""
+    scribe = Scribe(_StoredPage(chapter), clock=None)
+    for message in messages:
+        scribe.show(message)
+    scribe.close()
+
+
+class _StoredPage:
+    """Collects the blocks of one chapter, whose rows the flow counts afterwards."""
+
+    def __init__(self, chapter: Chapter) -> None:
+        self._chapter = chapter
+
+    def begin_turn(self) -> None:
+        """The chapter is the turn."""
+
+    def append(self, block: Block) -> None:
+        """Put `block` at the end."""
+        self._chapter.blocks.append(block)
+
+    def changed(self, block: Block) -> None:
+        """Nothing is counted yet."""
+
+    def drop(self, block: Block) -> None:
+        """Take `block` away."""
+        self._chapter.blocks.remove(block)
+
+    def checkpoint(self, event: CheckpointCreated) -> None:
+        """Remember where a checkpoint stands."""
+        mark_checkpoint(self._chapter, event)
+
+    def revert(self, event: Reverted) -> None:
+        """A jump within a stored turn; those between turns never get here."""
+        self._chapter.blocks.append(RevertedBlock(event, ()))

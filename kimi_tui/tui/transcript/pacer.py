@@ -1,0 +1,57 @@
+"""The pacer: how often the pane is drawn, and how long it may work at a time."""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Protocol
+
+FRAME_S = 1 / 20
+"""The least time between two drawings that nobody asked for by a key."""
+_SHARE = 4
+"""Drawing takes at most one part in so many of the time, however much one drawing costs."""
+
+
+class _Timer(Protocol):
+    def stop(self) -> None:
+        """Cancel it."""
+
+
+class Pacer:
+    """Runs `draw` soon after it is requested: at once after a rest, else when the next frame is due."""
+
+    def __init__(
+        self,
+        draw: Callable[[], None],
+        set_timer: Callable[[float, Callable[[], None]], _Timer],
+        *,
+        now: Callable[[], float] = perf_counter,
+    ) -> None:
+        self._draw = draw
+        self._set_timer = set_timer
+        self._now = now
+        self._timer: _Timer | None = None
+        self._next = 0.0
+
+    @property
+    def pending(self) -> bool:
+        """Whether a drawing is to come."""
+        return self._timer is not None
+
+    def request(self) -> None:
+        """Something has changed."""
+        if self._timer is not None:
+            return
+        wait = self._next - self._now()
+        if wait <= 0:
+            self.draw_now()
+        else:
+            self._timer = self._set_timer(wait, self.draw_now)
+
+    def draw_now(self) -> None:
+        """Draw without waiting: a key was pressed."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        began = self._now()
+        self._draw()
+        ended = self._now()
+        self._next = ended + max(FRAME_S, (ended - began) * _SHARE)

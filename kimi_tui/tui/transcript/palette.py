@@ -1,0 +1,104 @@
+"""The palette: what colour each ink has in the theme of the moment."""
+
+from collections.abc import Callable
+
+from rich.style import Style
+from textual.color import Color
+from textual.css.styles import RenderStyles
+
+from kimi_tui.tui.markdown.line import Ink
+
+ROLES = (
+    "bullet",
+    "cancelled",
+    "code",
+    "code-block",
+    "diff-added",
+    "diff-added-word",
+    "diff-number",
+    "diff-removed",
+    "diff-removed-word",
+    "dim",
+    "done",
+    "em",
+    "failed",
+    "guide",
+    "heading-1",
+    "heading-2",
+    "heading-3",
+    "heading-4",
+    "info",
+    "link",
+    "match",
+    "match-current",
+    "new-below",
+    "quote",
+    "quote-bar",
+    "rule",
+    "running",
+    "selected",
+    "strike",
+    "strong",
+    "syntax-comment",
+    "syntax-function",
+    "syntax-keyword",
+    "syntax-number",
+    "syntax-string",
+    "syntax-type",
+    "table-head",
+    "table-rule",
+    "thinking",
+    "tool-argument",
+    "tool-name",
+    "undone",
+    "user",
+    "user-bar",
+    "waiting",
+)
+"""Every role that an ink may have; each is a component class of the transcript."""
+COMPONENT_CLASSES = {f"transcript--{role}" for role in ROLES}
+
+_REVERSED_IN_ANSI = {"match", "match-current", "new-below"}
+
+
+class Palette:
+    """Turns inks into styles. Made anew when the theme or the styles change."""
+
+    def __init__(
+        self, styles_of: Callable[[str], RenderStyles], *, foreground: Color, background: Color, ansi: bool
+    ) -> None:
+        self._styles_of = styles_of
+        self._foreground = foreground
+        self._background = background
+        self._ansi = ansi
+        self._styles: dict[Ink, Style] = {}
+
+    def style(self, ink: Ink) -> Style:
+        """The style of text in `ink`. Raises KeyError for a role that isn't one of ROLES."""
+        style = self._styles.get(ink)
+        if style is None:
+            style = self._styles[ink] = self._mixed(ink)
+        return style
+
+    def _mixed(self, ink: Ink) -> Style:
+        foreground, background = self._foreground, self._background
+        attributes = Style(link=_web_address(ink.link))
+        for role in ink.roles:
+            styles = self._styles_of(f"transcript--{role}")
+            if styles.has_rule("background") and not self._ansi:
+                background += styles.background
+            if styles.has_rule("color"):
+                foreground = (
+                    background.get_contrast_text(styles.color.a) if styles.auto_color else styles.color
+                )
+            if styles.has_rule("text_style"):
+                attributes += styles.text_style
+            if self._ansi and role in _REVERSED_IN_ANSI:
+                attributes += Style(reverse=True)
+        visible = foreground if self._ansi else background + foreground
+        return Style.from_color(visible.rich_color, background.rich_color) + attributes
+
+
+def _web_address(link: str) -> str | None:
+    # Only what a terminal can open by itself; a path is opened by the app.
+    return link if link.startswith(("http://", "https://", "mailto:")) else None
