@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import select
 import threading
 from collections.abc import Callable
@@ -73,6 +74,9 @@ class Output:
                 self._write(data)
             except OSError as error:
                 self._tell(self._break, error)
+                break
+            except ValueError as error:  # closed under us, when the run did not wait for its reader
+                self._tell(self._break, OSError(errno.EBADF, str(error)))
                 break
             self._tell(self._written, len(data))
         self._tell(self._ended.set)
