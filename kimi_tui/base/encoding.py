@@ -37,3 +37,8 @@ def to_json(value: Any, *, as_type: Any = None) -> bytes:
 def from_jsonable(of: type[T], value: Any) -> T:
     """`value` as an `of`; unknown fields are ignored. Raises pydantic.ValidationError."""
     return cast("T", _adapter(of).validate_python(value))
+
+
+def from_json(of: type[T], data: bytes) -> T:
+    """The JSON text `data` as an `of`; unknown fields are ignored. Raises pydantic.ValidationError."""
+    return cast("T", _adapter(of).validate_json(data))

@@ -1,0 +1,80 @@
+"""Branches: the rotations that reverts, clears, compactions and switches left behind, at a glance."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kimi_tui.history.journal import raw_lines
+from kimi_tui.history.records import Checkpoint, DamagedLine, Revert, parse, role_of
+from kimi_tui.wire.events import RevertReason
+
+_MESSAGES = {"user", "assistant", "tool", "system"}
+_TREE = {"_checkpoint", "_revert"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """A line of the conversation that was left, from its beginning: it shares a trunk with the live line."""
+
+    number: int
+    path: Path
+    time: float
+    """When it was last written, in seconds since the epoch."""
+    messages: int
+    checkpoints: tuple[Checkpoint, ...]
+    reason: RevertReason | None = None
+    """Why it was left; None when no line says so (a rotation of kimi-cli)."""
+    to: int | None = None
+    """The checkpoint that the conversation went to from here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """A rotation, read without its messages."""
+
+    branch: Branch
+    reverts: tuple[Revert, ...]
+
+
+def glance(number: int, path: Path) -> Glance:
+    """Look at a rotation; only the records of its tree are parsed. Raises SessionError."""
+    messages = 0
+    checkpoints: list[Checkpoint] = []
+    reverts: list[Revert] = []
+    parent: str | None = None
+    for raw in raw_lines(path):
+        role = role_of(raw.data)
+        messages += role in _MESSAGES
+        if role not in _TREE:
+            continue
+        try:
+            record, _ = parse(raw.data)
+        except DamagedLine:
+            continue
+        match record:
+            case Checkpoint():
+                checkpoints.append(replace(record, parent=record.parent or parent))
+                parent = record.uid
+            case Revert():
+                reverts.append(record)
+                parent = record.parent or parent
+            case _:
+                pass
+    time = path.stat().st_mtime
+    return Glance(
+        Branch(number=number, path=path, time=time, messages=messages, checkpoints=tuple(checkpoints)),
+        tuple(reverts),
+    )
+
+
+def branches(glances: Iterable[Glance], live: Iterable[Revert]) -> tuple[Branch, ...]:
+    """The branches, with why each was left: the line that replaced it says so, the live one or another."""
+    glances = list(glances)
+    left = {revert.branch: revert for look in glances for revert in look.reverts}
+    left |= {revert.branch: revert for revert in live}
+    result: list[Branch] = []
+    for look in glances:
+        revert = left.get(look.branch.number)
+        why = (revert.reason, revert.to) if revert is not None else (None, None)
+        result.append(replace(look.branch, reason=why[0], to=why[1]))
+    return tuple(result)

@@ -1,0 +1,72 @@
+"""A claim: the right of one process to write a session, held by a lock file with its pid."""
+
+import contextlib
+import logging
+import os
+from pathlib import Path
+
+from kimi_tui.base.errors import SessionError
+from kimi_tui.base.paths import make_private_dir
+
+logger = logging.getLogger(__name__)
+
+
+class Claim:
+    """A lock on `path`. The system lets go of it when its process ends, however that happens."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: int | None = None
+
+    def acquire(self) -> None:
+        """Take the lock; taking it twice changes nothing. Raises SessionError when somebody else has it."""
+        if self._file is not None:
+            return
+        try:
+            make_private_dir(self._path.parent)
+            while self._file is None:
+                self._file = self._locked()
+            os.ftruncate(self._file, 0)
+            os.write(self._file, f"{os.getpid()}\n".encode())
+        except OSError as error:
+            self.release()
+            raise SessionError(
+                f"The session can't be opened: {error.strerror or error} ({self._path}).",
+                hint=f"Make {self._path.parent} writable, or set KIMI_SHARE_DIR to a folder that is.",
+            ) from error
+
+    def release(self) -> None:
+        """Let go of the lock, if it is held."""
+        if self._file is None:
+            return
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+        os.close(self._file)
+        self._file = None
+
+    def _locked(self) -> int | None:
+        """The lock file, locked; None when its holder removed it meanwhile. Raises OSError, SessionError."""
+        import fcntl
+
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.read(file, 20).decode("ascii", "replace").strip()
+            os.close(file)
+            raise SessionError(
+                f"The session is in use by another process{f' (pid {owner})' if owner else ''}.",
+                hint="Go on in a copy with --fork, or open another session with --session.",
+            ) from None
+        except OSError:
+            logger.warning("this file system has no locks: %s", self._path)
+        if self._is_current(file):
+            return file
+        os.close(file)
+        return None
+
+    def _is_current(self, file: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(file), self._path.stat())
+        except FileNotFoundError:
+            return False

@@ -1,0 +1,317 @@
+"""The conversation: messages, token count and checkpoints, in memory and in `context.jsonl` alike.
+
+A change goes to disk first and, once it is there, to memory: when the disk refuses it, neither has changed.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kimi_tui.base.content import system_note
+from kimi_tui.base.identity import new_uid
+from kimi_tui.base.message import Message
+from kimi_tui.history.branch import Branch, Glance, branches, glance
+from kimi_tui.history.conversation import exchange, sendable
+from kimi_tui.history.disk import LOCAL_DISK, Disk
+from kimi_tui.history.estimate import estimated_tokens
+from kimi_tui.history.finding import Finding
+from kimi_tui.history.journal import Journal
+from kimi_tui.history.ledger import Body, Ledger
+from kimi_tui.history.line import Line
+from kimi_tui.history.records import (
+    Checkpoint,
+    Pending,
+    Record,
+    Repair,
+    Revert,
+    Usage,
+    encode,
+    well_formed,
+    written,
+)
+from kimi_tui.history.serial import Serial, serially
+from kimi_tui.wire.events import CheckpointKind, RevertReason
+
+
+@dataclass(frozen=True, slots=True)
+class Reversion:
+    """The conversation went elsewhere."""
+
+    branch: int | None
+    """The rotation that holds what was left; None when there was nothing."""
+    from_id: int
+    """The newest checkpoint of what was left; 0 when it had none."""
+    to: int
+    """The checkpoint gone to; 0, the beginning, for a clear or a compaction."""
+
+
+class Context:
+    """One conversation, kept in `file_backend`, which is made with the first thing that is said.
+
+    At any time between two calls the history can be sent to a provider, apart from calls whose results are
+    appended one by one. Every change may raise JournalWriteError, and is carried out to its end even when the
+    caller is cancelled meanwhile. A context on a file that holds something must `restore` before it changes.
+    """
+
+    def __init__(self, file_backend: Path | str, *, disk: Disk = LOCAL_DISK) -> None:
+        self._journal = Journal(Path(file_backend), disk=disk)
+        self._ledger = Ledger(self._journal)
+        self._line = Line()
+        self._serial = Serial()
+        self._repairs: tuple[Finding, ...] = ()
+        self._is_used = False
+        self._glances: dict[int, Glance] = {}
+
+    @property
+    def history(self) -> Sequence[Message]:
+        """The messages."""
+        return self._line.history
+
+    @property
+    def system_prompt(self) -> str | None:
+        """The system prompt that the conversation was last run with."""
+        return self._line.system_prompt
+
+    @property
+    def token_count(self) -> int:
+        """The weight of the conversation as a provider last counted it."""
+        return self._line.token_count
+
+    @property
+    def token_count_with_pending(self) -> int:
+        """`token_count`, and an estimate of the messages since."""
+        return self._line.token_count + estimated_tokens(self._line.history[self._line.counted :])
+
+    @property
+    def n_checkpoints(self) -> int:
+        """The id of the next checkpoint: how many there have been in the session's life."""
+        return self._line.next_id
+
+    @property
+    def checkpoints(self) -> Sequence[Checkpoint]:
+        """The checkpoints that can be reverted to, oldest first."""
+        return self._line.checkpoints
+
+    @property
+    def repairs(self) -> Sequence[Finding]:
+        """What was found torn, damaged or unfinished; each thing is told once in the session's life."""
+        return self._repairs
+
+    @serially
+    async def restore(self) -> bool:
+        """Read what the file holds and mend it. Whether there was anything.
+
+        Raises RuntimeError when something was said or restored before, SessionError when it can't be read.
+        """
+        if self._is_used:
+            raise RuntimeError("The context is in use; restore a new one")
+        if self._ledger.is_empty:
+            return False
+        self._line, self._repairs = await asyncio.to_thread(self._ledger.restore)
+        self._is_used = True
+        return True
+
+    @serially
+    async def append_message(self, message: Message | Sequence[Message]) -> None:
+        """Append messages in one write, fsynced when the user says something.
+
+        Calls and steps that are open are finished first. Raises ValueError for a result that no call awaits.
+        """
+        messages = self._line.prepared([message] if isinstance(message, Message) else message)
+        await self._write(messages, sync=any(said.role == "user" for said in messages))
+
+    @serially
+    async def append_step(self, messages: Sequence[Message], *, token_count: int | None) -> None:
+        """Append a step in one fsynced write: the model's message, its tools' results, notes that follow.
+
+        `token_count` is what the provider counted for the request and the model's message. A call without a
+        result gets the one that was noted, else one that says it was interrupted. Raises ValueError for a
+        result that no call awaits.
+        """
+        said, *others = messages
+        if said.role != "assistant" or any(other.role == "assistant" for other in others):
+            raise ValueError("a step begins with the model's message, and has one")
+        results = [message for message in others if message.role == "tool"]
+        noted = list(self._line.step.results) if self._line.step is not None else []
+        said, *results = exchange(said, results, finished=noted)
+        records: list[Record] = [said, *results, *(other for other in others if other.role != "tool")]
+        if token_count is not None:
+            records.insert(1, Usage(token_count))
+        before = [] if self._line.step is not None else self._line.unfinished()
+        await self._write([*before, *records], sync=True)
+
+    @serially
+    async def note_pending(self, message: Message) -> None:
+        """Note a message of the step under way: the model's when it is complete, each result as it finishes.
+
+        Should the process die before `append_step`, a restore makes the step of it. Nothing but the step may
+        be appended meanwhile, or the step counts as interrupted. A result that comes too late is ignored.
+        """
+        if message.role not in {"assistant", "tool"}:
+            raise ValueError(f"a step has no {message.role} message of its own")
+        before: list[Message] = []
+        if message.role == "assistant":
+            before = self._line.unfinished()
+        elif self._line.step is None or not self._line.step.awaits(message):
+            return
+        _, line = written(message)
+        await self._write([*before, Pending(line.rstrip())], sync=False)
+
+    @serially
+    async def checkpoint(
+        self,
+        add_user_message: bool,
+        *,
+        kind: CheckpointKind = "step",
+        label: str = "",
+        files: str | None = None,
+    ) -> Checkpoint:
+        """Make the state of now one to come back to; with `add_user_message` the model sees its id.
+
+        `files` is the manifest of the files' state, or why there is none.
+        """
+        before = self._line.unfinished()
+        checkpoint = Checkpoint(
+            id=self._line.next_id,
+            uid=new_uid(),
+            parent=self._line.parent,
+            time=time.time(),
+            kind=kind,
+            label=label,
+            files=files,
+            tokens=self.token_count_with_pending,
+        )
+        note = Message("user", (system_note(f"CHECKPOINT {checkpoint.id}"),))
+        await self._write([*before, checkpoint, *([note] if add_user_message else [])], sync=True)
+        return self._line.checkpoints[-1]
+
+    @serially
+    async def revert_to(
+        self, checkpoint_id: int, *, reason: RevertReason = "user", keep_user_message: bool = False
+    ) -> Reversion:
+        """Go back to just before a checkpoint; what came after it becomes a branch.
+
+        `keep_user_message` keeps what the user said right after it: a D-Mail can't take back the request.
+        Raises ValueError when the checkpoint is not on the live line.
+        """
+        offset = self._line.mark(checkpoint_id).offset
+        words = await asyncio.to_thread(self._ledger.own_words, offset) if keep_user_message else []
+        line = self._line.cut(checkpoint_id)
+        return await self._go_to(line, self._ledger.until(offset), words, to=checkpoint_id, reason=reason)
+
+    @serially
+    async def restore_from_rotation(self, number: int, *, reason: RevertReason = "switch") -> Reversion:
+        """Go on where a branch ended; the live line becomes a branch in turn.
+
+        Raises ValueError when there is no such branch.
+        """
+        loaded, body = await asyncio.to_thread(self._ledger.rotation, number)
+        line = loaded.line
+        ending: list[Record] = list(line.unfinished())
+        line.settle()
+        found = line.findings
+        if found:
+            ending.append(Repair(found=found, next_id=self._line.next_id, time=time.time()))
+        last = line.checkpoints[-1].id if line.checkpoints else 0
+        reversion = await self._go_to(line, body, to=last, reason=reason, ending=ending)
+        self._repairs = (*self._repairs, *found)
+        return reversion
+
+    @serially
+    async def clear(self) -> Reversion:
+        """Forget everything but the system prompt; what was said becomes a branch."""
+        return await self._begin_anew((), "clear")
+
+    @serially
+    async def replace(self, messages: Sequence[Message], *, reason: RevertReason = "compaction") -> Reversion:
+        """Put `messages` in the place of the history, which becomes a branch, in one atomic replacement.
+
+        Results without a call are left out, calls without a result are answered.
+        """
+        return await self._begin_anew(sendable(messages), reason)
+
+    @serially
+    async def update_token_count(self, token_count: int) -> None:
+        """Note the weight of the history as a provider counted it."""
+        await self._write([Usage(token_count)], sync=False)
+
+    @serially
+    async def set_system_prompt(self, text: str) -> None:
+        """Note the system prompt of this run. It is on disk, as the first line, with the next change."""
+        self._require_restored()
+        prompt = well_formed(text)
+        self._ledger.set_prompt(prompt)
+        self._line.system_prompt = prompt
+
+    @serially
+    async def branches(self) -> tuple[Branch, ...]:
+        """The lines of the conversation that were left, oldest first. Raises SessionError."""
+        for number, path in self._journal.rotations().items():
+            if number not in self._glances:
+                self._glances[number] = await asyncio.to_thread(glance, number, path)
+        return branches(self._glances.values(), self._line.reverts)
+
+    @serially
+    async def read_branch(self, number: int) -> Line:
+        """A branch, to look at. Raises ValueError when there is no such branch, SessionError."""
+        loaded, _ = await asyncio.to_thread(self._ledger.rotation, number)
+        loaded.line.settle()
+        return loaded.line
+
+    @serially
+    async def close(self) -> None:
+        """Return when everything that was asked for has been carried out."""
+
+    async def _write(self, records: Sequence[Record], *, sync: bool) -> None:
+        """Append `records` in one write and take them into memory."""
+        self._require_restored()
+        pairs = [written(record) for record in records]
+        offset = await asyncio.to_thread(self._ledger.append, [data for _, data in pairs], sync=sync)
+        self._is_used = True
+        for record, data in pairs:
+            self._line.take(record, offset=offset)
+            offset += len(data)
+
+    async def _begin_anew(self, messages: Sequence[Message], reason: RevertReason) -> Reversion:
+        if self._ledger.is_empty and not messages:
+            return Reversion(branch=None, from_id=0, to=0)
+        line = Line()
+        line.system_prompt = self._line.system_prompt
+        line.parent = self._line.parent
+        words = [written(message) for message in messages]
+        return await self._go_to(line, self._ledger.until(0), words, to=0, reason=reason)
+
+    async def _go_to(
+        self,
+        line: Line,
+        body: Body,
+        words: Sequence[tuple[Record, bytes]] = (),
+        *,
+        to: int,
+        reason: RevertReason,
+        ending: Sequence[Record] = (),
+    ) -> Reversion:
+        """Replace the live line by `line`, which `body` and `ending` hold, and go on with `words`."""
+        self._require_restored()
+        before = [encode(record) for record in ending]
+
+        def revert(branch: int | None) -> Revert:
+            return Revert(to=to, next_id=self._line.next_id, branch=branch, reason=reason, parent=line.parent)
+
+        def then(branch: int | None) -> list[bytes]:
+            return [*before, encode(revert(branch)), *(data for _, data in words)]
+
+        branch = await asyncio.to_thread(self._ledger.begin_anew, body, then)
+        self._is_used = True
+        line.take(revert(branch))
+        for record, _ in words:
+            line.take(record)
+        from_id = self._line.checkpoints[-1].id if self._line.checkpoints else 0
+        self._line = line
+        return Reversion(branch=branch, from_id=from_id, to=to)
+
+    def _require_restored(self) -> None:
+        if not self._is_used and not self._ledger.is_empty:
+            raise RuntimeError("The file holds a conversation: restore it first")

@@ -1,0 +1,269 @@
+"""A line of the conversation: what records make, taken in order.
+
+A live context and a restore take the same records through the same `Line`, so memory is what a restore
+would find.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from kimi_tui.base.message import Message
+from kimi_tui.history.conversation import Conversation, exchange, interrupted_result
+from kimi_tui.history.finding import Finding, FindingKind
+from kimi_tui.history.records import (
+    Checkpoint,
+    DamagedLine,
+    Ignored,
+    Pending,
+    Record,
+    Repair,
+    Revert,
+    SystemPrompt,
+    Usage,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a checkpoint stands."""
+
+    offset: int
+    """Where its record begins, in bytes after the system prompt's line."""
+    messages: int
+    """How many messages lie before it."""
+    token_count: int
+    counted: int
+    reverts: int
+
+
+class OpenStep:
+    """A step under way, as `_pending` records tell of it. Those that can't be read are left out."""
+
+    def __init__(self, said: Pending, number: int) -> None:
+        self.number = number
+        """The line of the file that the step's answer was noted in."""
+        self._notes = [said]
+        self._conversation = Conversation()
+
+    def note(self, result: Pending) -> None:
+        """Note a result."""
+        self._notes.append(result)
+
+    @property
+    def results(self) -> Sequence[Message]:
+        """The results that are there."""
+        return self._read().messages[1:]
+
+    def awaits(self, result: Message) -> bool:
+        """Whether a call that `result` answers is not answered yet."""
+        return any(call.id == result.tool_call_id for call in self._read().unanswered)
+
+    def finished(self) -> list[Message]:
+        """The step's messages if it ends now."""
+        messages = self._read().messages
+        return exchange(messages[0], messages[1:]) if messages else []
+
+    def _read(self) -> Conversation:
+        notes, self._notes = self._notes, []
+        for note in notes:
+            try:
+                message = note.message()
+            except DamagedLine:
+                continue
+            if message.role == "tool":
+                self._conversation.answer(message)
+            else:
+                self._conversation.say(message)
+        return self._conversation
+
+
+class Line:
+    """The messages, checkpoints and counts of one line of the conversation."""
+
+    def __init__(self) -> None:
+        self._conversation = Conversation()
+        self._checkpoints: list[Checkpoint] = []
+        self._marks: list[Mark] = []
+        self._ids: set[int] = set()
+        self._superseded: OpenStep | None = None
+        """The notes of the newest step: they have the results, should its own write be cut off."""
+        self._said_in = 0
+        self._found: list[Finding] = []
+        self._known: set[tuple[FindingKind, int]] = set()
+        self.step: OpenStep | None = None
+        self.system_prompt: str | None = None
+        self.token_count = 0
+        self.counted = 0
+        """How many messages `token_count` covers."""
+        self.next_id = 0
+        self.parent: str | None = None
+        """The uid that the next checkpoint grows from."""
+        self.reverts: list[Revert] = []
+
+    @property
+    def history(self) -> Sequence[Message]:
+        """The messages."""
+        return self._conversation.messages
+
+    @property
+    def checkpoints(self) -> Sequence[Checkpoint]:
+        """The checkpoints, oldest first."""
+        return self._checkpoints
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was not as it should be, apart from what an earlier restore has told."""
+        return tuple(item for item in self._found if (item.kind, item.line) not in self._known)
+
+    def mark(self, checkpoint_id: int) -> Mark:
+        """Where a checkpoint stands. Raises ValueError when it isn't on this line."""
+        return self._marks[self._index(checkpoint_id)]
+
+    def find(self, kind: FindingKind, number: int, detail: str = "") -> None:
+        """Note something that is not as it should be in line `number` of the file."""
+        self._found.append(Finding(kind, number, detail))
+
+    def unfinished(self) -> list[Message]:
+        """The messages that finish what is open: a step under way, or calls without results.
+
+        None of them is made up but the results that say a call was interrupted.
+        """
+        if self.step is not None:
+            return self.step.finished()
+        if not self._conversation.is_open:
+            return []
+        return self._conversation.missing_results(self._noted_results())
+
+    def prepared(self, messages: Iterable[Message]) -> list[Message]:
+        """`messages` with what must be said before and between them, so that every call has its result.
+
+        Raises ValueError for a result that no call awaits.
+        """
+        missing = self.unfinished()
+        ready: list[Message] = []
+        if self.step is not None:
+            ready, missing = missing, []
+        for message in messages:
+            if message.role == "tool":
+                missing.remove(_answered_by(message, missing))
+            else:
+                ready += missing
+                missing = [interrupted_result(call) for call in message.tool_calls or ()]
+            ready.append(message)
+        return ready
+
+    def settle(self) -> None:
+        """Finish what is open, as `unfinished` says."""
+        if self.step is not None:
+            self.find("interrupted_step", self.step.number)
+        elif not self._conversation.is_open:
+            return
+        else:
+            done = {result.tool_call_id for result in self._noted_results()}
+            names = [call.function.name for call in self._conversation.unanswered if call.id not in done]
+            kind: FindingKind = "unanswered_call" if names else "interrupted_step"
+            self.find(kind, self._said_in, ", ".join(names))
+        number = self.step.number if self.step is not None else self._said_in
+        for message in self.unfinished():
+            self._put(message, number)
+        self.step = None
+
+    def take(self, record: Record, *, offset: int = 0, number: int = 0) -> None:
+        """Go on with `record`, `offset` bytes after the system prompt, in line `number` of the file."""
+        match record:
+            case Message():
+                self._take_message(record, number)
+            case Checkpoint():
+                self._take_checkpoint(record, offset, number)
+            case Usage(token_count=token_count):
+                self.token_count = token_count
+                self.counted = len(self.history)
+            case Pending():
+                self._take_pending(record, number)
+            case SystemPrompt(content=content):
+                self.system_prompt = content if self.system_prompt is None else self.system_prompt
+            case Revert():
+                self.settle()
+                self.next_id = max(self.next_id, record.next_id)
+                self.parent = record.parent or self.parent
+                self.reverts.append(record)
+            case Repair():
+                self._known.update((item.kind, item.line) for item in record.found)
+                self.next_id = max(self.next_id, record.next_id)
+            case Ignored():
+                pass
+            case _:
+                assert_never(record)
+
+    def cut(self, checkpoint_id: int) -> "Line":
+        """The line as it was just before that checkpoint. Raises ValueError when it isn't there."""
+        index = self._index(checkpoint_id)
+        mark = self._marks[index]
+        line = Line()
+        line._conversation = Conversation(list(self.history[: mark.messages]))
+        line._checkpoints = self._checkpoints[:index]
+        line._marks = self._marks[:index]
+        line._ids = {checkpoint.id for checkpoint in line._checkpoints}
+        line.system_prompt = self.system_prompt
+        line.token_count = mark.token_count
+        line.counted = mark.counted
+        line.next_id = self.next_id
+        line.parent = self._checkpoints[index].uid
+        line.reverts = self.reverts[: mark.reverts]
+        return line
+
+    def _index(self, checkpoint_id: int) -> int:
+        if checkpoint_id not in self._ids:
+            raise ValueError(f"Checkpoint {checkpoint_id} does not exist on this line of the conversation")
+        return next(index for index, known in enumerate(self._checkpoints) if known.id == checkpoint_id)
+
+    def _take_message(self, message: Message, number: int) -> None:
+        if message.role == "tool":
+            if not self._conversation.answer(message):
+                self.find("stray_result", number)
+            return
+        if message.role != "assistant" or self.step is None:
+            self.settle()
+        step = self.step
+        self._put(message, number)
+        self._superseded = step
+
+    def _put(self, message: Message, number: int) -> None:
+        if message.role == "tool":
+            self._conversation.answer(message)
+            return
+        self._conversation.say(message)
+        self._superseded = None
+        self._said_in = number
+        self.step = None
+
+    def _take_pending(self, note: Pending, number: int) -> None:
+        if note.role == "assistant":
+            self.settle()
+            self.step = OpenStep(note, number)
+        elif self.step is not None and note.role == "tool":
+            self.step.note(note)
+
+    def _noted_results(self) -> Sequence[Message]:
+        return self._superseded.results if self._superseded is not None else ()
+
+    def _take_checkpoint(self, checkpoint: Checkpoint, offset: int, number: int) -> None:
+        self.settle()
+        if checkpoint.id in self._ids:
+            self.find("repeated_checkpoint", number, str(checkpoint.id))
+            return
+        if checkpoint.parent is None and self.parent is not None:
+            checkpoint = replace(checkpoint, parent=self.parent)
+        self._ids.add(checkpoint.id)
+        self._checkpoints.append(checkpoint)
+        self._marks.append(Mark(offset, len(self.history), self.token_count, self.counted, len(self.reverts)))
+        self.next_id = max(self.next_id, checkpoint.id + 1)
+        self.parent = checkpoint.uid
+
+
+def _answered_by(result: Message, missing: Iterable[Message]) -> Message:
+    for message in missing:
+        if message.tool_call_id == result.tool_call_id:
+            return message
+    raise ValueError(f"no call awaits a result for {result.tool_call_id!r}")
