@@ -3,40 +3,59 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from typing import Protocol
 
 logger = logging.getLogger(__name__)
 
 _TIMEOUT_S = 3.0
 
 
-async def copied(text: str, *, through_terminal: Callable[[str], None]) -> str:
+class Clipboard(Protocol):
+    """Somewhere to copy to and paste from."""
+
+    async def copy(self, text: str) -> bool:
+        """Put `text` there; whether that is known to have worked."""
+        ...
+
+    async def paste(self) -> str | None:
+        """What is there; None when it can't be read."""
+        ...
+
+
+class SystemClipboard:
+    """The platform's clipboard, through the programs that pyperclip knows."""
+
+    async def copy(self, text: str) -> bool:
+        """Put `text` there; False when no program could."""
+        try:
+            await asyncio.wait_for(asyncio.to_thread(_write, text), _TIMEOUT_S)
+        except (TimeoutError, RuntimeError, OSError) as error:
+            logger.info("The clipboard can't be written: %s", error)
+            return False
+        return True
+
+    async def paste(self) -> str | None:
+        """What is there; None when no program could tell."""
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(_read), _TIMEOUT_S)
+        except (TimeoutError, RuntimeError, OSError) as error:
+            logger.info("The clipboard can't be read: %s", error)
+            return None
+
+
+async def copied(text: str, *, clipboard: Clipboard, through_terminal: Callable[[str], None]) -> str:
     """Put `text` on the clipboard every way there is; a sentence that says what was done.
 
-    The platform's clipboard comes first, since a terminal may ignore the escape sequence (OSC 52) silently.
+    Both ways are taken, since a terminal may ignore the escape sequence (OSC 52) silently, and since over SSH
+    the platform's clipboard is the wrong one.
     """
     through_terminal(text)
     amount = f"{len(text)} characters" if len(text) != 1 else "1 character"
-    if await _platform_copy(text):
+    if await clipboard.copy(text):
         return f"Copied {amount}."
-    return f"Asked the terminal to copy {amount} (OSC 52); no clipboard program was found to do it for sure."
-
-
-async def pasted() -> str | None:
-    """What the clipboard holds; None when it can't be read."""
-    try:
-        return await asyncio.wait_for(asyncio.to_thread(_read), _TIMEOUT_S)
-    except (TimeoutError, RuntimeError, OSError) as error:
-        logger.info("The clipboard can't be read: %s", error)
-        return None
-
-
-async def _platform_copy(text: str) -> bool:
-    try:
-        await asyncio.wait_for(asyncio.to_thread(_write, text), _TIMEOUT_S)
-    except (TimeoutError, RuntimeError, OSError) as error:
-        logger.info("The clipboard can't be written: %s", error)
-        return False
-    return True
+    return (
+        f"Asked the terminal to copy {amount} (OSC 52); there is no clipboard program that would make sure."
+    )
 
 
 def _write(text: str) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from textual.binding import Binding, BindingType
 
+from kimi_tui.tui.transcript.bindings import TRANSCRIPT_BINDINGS
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -66,6 +68,29 @@ PROMPT_KEYS = (
     Key("prompt.exit", "ctrl+d", "delete_or_exit", "delete right; exit when the prompt is empty"),
 )
 
+TOOLS_KEYS = (
+    Key("tools.up", "up,k", "move(-1)", "up"),
+    Key("tools.down", "down,j", "move(1)", "down"),
+    Key("tools.first", "home,g", "move(-1000)", "first"),
+    Key("tools.last", "end,G", "move(1000)", "last"),
+    Key("tools.open", "enter,o", "open", "arguments and output in full"),
+    Key("tools.leave", "escape", "leave", "back to the prompt"),
+)
+
+PAGER_KEYS = (
+    Key("pager.close", "escape,q,ctrl+c", "close", "close", priority=True),
+    Key("pager.up", "up,k", "scroll(-1)", "up"),
+    Key("pager.down", "down,j", "scroll(1)", "down"),
+    Key("pager.page_up", "pageup,b", "page(-1)", "a page up"),
+    Key("pager.page_down", "pagedown,space", "page(1)", "a page down"),
+    Key("pager.top", "home,g", "edge(-1)", "the beginning"),
+    Key("pager.end", "end,G", "edge(1)", "the end"),
+    Key("pager.search", "slash", "search", "search"),
+    Key("pager.next", "n", "match(1)", "next match"),
+    Key("pager.previous", "N", "match(-1)", "match before"),
+    Key("pager.copy", "y", "copy", "copy all of it"),
+)
+
 PICKER_KEYS = (
     Key("picker.up", "up,ctrl+p", "move(-1)", "up", priority=True),
     Key("picker.down", "down,ctrl+n", "move(1)", "down", priority=True),
@@ -123,10 +148,17 @@ APPROVAL_KEYS = (
     Key("approvals.down", "down,j", "scroll(1)", "scroll down"),
 )
 
+CONVERSATION_KEYS = tuple(
+    Key(binding.id or "", binding.key, binding.action, binding.tooltip) for binding in TRANSCRIPT_BINDINGS
+)
+
 GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("Everywhere", APP_KEYS + SCREEN_KEYS),
     ("Prompt", PROMPT_KEYS),
     ("Approvals", APPROVAL_KEYS),
+    ("Conversation, when it has the focus", CONVERSATION_KEYS),
+    ("Tool calls", TOOLS_KEYS),
+    ("Pager", PAGER_KEYS),
     ("Dialogs", PICKER_KEYS + HELP_KEYS),
     ("Editing", EDITING_KEYS),
 )

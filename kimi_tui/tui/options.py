@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from kimi_tui.tui.clipboard import Clipboard, SystemClipboard
+
 ThemeChoice = Literal["auto", "dark", "light", "high-contrast"]
 
 
@@ -24,5 +26,6 @@ class TuiOptions:
     initial_prompt: str = ""
     """Sent as soon as the app is up."""
     version: str = ""
+    clipboard: Clipboard = field(default_factory=SystemClipboard)
     clock: Callable[[], float] = time.monotonic
     """Seconds, for elapsed times."""

@@ -230,15 +230,15 @@ def _with_arguments(runs: tuple[ToolRun, ...], part: ToolCallPart) -> tuple[Tool
 
 def _finished(state: ScreenState, result: ToolResult, now: float) -> ScreenState:
     status: RunStatus = "failed" if result.return_value.is_error else "done"
-    runs = tuple(
-        replace(run, status=status, seconds=None if run.started is None else now - run.started)
-        if run.id == result.tool_call_id
-        else run
-        for run in state.runs
-    )
+    runs = tuple(_ended(run, status, now) if run.id == result.tool_call_id else run for run in state.runs)
     left = any(run.status == "running" for run in runs)
     state = replace(state, runs=runs)
     return state if left else _doing(state, "waiting for the model")
+
+
+def _ended(run: ToolRun, status: RunStatus, now: float) -> ToolRun:
+    seconds = None if run.started is None else now - run.started
+    return replace(run, status=status, seconds=seconds)
 
 
 def _stopped(run: ToolRun) -> ToolRun:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from textual.screen import Screen
 
 from kimi_tui.tui.choices import Choice
-from kimi_tui.tui.clipboard import copied
+from kimi_tui.tui.clipboard import Clipboard, copied
 from kimi_tui.tui.commands.registry import Registry, Severity
 from kimi_tui.tui.dialogs.help import Help
 from kimi_tui.tui.dialogs.picker import Picker
@@ -27,6 +27,7 @@ class ScreenHost:
         state: Callable[[], ScreenState],
         last_answer: Callable[[], str],
         toggle_pane: Callable[[Literal["todo", "tools"]], None],
+        clipboard: Clipboard,
         registry: Registry,
         names: KeyNames,
         version: str,
@@ -36,6 +37,7 @@ class ScreenHost:
         self._state = state
         self._last_answer = last_answer
         self._toggle_pane = toggle_pane
+        self._clipboard = clipboard
         self._registry = registry
         self._names = names
         self._version = version
@@ -86,7 +88,8 @@ class ScreenHost:
         self._screen.run_worker(self._copy(text), group="clipboard")
 
     async def _copy(self, text: str) -> None:
-        self.say(await copied(text, through_terminal=self._screen.app.copy_to_clipboard))
+        osc52 = self._screen.app.copy_to_clipboard
+        self.say(await copied(text, clipboard=self._clipboard, through_terminal=osc52))
 
     def leave(self) -> None:
         """End the app, in order."""

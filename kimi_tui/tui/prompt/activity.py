@@ -14,9 +14,9 @@ def activity(state: ScreenState, *, now: float, frame: int | None, interrupt_key
     turn = state.turn
     if turn is None:
         waiting = "compacting the conversation" if state.compacting else "sending" if state.sent else ""
-        return Content(f" {waiting} " if waiting else "")
+        return Content(waiting)
     mark = "●" if frame is None or state.requests else _FRAMES[frame % len(_FRAMES)]
     doing = "stopping" if turn.interrupted else turn.activity
     elapsed = duration(float(int(now - turn.started))) if now - turn.started >= 10 else ""
     parts = [f"{mark} {doing}", elapsed, "" if turn.interrupted else f"{interrupt_key} interrupts"]
-    return Content(f" {' · '.join(part for part in parts if part)} ")
+    return Content(" · ".join(part for part in parts if part))

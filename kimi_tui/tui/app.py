@@ -1,0 +1,140 @@
+"""The app: themes, keys, the life of the engine behind the wire, and an orderly end."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from textual import on, work
+from textual.app import App
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.screen import Screen
+
+from kimi_tui.base.assets import asset_path
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.tui.keys import APP_KEYS, bindings, known_ids
+from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.screen import MainScreen, WireClosed
+from kimi_tui.tui.themes import THEMES, resolved_theme
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.commands import Shutdown
+
+logger = logging.getLogger(__name__)
+
+STYLES = ("screen", "transcript", "prompt", "approvals", "panes")
+FAREWELL_S = 5.0
+"""How long the engine may take to save and close; leaving again does not wait."""
+
+
+class KimiTuiApp(App[None], inherit_bindings=False):
+    """The full-screen app over one wire."""
+
+    TITLE = "kimi-tui"
+    BINDINGS = bindings(APP_KEYS)
+    ENABLE_COMMAND_PALETTE = False
+    NOTIFICATION_TIMEOUT = 4
+
+    def __init__(
+        self,
+        *,
+        wire: Wire,
+        start: Callable[[], Coroutine[Any, Any, None]] | None,
+        options: TuiOptions,
+    ) -> None:
+        super().__init__(css_path=[asset_path("styles", f"{name}.tcss") for name in STYLES])
+        self._wire = wire
+        self._start = start
+        self._options = options
+        self._ended = asyncio.Event()
+        self._failed = False
+        self._leaving = False
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = resolved_theme(options.theme)
+        if options.reduced_motion:
+            self.animation_level = "none"
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The one screen; everything else is a dialog over it."""
+        return MainScreen(wire=self._wire, options=self._options)
+
+    def on_mount(self) -> None:
+        """Take the user's keys, and start the engine once the first frame is out."""
+        self.set_keymap({key: keys for key, keys in self._options.keymap.items() if key in known_ids()})
+        self.call_after_refresh(self._serve)
+
+    def on_ready(self) -> None:
+        """Say what is wrong with the key map."""
+        if unknown := sorted(set(self._options.keymap) - known_ids()):
+            self.notify(
+                f"The key map names what there is not: {', '.join(unknown)}. /keys lists the names.",
+                severity="warning",
+                markup=False,
+            )
+
+    @work(group="engine")
+    async def _serve(self) -> None:
+        if self._start is None:
+            return
+        try:
+            await self._start()
+        except KimiTuiError as error:
+            self._fail(error)
+        except Exception as error:
+            logger.exception("the engine failed")
+            what = f"The session ended by an internal error: {type(error).__name__}: {error}."
+            self._fail(KimiTuiError(what, hint="What was said is on disk; start again with --continue."))
+        finally:
+            self._ended.set()
+
+    def _fail(self, error: KimiTuiError) -> None:
+        self._failed = True
+        screen = self.screen_stack[0]
+        if isinstance(screen, MainScreen):
+            screen.show_failure(error)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Over a dialog, its own keys come first."""
+        if action in ("palette", "help"):
+            return len(self.screen_stack) == 1
+        return super().check_action(action, parameters)
+
+    async def action_palette(self) -> None:
+        """Open the command palette."""
+        await self.run_action("screen.palette")
+
+    async def action_help(self) -> None:
+        """Open the help."""
+        await self.run_action("screen.help")
+
+    def action_leave(self) -> None:
+        """Let the engine save and close, then end; a second time, end at once."""
+        if self._leaving or (self._start is not None and self._ended.is_set()):
+            self._end()
+        else:
+            self._leaving = True
+            self._wire.command(Shutdown())
+            self._await_engine()
+
+    @work(group="farewell")
+    async def _await_engine(self) -> None:
+        try:
+            async with asyncio.timeout(FAREWELL_S):
+                await self._ended.wait()
+        except TimeoutError:
+            logger.warning("the engine did not close in time")
+        self._end()
+
+    @on(WireClosed)
+    def _wire_closed(self) -> None:
+        if self._start is None:
+            self._ended.set()
+
+    def _end(self) -> None:
+        self.exit(return_code=1 if self._failed else 0)
+
+    def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
+        """Tell once which keys of the user's key map mean two things."""
+        for binding in clashed_bindings:
+            logger.warning("key %s means two things: %s", binding.key, binding.id)

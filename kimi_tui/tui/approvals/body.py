@@ -1,0 +1,60 @@
+"""What an approval would do: the command, the diff, or else the description."""
+
+from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.tui.line_view import LineView
+from kimi_tui.tui.markdown.line import BLANK, Line, Span, ink
+from kimi_tui.tui.markdown.syntax import highlight
+from kimi_tui.tui.markdown.wrap import chop, wrap
+from kimi_tui.tui.transcript.diff import Diff
+from kimi_tui.wire.display import BriefBlock, DiffBlock, DisplayBlock, ShellBlock
+from kimi_tui.wire.requests import ApprovalRequest
+
+
+class RequestBody(LineView):
+    """The request in full; as long as it may be, only what is in sight is painted."""
+
+    def show_request(self, request: ApprovalRequest) -> None:
+        """Show that request from its top."""
+        diffs = {
+            index: Diff(block) for index, block in enumerate(request.display) if isinstance(block, DiffBlock)
+        }
+
+        def draw(width: int) -> list[Line]:
+            lines: list[Line] = []
+            for index, block in enumerate(request.display):
+                drawn = _diff(diffs[index], width) if index in diffs else _block(block, width)
+                lines += [BLANK, *drawn] if lines and drawn else drawn
+            return lines or _text(request.description, width)
+
+        self.show(draw)
+
+
+def _block(block: DisplayBlock, width: int) -> list[Line]:
+    match block:
+        case ShellBlock(command=command, language=language):
+            return _command(command, language, width)
+        case BriefBlock(text=text):
+            return _text(text, width)
+        case _:
+            return []
+
+
+def _command(command: str, language: str, width: int) -> list[Line]:
+    lines: list[Line] = []
+    for spans in highlight(plain(command), language):
+        for row, piece in enumerate(chop(spans, width - 2)):
+            first = not lines and row == 0
+            lead: Span = ("$ " if first else "  ", ink("dim"))
+            lines.append(Line((lead, *piece), "\n", 2))
+    return lines
+
+
+def _diff(diff: Diff, width: int) -> list[Line]:
+    head: list[Span] = [(plain_line(diff.path), ink("strong"))]
+    if not diff.is_summary:
+        head += [(f"  +{diff.added}", ink("done")), (f" −{diff.removed}", ink("failed"))]
+    return [*wrap(head, width), *diff.lines(width)]
+
+
+def _text(text: str, width: int) -> list[Line]:
+    return [line for row in plain(text).split("\n") for line in wrap([(row, ink())], width)]

@@ -1,0 +1,254 @@
+"""The approval panel: what the agent wants to do, docked above the prompt until it is answered."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from textual import events, getters, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive, var
+from textual.widgets import Input, Static
+
+from kimi_tui.base.terminal import plain_line
+from kimi_tui.tui.approvals.answers import (
+    RESPONSES,
+    AnswerChoice,
+    ChoiceId,
+    choices_for,
+    question_of,
+    source_of,
+)
+from kimi_tui.tui.approvals.body import RequestBody
+from kimi_tui.tui.keys import APPROVAL_KEYS, KeyNames, bindings
+from kimi_tui.tui.state import ScreenState
+from kimi_tui.wire.display import ShellBlock
+from kimi_tui.wire.events import ApprovalResponse
+from kimi_tui.wire.requests import ApprovalRequest
+
+GRACE_S = 0.5
+"""A key within this time of the panel's appearing was meant for something else."""
+
+
+class AnswerButton(Static):
+    """One answer; a press and release on it gives it."""
+
+    DEFAULT_CSS = """
+    AnswerButton { width: auto; height: 1; padding: 0 1; }
+    """
+
+    @dataclass
+    class Pressed(Message):
+        """The button was clicked."""
+
+        choice: ChoiceId
+
+    def __init__(self, choice: AnswerChoice, key: str) -> None:
+        super().__init__(Content.assemble((key, "bold underline"), f" {choice.label}"))
+        self.choice = choice
+        self.tooltip = choice.tooltip
+
+    def on_click(self, event: events.Click) -> None:
+        """Textual makes a click of a press and a release on the same widget."""
+        event.stop()
+        self.post_message(self.Pressed(self.choice.id))
+
+
+class ApprovalPanel(Vertical, can_focus=True):
+    """The open approvals, one at a time."""
+
+    DEFAULT_CSS = """
+    ApprovalPanel { height: auto; max-height: 60%; display: none; }
+    ApprovalPanel.-asking { display: block; }
+    ApprovalPanel > Horizontal { height: auto; }
+    ApprovalPanel #approval-question { width: 1fr; height: auto; }
+    ApprovalPanel #approval-source { width: auto; height: 1; }
+    ApprovalPanel .approval-line { height: auto; }
+    ApprovalPanel RequestBody { height: auto; min-height: 1; }
+    """
+    BINDINGS = bindings(APPROVAL_KEYS)
+    BINDING_GROUP_TITLE = "Approvals"
+
+    state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
+    marked: var[int] = var(0)
+    """Index of the marked choice."""
+
+    body = getters.query_one(RequestBody)
+
+    @dataclass
+    class Answered(Message):
+        """The user answered."""
+
+        response: ApprovalResponse
+
+    class Left(Message):
+        """The panel needs the keyboard no more."""
+
+    def __init__(self, *, names: KeyNames, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self._names = names
+        self._clock = clock
+        self._shown: ApprovalRequest | None = None
+        self._shown_at = 0.0
+        self._focused_at = 0.0
+        self._choices: tuple[AnswerChoice, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """Question, what would happen, dangers, choices."""
+        with Horizontal():
+            yield Static(id="approval-question", markup=False)
+            yield Static(id="approval-source", markup=False)
+        yield RequestBody()
+        yield Static(id="approval-danger", classes="approval-line", markup=False)
+        yield Static(id="approval-rule", classes="approval-line", markup=False)
+        yield Horizontal(id="approval-choices")
+
+    @property
+    def asking(self) -> ApprovalRequest | None:
+        """The request that is shown."""
+        return self._shown
+
+    @property
+    def ready(self) -> bool:
+        """Whether the request has been on screen long enough for a key to mean it."""
+        return self._shown is not None and self._clock() - self._shown_at >= GRACE_S
+
+    async def watch_state(self, state: ScreenState) -> None:
+        """Show the first open request."""
+        waiting = [request for request in state.requests if isinstance(request, ApprovalRequest)]
+        first = waiting[0] if waiting else None
+        if first is not self._shown:
+            self._shown, self._shown_at = first, self._clock()
+            await self._show(first)
+        if first is not None:
+            count = f" · 1 of {len(waiting)}" if len(waiting) > 1 else ""
+            source = self.query_one("#approval-source", Static)
+            source.update(f"from {plain_line(source_of(first))}{count}")
+
+    async def _show(self, request: ApprovalRequest | None) -> None:
+        self.set_class(request is not None, "-asking")
+        self.remove_class("-dangerous")
+        if request is None:
+            if self.has_focus_within:
+                self.post_message(self.Left())
+            return
+        danger = danger_of(request)
+        self.set_class(bool(danger), "-dangerous")
+        self.query_one("#approval-question", Static).update(plain_line(question_of(request)))
+        self._line("#approval-danger", f"⚠ {danger}" if danger else "")
+        self._line(
+            "#approval-rule", f"always writes the rule: {plain_line(request.rule)}" if request.rule else ""
+        )
+        self.body.show_request(request)
+        self._choices = choices_for(request)
+        self.marked = 0
+        await self._show_choices()
+
+    def _line(self, selector: str, text: str) -> None:
+        line = self.query_one(selector, Static)
+        line.update(text)
+        line.display = bool(text)
+
+    async def _show_choices(self) -> None:
+        row = self.query_one("#approval-choices")
+        async with self.batch():
+            await row.remove_children()
+            await row.mount_all(
+                [AnswerButton(choice, self._names.first(choice.binding_id)) for choice in self._choices]
+            )
+        self._mark()
+
+    def watch_marked(self) -> None:
+        """Draw the mark."""
+        if self.is_mounted:
+            self._mark()
+
+    def _mark(self) -> None:
+        for index, button in enumerate(self.query(AnswerButton)):
+            button.set_class(index == self.marked, "-marked")
+
+    # answering
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A choice that is not offered has no key; in the feedback's input no choice has."""
+        if action == "answer":
+            return any(choice.id == parameters[0] for choice in self._choices) and not self._writing
+        if action in ("move", "choose", "scroll"):
+            return not self._writing
+        return super().check_action(action, parameters)
+
+    def action_answer(self, choice: ChoiceId) -> None:
+        """Answer with that choice."""
+        if self.ready:
+            self._answer(choice)
+
+    def action_choose(self) -> None:
+        """Answer with the marked choice."""
+        if self.ready and self.marked < len(self._choices):
+            self._answer(self._choices[self.marked].id)
+
+    def action_move(self, places: int) -> None:
+        """Mark the choice beside."""
+        self.marked = (self.marked + places) % max(len(self._choices), 1)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll what would happen."""
+        self.body.scroll_relative(y=lines, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by what is in sight."""
+        self.body.scroll_relative(y=pages * max(self.body.size.height - 1, 1), animate=False)
+
+    @on(AnswerButton.Pressed)
+    def _clicked(self, event: AnswerButton.Pressed) -> None:
+        event.stop()
+        if self.ready and self._clock() - self._focused_at >= GRACE_S:
+            self._answer(event.choice)
+
+    def app_focused(self) -> None:
+        """The terminal got the focus: the click that gave it is no answer."""
+        self._focused_at = self._clock()
+
+    def _answer(self, choice: ChoiceId) -> None:
+        request = self._shown
+        if request is None:
+            return
+        if choice == "feedback":
+            self.run_worker(self._ask_feedback(), group="feedback", exclusive=True)
+            return
+        self.post_message(self.Answered(ApprovalResponse(request.id, RESPONSES[choice])))
+
+    # feedback
+
+    @property
+    def _writing(self) -> bool:
+        return bool(self.query("#approval-feedback"))
+
+    async def _ask_feedback(self) -> None:
+        row = self.query_one("#approval-choices")
+        await row.remove_children()
+        field = Input(placeholder="what to do instead; enter sends, esc goes back", id="approval-feedback")
+        field.cursor_blink = False
+        await row.mount(field)
+        field.focus()
+
+    @on(Input.Submitted, "#approval-feedback")
+    def _feedback_given(self, event: Input.Submitted) -> None:
+        event.stop()
+        request, feedback = self._shown, event.value.strip()
+        if request is not None and feedback:
+            self.post_message(self.Answered(ApprovalResponse(request.id, "reject", feedback)))
+
+    def on_key(self, event: events.Key) -> None:
+        """Escape in the feedback's input goes back to the choices."""
+        if event.key == "escape" and self._writing:
+            event.stop()
+            self.focus()
+            self.run_worker(self._show_choices(), group="feedback", exclusive=True)
+
+
+def danger_of(request: ApprovalRequest) -> str:
+    """Why this is dangerous, in one line; empty when it is not."""
+    marks = [block.danger for block in request.display if isinstance(block, ShellBlock) and block.danger]
+    return plain_line(request.danger or (marks[0] if marks else ""))

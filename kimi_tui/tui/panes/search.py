@@ -1,0 +1,78 @@
+"""The search line below the conversation."""
+
+from dataclasses import dataclass
+
+from textual import events, getters, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widgets import Input, Static
+
+
+class SearchLine(Horizontal):
+    """Searches while one types; up, down and enter go through the matches, escape ends it."""
+
+    DEFAULT_CSS = """
+    SearchLine { height: 1; display: none; }
+    SearchLine.-open { display: block; }
+    SearchLine Input { width: 1fr; height: 1; border: none; padding: 0; }
+    SearchLine Static { width: auto; }
+    """
+
+    field = getters.query_one(Input)
+    count = getters.query_one("#search-count", Static)
+
+    @dataclass
+    class Searched(Message):
+        """The text to look for; empty ends the search."""
+
+        text: str
+
+    @dataclass
+    class Stepped(Message):
+        """The next match (1), or the one before (-1)."""
+
+        direction: int
+
+    class Closed(Message):
+        """The search is over."""
+
+    def compose(self) -> ComposeResult:
+        """The field, and how many matches there are."""
+        yield Static(" / ", markup=False)
+        field = Input(placeholder="search the conversation")
+        field.cursor_blink = False
+        yield field
+        yield Static(id="search-count", markup=False)
+
+    def open(self) -> None:
+        """Start a search."""
+        self.add_class("-open")
+        self.field.clear()
+        self.field.focus()
+
+    def show_count(self, count: int) -> None:
+        """Say how many matches there are."""
+        text = f"{count} matches" if count != 1 else "1 match"
+        self.count.update(f" {text} · ↑ ↓ go through them · esc ends " if self.field.value else " ")
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Searched(event.value))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(self.Stepped(-1))
+
+    def on_key(self, event: events.Key) -> None:
+        """Keys that end the search or go through it."""
+        if event.key == "escape":
+            event.stop()
+            self.remove_class("-open")
+            self.post_message(self.Searched(""))
+            self.post_message(self.Closed())
+        elif event.key in ("up", "down"):
+            event.stop()
+            self.post_message(self.Stepped(-1 if event.key == "up" else 1))
