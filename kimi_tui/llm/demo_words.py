@@ -97,7 +97,7 @@ ENGLISH = Words(
         + _KEYS.format(
             kimi="Kimi", openai="OpenAI, or a server like it: OPENAI_BASE_URL", anthropic="Anthropic"
         )
-        + "\n\nOr configure models of your own in `~/.kimi-tui/config.toml`; `kimi-tui --help` lists all options."
+        + "\n\nOr configure models in `~/.kimi-tui/config.toml`; `kimi-tui --help` lists all options."
     ),
     pictures="I can't see pictures: I'm a demo. A real model that takes images would look at yours.",
     reading="I'll read {what}.",
