@@ -1,0 +1,132 @@
+"""What one delta costs from the socket to the part: `python -m tests.llm.delta_cost`.
+
+CPU of the reading thread alone, in microseconds, for a bare reader (httpx and json, nothing checked), for
+each provider, and for the SDKs' own typed streams, over the same answers in one run. The answers come as fast as
+they are read, so many deltas share a read of the socket.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx
+
+from kimi_tui.base.message import user_message
+from kimi_tui.llm.provider import ChatProvider
+from tests.llm.conversations import provider_for
+from tests.llm.servers import Answer, ScriptedServer, serving
+
+DELTAS = 10_000
+ANSWER = Answer(text="lorem ip" * DELTAS, piece=8)
+ROUNDS = 5
+
+Reader = Callable[[], Awaitable[int]]
+
+
+def bare_reader(url: str, client: httpx.AsyncClient, pick: Callable[[Any], str | None]) -> Reader:
+    """Reads lines and JSON, as a script of twenty lines would."""
+
+    async def read() -> int:
+        deltas = 0
+        async with client.stream(
+            "POST", url, json={"messages": [], "model": "x", "stream": True}
+        ) as response:
+            async for line in response.aiter_lines():
+                if line.startswith("data: ") and line != "data: [DONE]" and pick(json.loads(line[6:])):
+                    deltas += 1
+        return deltas
+
+    return read
+
+
+def provider_reader(provider: ChatProvider) -> Reader:
+    """Reads parts."""
+
+    async def read() -> int:
+        deltas = 0
+        async for _ in provider.generate("", (), (user_message("go"),)):
+            deltas += 1
+        return deltas
+
+    return read
+
+
+async def cost(read: Reader) -> float:
+    """Microseconds of this thread's CPU a delta: the best of some rounds."""
+    await read()
+    costs = []
+    for _ in range(ROUNDS):
+        before = time.thread_time()
+        deltas = await read()
+        assert deltas >= DELTAS
+        costs.append((time.thread_time() - before) / deltas * 1e6)
+    return min(costs)
+
+
+def _openai_text(event: Any) -> str | None:
+    choices = event["choices"]
+    return choices[0]["delta"].get("content") if choices else None
+
+
+def _anthropic_text(event: Any) -> str | None:
+    return event["delta"].get("text") if event["type"] == "content_block_delta" else None
+
+
+async def _openai_sdk(url: str) -> Reader:
+    import openai
+
+    client = openai.AsyncOpenAI(api_key="x", base_url=url)
+
+    async def read() -> int:
+        stream = await client.chat.completions.create(
+            model="x", messages=[{"role": "user", "content": "go"}], stream=True
+        )
+        return len([chunk async for chunk in stream])
+
+    return read
+
+
+async def _anthropic_sdk(url: str) -> Reader:
+    import anthropic
+
+    client = anthropic.AsyncAnthropic(api_key="x", base_url=url)
+
+    async def read() -> int:
+        stream = await client.messages.create(
+            model="x", max_tokens=9, messages=[{"role": "user", "content": "go"}], stream=True
+        )
+        return len([event async for event in stream])
+
+    return read
+
+
+async def measure(openai: ScriptedServer, anthropic: ScriptedServer) -> dict[str, float]:
+    """Costs by name."""
+    async with httpx.AsyncClient() as client:
+        chat, msgs = f"{openai.base_url}/chat/completions", f"{anthropic.base_url}/v1/messages"
+        readers: dict[str, Reader] = {
+            "openai: bare httpx + json": bare_reader(chat, client, _openai_text),
+            "openai: our provider": provider_reader(provider_for("openai", openai.base_url)),
+            "kimi: our provider": provider_reader(provider_for("kimi", openai.base_url)),
+            "openai: the SDK's typed stream": await _openai_sdk(openai.base_url),
+            "anthropic: bare httpx + json": bare_reader(msgs, client, _anthropic_text),
+            "anthropic: our provider": provider_reader(provider_for("anthropic", anthropic.base_url)),
+            "anthropic: the SDK's typed stream": await _anthropic_sdk(anthropic.base_url),
+        }
+        return {name: await cost(read) for name, read in readers.items()}
+
+
+def main() -> None:
+    """Print the costs and their ratios to the bare reader's."""
+    script = [ANSWER] * (ROUNDS + 1) * 4
+    with serving("openai", script) as openai, serving("anthropic", script) as anthropic:
+        costs = asyncio.run(measure(openai, anthropic))
+    for name, microseconds in costs.items():
+        bare = costs[f"{'anthropic' if name.startswith('anthropic') else 'openai'}: bare httpx + json"]
+        print(f"{name:36} {microseconds:6.1f} µs a delta   {microseconds / bare:5.2f} x bare")
+
+
+if __name__ == "__main__":
+    main()

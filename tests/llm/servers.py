@@ -1,0 +1,293 @@
+"""Loopback servers that speak the protocols of OpenAI and Anthropic, scripted with answers and faults.
+
+In a test of one process::
+
+    async with OpenAIServer([Answer(text="hello"), Fault.reset_after(3)]) as server:
+        ...                       # server.base_url, server.requests, server.bodies
+
+In a test without an event loop, or one that runs the real binary::
+
+    with serving("anthropic", [Answer(text="hello")]) as server:
+        ...
+
+As a process: `python -m tests.llm.servers --protocol openai --script FILE [--record FILE]` prints its base
+URL and serves until it is killed. The script is a JSON array of what `reply_from_json` reads; with
+`--record`, each request's body is appended to that file as a line of JSON.
+"""
+
+import argparse
+import asyncio
+import json
+import socket
+import struct
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, Self
+
+from tests.llm import anthropic_wire, openai_wire
+from tests.llm.answers import Answer, Call, Fault, Quirk, Reply, reply_from_json
+from tests.llm.validity import assert_prefix_extension, assert_valid_request
+
+__all__ = [
+    "Answer",
+    "AnthropicServer",
+    "Call",
+    "Fault",
+    "OpenAIServer",
+    "Quirk",
+    "Reply",
+    "Request",
+    "ScriptedServer",
+    "assert_prefix_extension",
+    "assert_valid_request",
+    "reply_from_json",
+    "serving",
+]
+
+Protocol = Literal["openai", "anthropic"]
+Script = Sequence[Reply | Callable[["Request"], Reply]]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a client sent. Names of headers are in lower case."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+
+class ScriptedServer:
+    """A server on an ephemeral port of the loopback that gives one scripted reply a request, in order.
+
+    A reply may be a function of the request. A request beyond the script gets status 500, which says so.
+    """
+
+    def __init__(
+        self, script: Script, *, wire: ModuleType, prefix: str, on_request: Callable[[Request], None]
+    ) -> None:
+        self._script = list(script)
+        self._wire = wire
+        self._prefix = prefix
+        self._on_request = on_request
+        self._server: asyncio.Server | None = None
+        self._exchanges: set[asyncio.Task[None]] = set()
+        self.requests: list[Request] = []
+        self.connections = 0
+
+    @property
+    def base_url(self) -> str:
+        """What a provider's base_url is set to."""
+        return f"http://127.0.0.1:{self.port}{self._prefix}"
+
+    @property
+    def port(self) -> int:
+        assert self._server is not None
+        return int(self._server.sockets[0].getsockname()[1])
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        """The bodies of the requests so far."""
+        return [request.body for request in self.requests]
+
+    @property
+    def open_connections(self) -> int:
+        return len(self._exchanges)
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        for exchange in tuple(self._exchanges):
+            exchange.cancel()
+        await asyncio.gather(*self._exchanges, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._exchanges.add(task)
+        self.connections += 1
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                while (request := await _read_request(reader)) is not None:
+                    self.requests.append(request)
+                    self._on_request(request)
+                    if not await self._reply(self._next_reply(request), writer):
+                        return
+        except asyncio.CancelledError:
+            pass
+        finally:
+            self._exchanges.discard(task)
+            writer.close()
+
+    def _next_reply(self, request: Request) -> Reply:
+        if not request.path.endswith(self._wire.PATHS):
+            return Fault.status_is(404, {"message": f"no such path: {request.path}"})
+        if not self._script:
+            return Fault.status_is(500, {"message": "the loopback server's script is exhausted"})
+        reply = self._script.pop(0)
+        return reply(request) if callable(reply) else reply
+
+    async def _reply(self, reply: Reply, writer: asyncio.StreamWriter) -> bool:
+        """Send `reply`; whether the connection can serve another request."""
+        match reply:
+            case Answer():
+                if reply.has(Quirk.PLAIN_JSON):
+                    return await _send(
+                        writer, 200, self._wire.document(reply), {"Content-Type": "application/json"}
+                    )
+                await _begin_stream(writer)
+                await _stream(writer, self._wire.events(reply), reply.pause_s)
+                return await _end_stream(writer)
+            case Fault(kind="status" | "raw"):
+                return await _send(writer, reply.status, reply.body, reply.headers)
+            case Fault():
+                await _begin_stream(writer)
+                await _stream(writer, self._wire.events(reply.of)[: reply.after], reply.of.pause_s)
+                return await self._break(reply, writer)
+
+    async def _break(self, fault: Fault, writer: asyncio.StreamWriter) -> bool:
+        match fault.kind:
+            case "reset":
+                # A linger of 0 s makes the close a reset; the client must have read what came before.
+                await asyncio.sleep(0.05)
+                own_socket: socket.socket = writer.get_extra_info("socket")
+                own_socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                writer.transport.abort()
+                return False
+            case "cut":
+                return False
+            case "stall":
+                await asyncio.Event().wait()
+                return False
+            case "malformed":
+                await _stream(writer, [b"data: " + fault.body + b"\n\n"], 0)
+            case "error":
+                await _stream(writer, [self._wire.error_event(fault.body)], 0)
+            case _:
+                pass
+        return await _end_stream(writer)
+
+
+class OpenAIServer(ScriptedServer):
+    """Speaks chat completions."""
+
+    def __init__(self, script: Script, *, on_request: Callable[[Request], None] = lambda _: None) -> None:
+        super().__init__(script, wire=openai_wire, prefix="/v1", on_request=on_request)
+
+
+class AnthropicServer(ScriptedServer):
+    """Speaks messages."""
+
+    def __init__(self, script: Script, *, on_request: Callable[[Request], None] = lambda _: None) -> None:
+        super().__init__(script, wire=anthropic_wire, prefix="", on_request=on_request)
+
+
+def server_of(
+    protocol: Protocol, script: Script, *, on_request: Callable[[Request], None] = lambda _: None
+) -> ScriptedServer:
+    """The server of `protocol`, not yet started."""
+    kind = OpenAIServer if protocol == "openai" else AnthropicServer
+    return kind(script, on_request=on_request)
+
+
+@contextmanager
+def serving(protocol: Protocol, script: Script) -> Iterator[ScriptedServer]:
+    """A server that runs in a thread of its own; what it recorded can be read at any time."""
+    started: threading.Event = threading.Event()
+    server = server_of(protocol, script)
+    stop: list[Callable[[], object]] = []
+
+    async def run() -> None:
+        stopped = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        stop.append(lambda: loop.call_soon_threadsafe(stopped.set))
+        async with server:
+            started.set()
+            await stopped.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(run()), daemon=True)
+    thread.start()
+    started.wait()
+    try:
+        yield server
+    finally:
+        stop[0]()
+        thread.join()
+
+
+async def _read_request(reader: asyncio.StreamReader) -> Request | None:
+    first_line = await reader.readline()
+    if not first_line:
+        return None
+    headers: dict[str, str] = {}
+    while (line := (await reader.readline()).decode("latin-1").strip()) != "":
+        name, _, value = line.partition(":")
+        headers[name.lower()] = value.strip()
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Request(first_line.split()[1].decode(), headers, json.loads(body) if body else {})
+
+
+async def _send(writer: asyncio.StreamWriter, status: int, body: bytes, headers: dict[str, str]) -> bool:
+    own = {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in own.items())
+    writer.write(f"HTTP/1.1 {status} scripted\r\n{lines}\r\n".encode() + body)
+    await writer.drain()
+    return True
+
+
+async def _begin_stream(writer: asyncio.StreamWriter) -> None:
+    writer.write(
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n"
+    )
+    await writer.drain()
+
+
+async def _stream(writer: asyncio.StreamWriter, frames: Sequence[bytes], pause_s: float) -> None:
+    for frame in frames:
+        writer.write(f"{len(frame):x}\r\n".encode() + frame + b"\r\n")
+        await writer.drain()
+        if pause_s:
+            await asyncio.sleep(pause_s)
+
+
+async def _end_stream(writer: asyncio.StreamWriter) -> bool:
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
+    return True
+
+
+async def _serve_forever(protocol: Protocol, script: Path, record: Path | None) -> None:
+    def write(request: Request) -> None:
+        if record is not None:
+            with record.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(request.body) + "\n")
+
+    replies = [reply_from_json(item) for item in json.loads(script.read_text("utf-8"))]
+    async with server_of(protocol, replies, on_request=write) as server:
+        print(server.base_url, flush=True)
+        await asyncio.Event().wait()
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Serve a script until killed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.llm.servers", description=main.__doc__)
+    parser.add_argument("--protocol", choices=["openai", "anthropic"], required=True)
+    parser.add_argument("--script", type=Path, required=True)
+    parser.add_argument("--record", type=Path)
+    options = parser.parse_args(arguments)
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_serve_forever(options.protocol, options.script, options.record))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
