@@ -1,8 +1,8 @@
 """What one delta costs from the socket to the part: `python -m tests.llm.delta_cost`.
 
 CPU of the reading thread alone, in microseconds, for a bare reader (httpx and json, nothing checked), for
-each provider, and for the SDKs' own typed streams, over the same answers in one run. The answers come as fast as
-they are read, so many deltas share a read of the socket.
+each provider, and for the SDKs' own typed streams, over the same answers in one run. The answers come as fast
+as they are read, so many deltas share a read of the socket.
 """
 
 import asyncio

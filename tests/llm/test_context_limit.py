@@ -3,7 +3,7 @@ import pytest
 from kimi_tui.llm.context_limit import is_context_limit
 
 TOO_LONG = {
-    "openai": "This model's maximum context length is 128000 tokens. However, your messages resulted in 131072.",
+    "openai": "This model's maximum context length is 128000 tokens. However, you sent 131072.",
     "openai code": "Your input is over the limit. context_length_exceeded",
     "openai new": "Your input exceeds the context window of this model. Please adjust your input.",
     "moonshot": "Invalid request: Your request exceeded model token limit: 262144 (requested: 270000)",
