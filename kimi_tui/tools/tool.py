@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from kimi_tui.base.assets import read_asset
 from kimi_tui.base.content import ContentPart
@@ -16,9 +16,22 @@ from kimi_tui.wire.events import ToolReturn
 
 
 class ToolParams(BaseModel):
-    """Parameters of a tool: unknown ones are an error, so that a model's slip doesn't pass unseen."""
+    """Parameters of a tool: unknown ones are an error, so that a model's slip doesn't pass unseen.
+
+    Models write null for what they leave out; where there is a default, that is what it means.
+    """
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        optional = {
+            field.alias or name for name, field in cls.model_fields.items() if not field.is_required()
+        }
+        return {key: value for key, value in data.items() if value is not None or key not in optional}
 
 
 P = TypeVar("P", bound=BaseModel)
