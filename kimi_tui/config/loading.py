@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kimi_tui.config.environment import environment_layer
@@ -46,15 +47,20 @@ def read_config(
     work_dir: Path,
     config_file: Path | None = None,
     config_text: str | None = None,
+    options: Mapping[str, Any] = MappingProxyType({}),
     environ: Mapping[str, str] = os.environ,
 ) -> RawConfig:
-    """Read every place. Raises ConfigError for one that can't be read or parsed."""
+    """Read every place; `options` are settings that have an option of their own.
+
+    Raises ConfigError for a place that can't be read or parsed.
+    """
     files, untrusted = ([], None) if config_file else _standing_files(share_dir, work_dir)
-    options = [source_from_file(config_file)] if config_file else []
+    typed = [source_from_file(config_file)] if config_file else []
     if config_text is not None:
-        options.append(source_from_option(config_text))
-    surroundings = Source("The environment", environment_layer(_merged([*files, *options]), environ))
-    sources = (*files, surroundings, *options)
+        typed.append(source_from_option(config_text))
+    typed.append(Source("The command line", dict(options)))
+    surroundings = Source("The environment", environment_layer(_merged([*files, *typed]), environ))
+    sources = (*files, surroundings, *typed)
     data, left_out = without_foreign_keys(_merged(sources))
     return RawConfig(data=data, sources=sources, untrusted=untrusted, left_out=left_out)
 

@@ -1,0 +1,5 @@
+"""`python -m kimi_tui`."""
+
+from kimi_tui.cli.main import run
+
+run()

@@ -1,0 +1,58 @@
+"""Options that make no sense together."""
+
+from dataclasses import fields
+
+from kimi_tui.base.errors import UsageError
+from kimi_tui.cli.command_line import PRINT_PANEL, CommandLine, given, spelled
+
+_EXCLUSIVE = (
+    ("argument", "prompt", "Both are the prompt; give it once."),
+    ("demo", "model", "The demo is a model of its own; leave one of them out."),
+    ("continue_last", "session", "Both name the session; leave one of them out."),
+    ("agent", "agent_file", "Both name the agent; leave one of them out."),
+)
+_PRINT_ONLY = tuple(item.name for item in fields(CommandLine) if item.metadata["panel"] == PRINT_PANEL)
+
+
+def check_combination(line: CommandLine) -> None:
+    """Raises UsageError, which names both, for options that make no sense together."""
+    for one, other, hint in _EXCLUSIVE:
+        if given(line, one) and given(line, other):
+            raise _senseless(one, other, hint)
+    if line.fork and not (line.continue_last or line.session is not None):
+        raise UsageError(
+            "--fork needs to know which session to copy.", hint="Add --continue or --session ID."
+        )
+    if line.is_print_mode:
+        _check_print_mode(line)
+    else:
+        _check_screen(line)
+
+
+def _check_print_mode(line: CommandLine) -> None:
+    if line.quiet and line.output_format not in (None, "text"):
+        raise _senseless("quiet", "output_format", "--quiet prints text; leave one of them out.")
+    if line.final_message_only and line.output_format == "json":
+        hint = "json holds the final message only by itself."
+        raise _senseless("final_message_only", "output_format", hint)
+    if line.input_format == "stream-json" and line.text:
+        name = "argument" if line.argument else "prompt"
+        raise _senseless("input_format", name, "With stream-json, the messages are the prompts.")
+    if line.session == "":
+        hint = "`kimi-tui sessions list` shows those that there are."
+        raise UsageError("--session needs an ID in print mode.", hint=hint)
+
+
+def _check_screen(line: CommandLine) -> None:
+    if line.print:
+        raise _senseless("print", "mode", "They contradict each other; leave one of them out.")
+    for name in _PRINT_ONLY:
+        if not given(line, name):
+            continue
+        if line.mode is not None:
+            raise _senseless(name, "mode", "The first is for print mode; leave one of them out.")
+        raise UsageError(f"{spelled(name)} goes with --print only.", hint="Add --print, or leave it out.")
+
+
+def _senseless(one: str, other: str, hint: str) -> UsageError:
+    return UsageError(f"{spelled(one)} and {spelled(other)} make no sense together.", hint=hint)

@@ -1,0 +1,92 @@
+"""`kimi-tui config`: where the settings are, whether they are right, and an editor on them."""
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet
+from kimi_tui.base.paths import share_dir
+from kimi_tui.base.private_file import replace_private_file
+from kimi_tui.cli.commands.subcommands import new_app, say
+from kimi_tui.cli.places import current_dir, usable_share_dir
+from kimi_tui.config.loading import RawConfig, read_config, user_config_path
+from kimi_tui.config.problems import problems_in
+from kimi_tui.config.resolved_model import resolve_model
+from kimi_tui.config.settings import Settings
+from kimi_tui.config.template import TEMPLATE
+
+app = new_app("The settings: where they are, whether they are right.")
+
+
+@app.command()
+def path() -> None:
+    """Say which config file is yours."""
+    typer.echo(str(user_config_path(share_dir())))
+
+
+@app.command()
+def check(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A file to check instead of those that count here.")
+    ] = None,
+) -> int:
+    """Say everything that is wrong with the settings, and which files they come from."""
+    config = read_config(share_dir=share_dir(), work_dir=current_dir(), config_file=file)
+    for source in config.sources:
+        if source.path is not None:
+            say(f"Read {source.name}.")
+    if config.untrusted is not None:
+        say(f"Left out {config.untrusted.name}, since you haven't said that you trust it.")
+    if config.left_out:
+        say(f"Passed over, as they mean something to kimi-cli only: {', '.join(config.left_out)}.")
+    problems = _problems(config)
+    for problem in problems:
+        say(problem)
+    if not problems:
+        say("The settings are right.")
+    return 1 if problems else 0
+
+
+@app.command()
+def edit() -> int:
+    """Open your config file in $VISUAL or $EDITOR, then check it."""
+    file = user_config_path(usable_share_dir())
+    if not file.exists():
+        _write_template(file)
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        code = subprocess.run([*shlex.split(command), str(file)], check=False).returncode
+    except (OSError, ValueError) as error:
+        raise KimiTuiError(
+            f"The editor “{command}” can't be started: {getattr(error, 'strerror', None) or error}.",
+            hint="Set EDITOR to one that is there, such as nano.",
+        ) from error
+    return code or check()
+
+
+def _write_template(file: Path) -> None:
+    try:
+        replace_private_file(file, TEMPLATE)
+    except OSError as error:
+        raise ConfigError(
+            f"{file} can't be written: {error.strerror or error}.", hint="Check its folder's permissions."
+        ) from error
+
+
+def _problems(config: RawConfig) -> list[str]:
+    try:
+        settings = Settings.model_validate(config.data)
+    except ValidationError as error:
+        return [f"{problem.what} {problem.hint}" for problem in problems_in(error, config.sources)]
+    try:
+        resolve_model(settings)
+    except ModelNotSet as error:
+        say(f"Note: {error}")
+    except KimiTuiError as error:
+        return [str(error)]
+    return []

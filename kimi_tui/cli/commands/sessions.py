@@ -1,0 +1,86 @@
+"""`kimi-tui sessions`: those that there are, what was said in one, and deleting some."""
+
+import json
+import sys
+import time
+from typing import Annotated
+
+import typer
+
+from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message import Message
+from kimi_tui.base.paths import share_dir
+from kimi_tui.base.terminal import plain
+from kimi_tui.cli.commands.subcommands import new_app, say
+from kimi_tui.cli.places import current_dir
+from kimi_tui.cli.questions import yes
+from kimi_tui.history.conversation import is_note
+from kimi_tui.history.loading import load
+from kimi_tui.history.session import SessionStore
+
+app = new_app("The sessions: those that there are, what was said in them.")
+_SHORT = 8
+
+
+@app.command("list")
+def list_sessions(
+    everywhere: Annotated[bool, typer.Option("--all", help="Of every folder, not only this one.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """List the sessions of this folder, the last used first."""
+    work_dir = current_dir()
+    sessions = SessionStore(share_dir()).list(None if everywhere else work_dir)
+    for session in sessions:
+        if as_json:
+            facts = {
+                "id": session.id,
+                "title": session.title,
+                "work_dir": str(session.work_dir) if session.work_dir else None,
+                "updated": session.updated,
+            }
+            typer.echo(json.dumps(facts, ensure_ascii=False))
+        else:
+            where = f"  {session.work_dir or 'an unknown folder'}" if everywhere else ""
+            say(f"{session.id[:_SHORT]}  {_time(session.updated)}  {session.title}{where}")
+    if not sessions and not as_json:
+        place = "" if everywhere else f" in {work_dir}; --all lists those of other folders"
+        typer.echo(f"There are no sessions{place}.", err=True)
+
+
+@app.command()
+def show(session_id: Annotated[str, typer.Argument(metavar="ID", help="An ID, or how it begins.")]) -> None:
+    """Show what was said in a session."""
+    session = SessionStore(share_dir()).find(session_id)
+    say(f"{session.id}  {session.state.title}")
+    say(f"in {session.work_dir}")
+    for message in load(session.context_file).line.history:
+        if message.role != "system" and not is_note(message):
+            typer.echo(f"\n{_told(message)}")
+
+
+@app.command()
+def rm(
+    session_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="IDs, or how they begin.")],
+    sure: Annotated[bool, typer.Option("-y", "--yes", help="Don't ask.")] = False,
+) -> None:
+    """Delete sessions for good, with all their branches."""
+    store = SessionStore(share_dir())
+    sessions = [store.find(session_id) for session_id in session_ids]
+    if not sure and not sys.stdin.isatty():
+        raise UsageError("Deleting asks first, and standard input is no terminal.", hint="Add --yes.")
+    for session in sessions:
+        title = session.state.title or "without a title"
+        if sure or yes(f"Delete session {session.id[:_SHORT]} ({plain(title)}) for good"):
+            store.delete(session)
+            say(f"Deleted {session.id}.")
+
+
+def _told(message: Message) -> str:
+    calls = "".join(
+        f"\n→ {call.function.name} {call.function.arguments}" for call in message.tool_calls or ()
+    )
+    return plain(f"[{message.role}] {message.text}{calls}").rstrip()
+
+
+def _time(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -1,0 +1,45 @@
+"""Running a subcommand. These are typer's; only the one that was asked for is imported."""
+
+from collections.abc import Sequence
+from importlib import import_module
+
+import typer
+from typer.exceptions import TyperException
+from typer.main import get_command
+
+from kimi_tui.base.errors import UsageError
+from kimi_tui.base.terminal import plain_line
+
+
+def run_subcommand(arguments: Sequence[str]) -> int:
+    """Run what `arguments` name, whose first word is a subcommand. Raises KimiTuiError."""
+    app: typer.Typer = import_module(f"kimi_tui.cli.commands.{arguments[0]}").app
+    program = f"kimi-tui {arguments[0]}"
+    try:
+        code = get_command(app).main(
+            args=list(arguments[1:]),
+            prog_name=program,
+            standalone_mode=False,
+            help_option_names=["-h", "--help"],
+        )
+    except TyperException as error:
+        what = plain_line(error.format_message())
+        if not what:  # without a subcommand of its own, the help was shown
+            return 2
+        end = "" if what.endswith((".", "?", ")")) else "."
+        raise UsageError(f"{what}{end}", hint=f"`{program} --help` lists what there is.") from None
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    return code if isinstance(code, int) else 0
+
+
+def new_app(help_text: str) -> typer.Typer:
+    """A group of commands."""
+    return typer.Typer(
+        help=help_text, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False
+    )
+
+
+def say(line: str) -> None:
+    """One line on stdout, fit for a terminal; its indentation stays."""
+    typer.echo(line[: len(line) - len(line.lstrip())] + plain_line(line))

@@ -1,0 +1,45 @@
+"""Telling the user what ended the process: two sentences on stderr, and the rest in the log."""
+
+import logging
+import sys
+import traceback
+from collections.abc import Sequence
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.exit_codes import ExitCode, exit_code_of
+from kimi_tui.base.logging import log_path, start_logging
+from kimi_tui.base.paths import share_dir
+from kimi_tui.base.terminal import plain
+from kimi_tui.cli.debugging import is_debugging
+
+logger = logging.getLogger(__name__)
+
+
+def tell(error: KimiTuiError, arguments: Sequence[str]) -> int:
+    """What happened and what to do. Returns the exit code."""
+    _write(str(error))
+    if is_debugging(asked="--debug" in arguments):
+        _write("".join(traceback.format_exception(error)))
+    return exit_code_of(error)
+
+
+def tell_unexpected(error: Exception, arguments: Sequence[str]) -> int:
+    """A defect of ours: one sentence, and where the traceback is. Returns the exit code."""
+    what = f"kimi-tui ended by an internal error: {type(error).__name__}: {error}."
+    if is_debugging(asked="--debug" in arguments):
+        _write("".join(traceback.format_exception(error)))
+        _write(what)
+        return ExitCode.FAILED
+    try:
+        start_logging(share_dir())
+        logger.critical("internal error", exc_info=error)
+    except OSError:
+        _write(f"{what} Run it with --debug to see where.")
+    else:
+        _write(f"{what} The details are in {log_path(share_dir())}.")
+    return ExitCode.FAILED
+
+
+def _write(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"{plain(text).rstrip()}\n")

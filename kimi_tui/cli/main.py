@@ -1,0 +1,71 @@
+"""The process entry: picks what to run, and turns every error into a sentence and an exit code."""
+
+import sys
+from collections.abc import Sequence
+
+from kimi_tui import __version__
+
+SUBCOMMANDS = ("sessions", "agents", "config", "info")
+
+
+def run() -> None:
+    """Run the program with the process's arguments, and end the process."""
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:
+        code = _reader_has_gone()
+    sys.exit(code)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the program and return its exit code."""
+    if list(arguments) in (["--version"], ["-V"]):
+        sys.stdout.write(f"kimi-tui {__version__}\n")
+        return 0
+    from kimi_tui.base.errors import KimiTuiError
+
+    try:
+        return _dispatch(arguments)
+    except KimiTuiError as error:
+        from kimi_tui.cli.failures import tell
+
+        return tell(error, arguments)
+    except (KeyboardInterrupt, BrokenPipeError):
+        raise
+    except Exception as error:  # noqa: BLE001 (the process entry: it is logged there)
+        from kimi_tui.cli.failures import tell_unexpected
+
+        return tell_unexpected(error, arguments)
+
+
+def _dispatch(arguments: Sequence[str]) -> int:
+    if arguments and arguments[0] in SUBCOMMANDS:
+        from kimi_tui.cli.commands.subcommands import run_subcommand
+
+        return run_subcommand(arguments)
+    from kimi_tui.cli.parsing import parse
+
+    line = parse(arguments)
+    if line is None:
+        return 0
+    if line.version:
+        sys.stdout.write(f"kimi-tui {__version__}\n")
+        return 0
+    if line.is_print_mode:
+        from kimi_tui.cli.print_front import run_print_front
+
+        return run_print_front(line)
+    from kimi_tui.cli.screen_front import run_screen_front
+
+    return run_screen_front(line)
+
+
+def _reader_has_gone() -> int:
+    """Quietly: what is still buffered goes nowhere."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 141

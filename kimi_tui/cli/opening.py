@@ -1,0 +1,92 @@
+"""From a command line to an engine behind a Wire: the same for every front end."""
+
+import asyncio
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kimi_tui.cli.command_line import CommandLine
+from kimi_tui.cli.debugging import is_debugging
+from kimi_tui.cli.places import Places
+from kimi_tui.config.loading import RawConfig, read_config, settings_of
+from kimi_tui.wire.channel import Wire
+
+if TYPE_CHECKING:
+    from kimi_tui.engine.options import EngineOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """All that an engine is opened with, read but not yet validated."""
+
+    line: CommandLine
+    places: Places
+    config: RawConfig
+    interactive: bool
+    """Whether somebody is there to answer."""
+
+    async def serve(self, wire: Wire) -> None:
+        """Open an engine behind `wire` and serve it to its end.
+
+        Raises ConfigError, ModelNotSet and SessionError. The engine is imported here and in a thread: the
+        app's first frame is out by now, and keys are answered meanwhile.
+        """
+        await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build")
+        from kimi_tui.engine.build import open_engine
+
+        options = self._engine_options()
+        self._start_logging(options)
+        engine = await open_engine(wire, options)
+        await engine.serve()
+
+    def _engine_options(self) -> "EngineOptions":
+        from kimi_tui.engine.options import EngineOptions
+
+        line = self.line
+        return EngineOptions(
+            settings=settings_of(self.config),
+            share_dir=self.places.share_dir,
+            work_dir=self.places.work_dir,
+            additional_dirs=self.places.additional_dirs,
+            session_id=line.session or None,
+            continue_last=line.continue_last,
+            fork=line.fork,
+            agent=line.agent or "default",
+            agent_file=line.agent_file,
+            model=line.model,
+            demo=line.demo,
+            thinking=line.thinking,
+            yolo=line.yolo,
+            max_cost_usd=line.max_cost,
+            max_time_s=line.max_time,
+            interactive=self.interactive,
+        )
+
+    def _start_logging(self, options: "EngineOptions") -> None:
+        from kimi_tui.base.logging import start_logging
+
+        level = self.line.log_level or ("debug" if is_debugging(asked=self.line.debug) else "info")
+        log = start_logging(self.places.share_dir, level=level)
+        providers = options.settings.providers.values()
+        log.hide(provider.api_key.get_secret_value() for provider in providers)
+        log.hide(value for provider in providers for value in provider.custom_headers.values())
+
+
+def read_config_for(line: CommandLine, places: Places) -> RawConfig:
+    """The config that counts for a command line. Raises ConfigError."""
+    return read_config(
+        share_dir=places.share_dir,
+        work_dir=places.work_dir,
+        config_file=line.config_file,
+        config_text=line.config,
+        options=_settings_with_an_option(line),
+    )
+
+
+def _settings_with_an_option(line: CommandLine) -> dict[str, Any]:
+    limits = {
+        "max_steps_per_turn": line.max_steps_per_turn,
+        "max_retries_per_step": line.max_retries_per_step,
+    }
+    given = {name: value for name, value in limits.items() if value is not None}
+    return {"loop_control": given} if given else {}

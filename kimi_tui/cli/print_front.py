@@ -1,0 +1,113 @@
+"""Print mode in front of an engine, on the process's own streams and signals."""
+
+import asyncio
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+
+from kimi_tui import __version__
+from kimi_tui.base.errors import KimiTuiError, UsageError
+from kimi_tui.cli.combinations import check_combination
+from kimi_tui.cli.command_line import CommandLine
+from kimi_tui.cli.opening import Opening, read_config_for
+from kimi_tui.cli.places import places_of
+from kimi_tui.cli.signals import stopping_signals
+from kimi_tui.headless.interruption import Interruption
+from kimi_tui.headless.json_line import json_line
+from kimi_tui.headless.options import PrintOptions
+from kimi_tui.headless.print_mode import run_print
+from kimi_tui.headless.raw_input import RawInput
+from kimi_tui.headless.result import result_of_failure
+from kimi_tui.wire.channel import Wire
+
+
+def run_print_front(line: CommandLine) -> int:
+    """Run and return the exit code. Raises what ended the run before it began; its result is out by then."""
+    with ExitStack() as stack:
+        try:
+            check_combination(line)
+            places = places_of(line)
+            config = read_config_for(line, places)
+            stdin = stack.enter_context(_input(line))
+            stdout = stack.enter_context(_output(line))
+        except KimiTuiError as error:
+            _write_failure(line, error)
+            raise
+        if config.untrusted is not None:
+            sys.stderr.write(
+                f"Ignored {config.untrusted.name}, since you haven't said that you trust it."
+                " Start kimi-tui here once in a terminal to look at it.\n"
+            )
+        opening = Opening(line=line, places=places, config=config, interactive=False)
+        return asyncio.run(_run(opening, stdin, stdout))
+
+
+async def _run(opening: Opening, stdin: RawInput | None, stdout: io.FileIO) -> int:
+    wire, interruption = Wire(), Interruption()
+    with stopping_signals(interruption.stop), _stderr() as stderr:
+        return await run_print(
+            wire,
+            _print_options(opening.line),
+            start=partial(opening.serve, wire),
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            interruption=interruption,
+        )
+
+
+def _print_options(line: CommandLine) -> PrintOptions:
+    return PrintOptions(
+        prompt=line.text,
+        input_format=line.input_format or "text",
+        output_format=line.output_format or "text",
+        final_only=line.final_message_only or line.quiet,
+        allow_denials=line.allow_denials,
+        version=__version__,
+    )
+
+
+@contextmanager
+def _input(line: CommandLine) -> Iterator[RawInput | None]:
+    """The file of `--input`, else stdin unless it is a terminal."""
+    if line.input is None:
+        yield None if sys.stdin is None or sys.stdin.isatty() else RawInput(0)
+        return
+    try:
+        file = line.input.expanduser().open("rb")
+    except OSError as error:
+        raise UsageError(
+            f"--input {line.input} can't be read: {error.strerror}.", hint="Name a file that is there."
+        ) from error
+    with file:
+        yield RawInput(file.fileno())
+
+
+@contextmanager
+def _output(line: CommandLine) -> Iterator[io.FileIO]:
+    """The file of `--output`, else stdout; unbuffered."""
+    try:
+        file = io.FileIO(line.output.expanduser(), "w") if line.output else io.FileIO(1, "w", closefd=False)
+    except OSError as error:
+        name = f"--output {line.output}" if line.output else "Standard output"
+        raise UsageError(
+            f"{name} can't be written: {error.strerror}.", hint="Name a file that you may write to with -o."
+        ) from error
+    with file:
+        yield file
+
+
+def _stderr() -> io.FileIO:
+    """Unbuffered; when the process was started without one, what is said there goes nowhere."""
+    return io.FileIO(2, "w", closefd=False) if sys.stderr is not None else io.FileIO(os.devnull, "w")
+
+
+def _write_failure(line: CommandLine, error: KimiTuiError) -> None:
+    """The result of a run that didn't begin, where a program is waiting for one."""
+    if line.output_format == "stream-json":
+        sys.stdout.write(json_line(result_of_failure(error)))
+    elif line.output_format == "json":
+        sys.stdout.write(json_line({**result_of_failure(error), "result": ""}))

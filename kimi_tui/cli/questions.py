@@ -1,0 +1,65 @@
+"""Questions that are asked on the plain terminal, before the app opens."""
+
+import time
+from pathlib import Path
+
+from kimi_tui.base.errors import KimiTuiError, UsageError
+from kimi_tui.base.terminal import plain_line
+from kimi_tui.cli.places import Places
+from kimi_tui.config.project import summary_of
+from kimi_tui.config.source import Source
+from kimi_tui.config.trust import Trust
+
+_MOST_SESSIONS = 15
+
+
+def ask_for_trust(project: Source, share_dir: Path) -> bool:
+    """Whether the user trusts the project's config as it is now. A yes is remembered."""
+    _say(f"This project brings its own settings, {project.name}:")
+    for line in summary_of(project.data):
+        _say(f"  {line}")
+    if not yes("Use them? They may allow commands without asking"):
+        _say("They are left out. You will be asked again next time.")
+        return False
+    try:
+        Trust(share_dir).grant(Path(project.name), project.text)
+    except OSError as error:
+        raise KimiTuiError(
+            f"The answer can't be kept: {error.strerror or error}.",
+            hint="Make the share folder writable, or set KIMI_SHARE_DIR.",
+        ) from error
+    return True
+
+
+def ask_for_session(places: Places) -> str:
+    """The ID of the session that the user chooses among those of the work dir. Raises UsageError."""
+    from kimi_tui.history.session import SessionStore
+
+    sessions = SessionStore(places.share_dir).list(places.work_dir)[:_MOST_SESSIONS]
+    if not sessions:
+        raise UsageError(
+            f"No session was held in {places.work_dir} yet.", hint="Start one without --session."
+        )
+    for number, session in enumerate(sessions, 1):
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(session.updated))
+        _say(f"{number:3}  {when}  {session.title}")
+    while True:
+        answer = _asked(f"Which session (1-{len(sessions)}, enter for 1)? ") or "1"
+        if answer.isdecimal() and 1 <= int(answer) <= len(sessions):
+            return sessions[int(answer) - 1].id
+
+
+def yes(question: str) -> bool:
+    """Whether the user says yes; anything else is a no."""
+    return _asked(f"{question} [y/N]? ").lower() in ("y", "yes")
+
+
+def _asked(question: str) -> str:
+    try:
+        return input(question).strip()
+    except EOFError:
+        raise KeyboardInterrupt from None
+
+
+def _say(line: str) -> None:
+    print(line[: len(line) - len(line.lstrip())] + plain_line(line))  # noqa: T201

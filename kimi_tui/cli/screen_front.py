@@ -1,0 +1,91 @@
+"""The app in front of an engine, on the process's own terminal."""
+
+import asyncio
+import os
+import sys
+from dataclasses import replace
+from functools import partial
+
+from kimi_tui import __version__
+from kimi_tui.base.errors import UsageError
+from kimi_tui.cli.combinations import check_combination
+from kimi_tui.cli.command_line import CommandLine
+from kimi_tui.cli.opening import Opening, read_config_for
+from kimi_tui.cli.places import places_of
+from kimi_tui.cli.signals import stopping_signals
+from kimi_tui.config.appearance import appearance_in
+from kimi_tui.wire.channel import Wire
+
+SMALLEST = (40, 10)
+"""Columns and lines below which nothing sensible can be shown."""
+_WITHOUT = 'Without one, use print mode: kimi-tui -p "…".'
+
+
+def run_screen_front(line: CommandLine) -> int:
+    """Open the app and return the exit code. Raises KimiTuiError."""
+    check_combination(line)
+    check_terminal()
+    places = places_of(line)
+    config = read_config_for(line, places)
+    if config.untrusted is not None:
+        from kimi_tui.cli.questions import ask_for_trust
+
+        if ask_for_trust(config.untrusted, places.share_dir):
+            config = read_config_for(line, places)
+    if line.session == "":
+        from kimi_tui.cli.questions import ask_for_session
+
+        line = replace(line, session=ask_for_session(places))
+    return _run(Opening(line=line, places=places, config=config, interactive=True))
+
+
+def check_terminal() -> None:
+    """Raises UsageError when the app can't be shown."""
+    for name, stream in (("input", sys.stdin), ("output", sys.stdout)):
+        if stream is None or not stream.isatty():
+            raise UsageError(f"kimi-tui needs a terminal, and standard {name} is none.", hint=_WITHOUT)
+    if os.environ.get("TERM", "dumb") in ("dumb", "unknown", ""):
+        raise UsageError(
+            f"The terminal can't show a screen: TERM is “{os.environ.get('TERM', '')}”.",
+            hint=f"Set TERM to what it is, such as xterm-256color. {_WITHOUT}",
+        )
+    columns, lines = os.get_terminal_size(sys.stdout.fileno())
+    if 0 < columns < SMALLEST[0] or 0 < lines < SMALLEST[1]:
+        raise UsageError(
+            f"The terminal is too small: {columns}x{lines}, and kimi-tui needs {SMALLEST[0]}x{SMALLEST[1]}.",
+            hint=f"Make it larger; 100x30 is comfortable. {_WITHOUT}",
+        )
+
+
+def _run(opening: Opening) -> int:
+    from kimi_tui.tui.app import KimiTuiApp
+    from kimi_tui.tui.options import TuiOptions
+
+    appearance = appearance_in(opening.config.data)
+    wire = Wire()
+    app = KimiTuiApp(
+        wire=wire,
+        start=partial(opening.serve, wire),
+        options=TuiOptions(
+            work_dir=opening.places.work_dir,
+            share_dir=opening.places.share_dir,
+            theme=appearance.theme,
+            keymap=appearance.keymap,
+            mouse=appearance.ui.mouse,
+            reduced_motion=appearance.ui.reduced_motion,
+            initial_prompt=opening.line.text,
+            version=__version__,
+        ),
+    )
+    signals: list[int] = []
+
+    def stop(number: int) -> None:
+        signals.append(number)
+        app.action_leave()
+
+    async def run() -> None:
+        with stopping_signals(stop):
+            await app.run_async(mouse=appearance.ui.mouse)
+
+    asyncio.run(run())
+    return 128 + signals[0] if signals else app.return_code or 0

@@ -1,0 +1,42 @@
+"""The config file that a newcomer finds when they open it for the first time."""
+
+TEMPLATE = """\
+# kimi-tui's settings. `kimi-tui config check` says what is wrong with them.
+
+# default_model = "kimi"
+# default_thinking = false
+# theme = "auto"                  # auto, dark, light, high-contrast
+
+# [providers.moonshot]
+# type = "kimi"                   # kimi, openai, anthropic
+# base_url = "https://api.moonshot.ai/v1"
+# api_key = "env:KIMI_API_KEY"    # or the key itself
+
+# [models.kimi]
+# provider = "moonshot"
+# model = "kimi-k2.5"
+# max_context_size = 262144
+# capabilities = ["thinking", "image_in"]
+# price = { input = 0.6, output = 2.5, cached = 0.15 }   # US dollars per million tokens
+
+# A server on this machine needs no key:
+# [providers.ollama]
+# type = "openai"
+# base_url = "http://localhost:11434/v1"
+
+# [loop_control]
+# max_steps_per_turn = 1000
+# max_retries_per_step = 3
+
+# [permissions]
+# allow = []
+# ask = []
+# deny = []
+
+# [ui]
+# mouse = true
+# reduced_motion = false
+
+# [keymap]
+# "app.quit" = "ctrl+q"
+"""
