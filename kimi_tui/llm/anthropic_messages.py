@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kimi_tui.base.message import Message
 from kimi_tui.llm.answer_stream import answer_parts
+from kimi_tui.llm.capabilities import capabilities_of
 from kimi_tui.llm.claude_models import ClaudeModel
 from kimi_tui.llm.endpoint import Endpoint
 from kimi_tui.llm.failures import connection_failure, transport_errors
@@ -36,10 +37,16 @@ class AnthropicMessagesProvider:
     Raises ConfigError for a base URL, key or header that can't be used.
     """
 
-    def __init__(self, settings: ProviderSettings) -> None:
+    def __init__(
+        self,
+        settings: ProviderSettings,
+        *,
+        effort: ThinkingEffort | None = None,
+        service: "MessagesService | None" = None,
+    ) -> None:
         self._settings = settings
-        self._effort: ThinkingEffort | None = None
-        self._service = _MessagesService(Endpoint.of(settings), settings)
+        self._service = service or MessagesService(settings)
+        self._effort = effort
 
     @property
     def model_name(self) -> str:
@@ -48,10 +55,7 @@ class AnthropicMessagesProvider:
 
     def with_thinking(self, effort: ThinkingEffort) -> "AnthropicMessagesProvider":
         """The same provider, over the same connections, with another effort."""
-        other = AnthropicMessagesProvider(self._settings)
-        other._effort = effort
-        other._service = self._service
-        return other
+        return AnthropicMessagesProvider(self._settings, effort=effort, service=self._service)
 
     async def generate(
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
@@ -75,12 +79,12 @@ class AnthropicMessagesProvider:
             "model": self._settings.model,
             "max_tokens": limit,
             "stream": True,
-            **model.thinking_fields(self._effort, limit),
+            **model.thinking_fields(self._effort, limit, capabilities_of(self._settings)),
             **tools_and_system(system_prompt, tools),
         }
 
 
-class _MessagesService:
+class MessagesService:
     """A server, the connections to it, and the thinking that it refused to take back.
 
     A signature is bound to the model, the account and the conversation that it comes from: it may be refused
@@ -88,10 +92,10 @@ class _MessagesService:
     later one has it.
     """
 
-    def __init__(self, endpoint: Endpoint, settings: ProviderSettings) -> None:
-        self.endpoint = endpoint
+    def __init__(self, settings: ProviderSettings) -> None:
+        self.endpoint = Endpoint.of(settings)
         self._settings = settings
-        self._client: SdkClient[anthropic.AsyncAnthropic] = SdkClient(self._new_client, endpoint)
+        self._client: SdkClient[anthropic.AsyncAnthropic] = SdkClient(self._new_client, self.endpoint)
         self._refused_signatures: set[str] = set()
 
     async def ask(self, fields: dict[str, Any], history: Sequence[Message]) -> "httpx2.Response":
@@ -117,6 +121,7 @@ class _MessagesService:
             self._refused_signatures |= refused
 
     async def aclose(self) -> None:
+        """Close the connections."""
         await self._client.aclose()
 
     async def _post(self, client: "anthropic.AsyncAnthropic", request: dict[str, Any]) -> "httpx2.Response":

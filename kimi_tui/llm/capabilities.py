@@ -2,7 +2,7 @@
 
 import re
 
-from kimi_tui.llm.provider import ProviderKind
+from kimi_tui.llm.provider import ProviderKind, ProviderSettings
 
 _THINKS = re.compile(
     r"^(?:kimi-(?:k2\.\d|k[3-9]|k\d\d|for-coding|thinking)|.*thinking"
@@ -19,6 +19,13 @@ _SEES = re.compile(
     r"|mistral-(?:small-3|medium-3|large-3)|qwen-?3\.[5-9]|.*(?:-vl|vision|:vl)\b|.*\dvl\b)"
 )
 _SEES_FILMS = re.compile(r"^(?:kimi-(?:k2\.\d|k[3-9]|k\d\d|for-coding)|gemini)")
+
+
+def capabilities_of(settings: ProviderSettings) -> frozenset[str]:
+    """What the model of `settings` can do: as they say, else what it is known for."""
+    if settings.capabilities is not None:
+        return settings.capabilities
+    return known_capabilities(settings.kind, settings.model)
 
 
 def known_capabilities(kind: ProviderKind, model: str) -> frozenset[str]:

@@ -6,11 +6,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kimi_tui.llm.call_ids import IdRule
-from kimi_tui.llm.capabilities import known_capabilities
 from kimi_tui.llm.provider import ThinkingEffort
 
-ThinkingFields = Callable[[str, ThinkingEffort], dict[str, Any]]
-"""The request fields with which a model thinks with an effort."""
+ThinkingFields = Callable[[str, ThinkingEffort, frozenset[str]], dict[str, Any]]
+"""The request fields with which a model of some capabilities thinks with an effort."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +26,8 @@ class ChatDialect:
     ids: IdRule = field(default_factory=IdRule)
 
 
-def _reasoning_effort(model: str, effort: ThinkingEffort) -> dict[str, Any]:
-    if effort == "off" or "thinking" not in known_capabilities("openai", model):
+def _reasoning_effort(model: str, effort: ThinkingEffort, capabilities: frozenset[str]) -> dict[str, Any]:
+    if effort == "off" or not capabilities & {"thinking", "always_thinking"}:
         return {}
     return {"reasoning_effort": effort}
 

@@ -52,9 +52,11 @@ class ClaudeModel:
             case _:
                 return 64_000 if self.is_adaptive else 32_000
 
-    def thinking_fields(self, effort: ThinkingEffort | None, output_limit: int) -> dict[str, Any]:
+    def thinking_fields(
+        self, effort: ThinkingEffort | None, output_limit: int, capabilities: frozenset[str]
+    ) -> dict[str, Any]:
         """The request fields with which it thinks with `effort`; none leaves it at the model's default."""
-        if effort is None or (self.version[0] == 3 and self.version < (3, 7)):
+        if effort is None or not capabilities & {"thinking", "always_thinking"}:
             return {}
         if effort == "off":
             return self._silence()

@@ -16,13 +16,12 @@ _ALWAYS_THINKS = re.compile(r"kimi-k2\.[7-9]|thinking")
 _GRADES: dict[ThinkingEffort, str] = {"off": "low", "low": "low", "medium": "high", "high": "max"}
 
 
-def kimi_thinking(model: str, effort: ThinkingEffort) -> dict[str, Any]:
+def kimi_thinking(model: str, effort: ThinkingEffort, capabilities: frozenset[str]) -> dict[str, Any]:
     """The fields with which `model` thinks with `effort`; the least thinking it can do for `off`."""
     if _GRADED.search(model):
         return {"reasoning_effort": _GRADES[effort]}
-    if effort == "off" and not _ALWAYS_THINKS.search(model):
-        return {"thinking": {"type": "disabled"}}
-    return {"thinking": {"type": "enabled"}}
+    can_stop = "always_thinking" not in capabilities and not _ALWAYS_THINKS.search(model)
+    return {"thinking": {"type": "disabled" if effort == "off" and can_stop else "enabled"}}
 
 
 KIMI = ChatDialect(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kimi_tui.base.message import Message
 from kimi_tui.llm.answer_stream import answer_parts
+from kimi_tui.llm.capabilities import capabilities_of
 from kimi_tui.llm.chat_dialect import ChatDialect, openai_dialect
 from kimi_tui.llm.chat_request import chat_messages, chat_tools
 from kimi_tui.llm.chat_stream import ChatStream
@@ -31,12 +32,18 @@ class OpenAIChatProvider:
     Raises ConfigError for a base URL, key or header that can't be used.
     """
 
-    def __init__(self, settings: ProviderSettings, dialect: ChatDialect | None = None) -> None:
-        endpoint = Endpoint.of(settings)
+    def __init__(
+        self,
+        settings: ProviderSettings,
+        dialect: ChatDialect | None = None,
+        *,
+        effort: ThinkingEffort | None = None,
+        service: "ChatService | None" = None,
+    ) -> None:
         self._settings = settings
-        self._dialect = dialect or openai_dialect(endpoint.base_url, settings.model)
-        self._effort: ThinkingEffort | None = None
-        self._service = _ChatService(endpoint, settings)
+        self._service = service or ChatService(settings)
+        self._dialect = dialect or openai_dialect(self._service.endpoint.base_url, settings.model)
+        self._effort = effort
 
     @property
     def model_name(self) -> str:
@@ -45,10 +52,7 @@ class OpenAIChatProvider:
 
     def with_thinking(self, effort: ThinkingEffort) -> "OpenAIChatProvider":
         """The same provider, over the same connections, with another effort."""
-        other = OpenAIChatProvider(self._settings, self._dialect)
-        other._effort = effort
-        other._service = self._service
-        return other
+        return OpenAIChatProvider(self._settings, self._dialect, effort=effort, service=self._service)
 
     async def generate(
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
@@ -81,20 +85,20 @@ class OpenAIChatProvider:
         if dialect.has_cache_key and settings.session_id:
             request["prompt_cache_key"] = settings.session_id
         if self._effort is not None:
-            request |= dialect.thinking_fields(settings.model, self._effort)
+            request |= dialect.thinking_fields(settings.model, self._effort, capabilities_of(settings))
         return request
 
 
-class _ChatService:
+class ChatService:
     """A server, the connections to it, and what it turned out not to know.
 
     A request that is refused over an optional field is sent once more without it, and no later one has it.
     """
 
-    def __init__(self, endpoint: Endpoint, settings: ProviderSettings) -> None:
-        self.endpoint = endpoint
+    def __init__(self, settings: ProviderSettings) -> None:
+        self.endpoint = Endpoint.of(settings)
         self._settings = settings
-        self._client: SdkClient[openai.AsyncOpenAI] = SdkClient(self._new_client, endpoint)
+        self._client: SdkClient[openai.AsyncOpenAI] = SdkClient(self._new_client, self.endpoint)
         self._unknown_fields: set[str] = set()
 
     async def ask(self, request: dict[str, Any]) -> "httpx2.Response":
@@ -120,6 +124,7 @@ class _ChatService:
             self._unknown_fields.add(unknown)
 
     async def aclose(self) -> None:
+        """Close the connections."""
         await self._client.aclose()
 
     async def _post(self, client: "openai.AsyncOpenAI", request: dict[str, Any]) -> "httpx2.Response":

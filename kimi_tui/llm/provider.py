@@ -73,6 +73,8 @@ class ProviderSettings:
     """For `scripted`: the path of a JSON array of scripts, or of a text file of them split by `---`."""
     session_id: str | None = None
     """For prompt caches that are keyed by session."""
+    capabilities: frozenset[str] | None = None
+    """What the model can do, as in `LLM`; None for what it is known for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
