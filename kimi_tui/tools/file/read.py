@@ -23,6 +23,7 @@ from kimi_tui.tools.file.lines import (
 )
 from kimi_tui.tools.file.regular import file_problem, open_regular
 from kimi_tui.tools.file.secrets import ask_to_read, holds_secrets
+from kimi_tui.tools.file.size import readable_size
 from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
 from kimi_tui.tools.workspace import Located, Workspace
 from kimi_tui.wire.events import ToolReturn
@@ -119,7 +120,7 @@ class ReadFile(Tool[ReadFileParams]):
         place = offset_of_line(stream, first, self._limits)
         if place is None:
             raise FileProblem(
-                f"Line {first} of {file.shown} lies beyond what is looked through ({_size(size)} in all).",
+                f"Line {first} of {file.shown} lies too deep in its {readable_size(size)} to be looked for.",
                 hint="Count from the end with a negative line_offset, or cut lines out with a shell command.",
             )
         stream.seek(place)
@@ -154,10 +155,11 @@ def _numbered(number: int, line: Line) -> str:
 
 
 def _range(first: int, last: int, excerpt: _Excerpt) -> str:
+    whole = f"a file of {readable_size(excerpt.version.size)}"
     if first < 0:
-        return f"lines {first} to {last}, counted from the end, of a file of {_size(excerpt.version.size)}"
-    of = f"of {excerpt.total}" if excerpt.total is not None else f"of a file of {_size(excerpt.version.size)}"
-    return f"line {first} {of}" if first == last else f"lines {first}–{last} {of}"
+        return f"lines {first} to {last}, counted from the end, of {whole}"
+    of = whole if excerpt.total is None else str(excerpt.total)
+    return f"line {first} of {of}" if first == last else f"lines {first}–{last} of {of}"
 
 
 def _notes(excerpt: _Excerpt, last: int) -> list[str]:
@@ -177,10 +179,3 @@ def _notes(excerpt: _Excerpt, last: int) -> list[str]:
 
 def _n_lines(total: int) -> str:
     return "1 line" if total == 1 else f"{total} lines"
-
-
-def _size(n_bytes: int) -> str:
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
-        if n_bytes >= size:
-            return f"{n_bytes / size:.1f} {unit}"
-    return f"{n_bytes} bytes"

