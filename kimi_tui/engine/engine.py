@@ -83,12 +83,12 @@ class Engine:
 
     async def serve(self) -> None:
         """Replay what the session holds, then follow commands until Shutdown. Closes the Wire at the end."""
+        self._introduce()
         recorder = Recorder(self._session.wire_file, self._wire.subscribe())
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(recorder.run())
                 try:
-                    self._introduce()
                     await self._follow_commands(group)
                 finally:
                     await self._stop_turn()
@@ -132,12 +132,13 @@ class Engine:
             case RunSlash(line=line):
                 await self._run_slash(line)
             case SetModel(name=name):
-                self._set_model(name)
+                await self._set_model(name)
             case SetThinking(enabled=enabled):
                 self._behaviour.thinking = enabled
                 self._send_info()
             case SetYolo(enabled=enabled):
                 self._behaviour.yolo = enabled
+                await self._session.update_state(yolo=enabled)
                 self._approval.answer_what_is_granted()
                 self._send_info()
             case Shutdown():
@@ -220,13 +221,14 @@ class Engine:
         await self._session.update_state(title=title)
         self._send_info()
 
-    def _set_model(self, name: str) -> None:
+    async def _set_model(self, name: str) -> None:
         make = self._models.get(name)
         if make is None:
             raise ConfigError(
                 f"There is no model “{name}”.", hint=f"Configured are: {', '.join(self._models) or 'none'}."
             )
         self._behaviour.llm = make()
+        await self._session.update_state(model=name)
         self._send_info()
         self._soul.send_status()
 

@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,6 @@ from kimi_tui.wire.codec import PROTOCOL_VERSION, UnknownWireMessage, decode, en
 from kimi_tui.wire.events import (
     MCPLoadingBegin,
     MCPLoadingEnd,
-    ReplayBegin,
-    ReplayEnd,
     SessionInfo,
     SnapshotProgress,
     ToolOutput,
@@ -39,27 +38,23 @@ class Recorder:
     def __init__(self, path: Path, subscription: Subscription) -> None:
         self._path = path
         self._subscription = subscription
-        self._replaying = False
         self._held: list[Outgoing] = []
 
     async def run(self) -> None:
         """Record until the Wire closes."""
         while batch := await self._subscription.drain():
-            self._held.extend(message for message in batch if self._is_recorded(message))
+            self._hold(batch)
             try:
                 async with asyncio.timeout(FLUSH_AFTER_S):
                     while batch := await self._subscription.drain():
-                        self._held.extend(message for message in batch if self._is_recorded(message))
+                        self._hold(batch)
             except TimeoutError:
                 pass
             await self._flush()
         await self._flush()
 
-    def _is_recorded(self, message: Outgoing) -> bool:
-        if isinstance(message, ReplayBegin | ReplayEnd):
-            self._replaying = isinstance(message, ReplayBegin)
-            return False
-        return not self._replaying and not isinstance(message, _NOT_RECORDED)
+    def _hold(self, batch: Iterable[Outgoing]) -> None:
+        self._held.extend(message for message in batch if not isinstance(message, _NOT_RECORDED))
 
     async def _flush(self) -> None:
         messages, self._held = merge_fragments(self._held), []

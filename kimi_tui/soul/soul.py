@@ -93,6 +93,7 @@ class Soul:
         """
         self.steps = 0
         request = user_message(user_input)
+        await self._context.set_system_prompt(self._agent.system_prompt)
         await self._checkpoint("user", _label(user_input))
         self._request_index = len(self._context.history)
         await self._context.append_message(request)

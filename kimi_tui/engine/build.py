@@ -1,0 +1,144 @@
+"""Putting a session together: the one place that knows every part."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from kimi_tui.agentspec.finding import find_agent
+from kimi_tui.agentspec.loading import load_agent_spec
+from kimi_tui.agentspec.prompt import PromptVariables, render_prompt
+from kimi_tui.engine.engine import Engine
+from kimi_tui.engine.grants import SessionGrants
+from kimi_tui.engine.models import model_makers, starting_model
+from kimi_tui.engine.options import EngineOptions
+from kimi_tui.engine.todos import SessionTodos
+from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session, SessionStore
+from kimi_tui.soul.approval import WireApproval
+from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.limits import Limits
+from kimi_tui.soul.soul import Agent, Soul
+from kimi_tui.soul.spending import Spending
+from kimi_tui.tools.approval import Approval
+from kimi_tui.tools.dmail import DMailbox
+from kimi_tui.tools.file.ledger import FileLedger
+from kimi_tui.tools.permission.rulebook import RuleBook
+from kimi_tui.tools.shell.output import OutputFolder
+from kimi_tui.tools.todo import TodoStore
+from kimi_tui.tools.workspace import Workspace
+from kimi_tui.wire.channel import Wire
+
+
+async def open_engine(wire: Wire, options: EngineOptions) -> Engine:
+    """A session, new or resumed, ready to `serve`.
+
+    Raises ConfigError, ModelNotSet and SessionError.
+    """
+    session = open_session(options)
+    session.acquire()
+    try:
+        return await _assemble(wire, options, session)
+    except BaseException:
+        session.release()
+        raise
+
+
+def open_session(options: EngineOptions) -> Session:
+    """The session that the options name: an earlier one, a copy of it, or a new one. Raises SessionError."""
+    store = SessionStore(options.share_dir)
+    earlier: Session | None = None
+    if options.session_id is not None:
+        earlier = store.find(options.session_id)
+    elif options.continue_last:
+        earlier = store.last(options.work_dir)
+    if earlier is None:
+        return store.create(options.work_dir)
+    return store.fork(earlier) if options.fork else earlier
+
+
+async def _assemble(wire: Wire, options: EngineOptions, session: Session) -> Engine:
+    settings = options.settings
+    directories = (*options.additional_dirs, *map(Path, session.state.additional_dirs))
+    workspace = Workspace(session.work_dir, directories)
+    behaviour = _behaviour(options, session)
+    approval = _approval(wire, options, session, behaviour)
+    todos = SessionTodos(session, wire)
+    dmailbox = DMailbox()
+    toolbox = Toolbox(
+        {
+            Workspace: workspace,
+            Approval: approval,
+            TodoStore: todos,
+            DMailbox: dmailbox,
+            FileLedger: FileLedger(),
+            OutputFolder: OutputFolder(session.dir / "output"),
+        }
+    )
+    agent = await asyncio.to_thread(_agent, options, session, toolbox, directories)
+    context = Context(session.context_file)
+    await context.restore()
+    soul = Soul(
+        agent=agent,
+        context=context,
+        behaviour=behaviour,
+        limits=Limits(
+            max_steps=settings.loop_control.max_steps_per_turn,
+            max_attempts=settings.loop_control.max_retries_per_step,
+            max_cost_usd=options.max_cost_usd,
+        ),
+        dmailbox=dmailbox,
+        spending=Spending(),
+        send=wire.send,
+    )
+    return Engine(
+        wire=wire,
+        session=session,
+        context=context,
+        soul=soul,
+        agent_name=agent.name,
+        behaviour=behaviour,
+        approval=approval,
+        todos=todos,
+        models=model_makers(settings, session_id=session.id),
+        max_time_s=options.max_time_s,
+    )
+
+
+def _behaviour(options: EngineOptions, session: Session) -> Behaviour:
+    thinking = options.settings.default_thinking if options.thinking is None else options.thinking
+    return Behaviour(
+        starting_model(options, session.state.model, session_id=session.id),
+        thinking=thinking,
+        yolo=options.yolo or session.state.yolo,
+    )
+
+
+def _approval(wire: Wire, options: EngineOptions, session: Session, behaviour: Behaviour) -> WireApproval:
+    permissions = options.settings.permissions
+    return WireApproval(
+        wire=wire,
+        behaviour=behaviour,
+        rules=RuleBook.from_texts(
+            allow=(*permissions.allow, *session.state.grants),
+            ask=permissions.ask,
+            deny=permissions.deny,
+            work_dir=session.work_dir,
+            additional_dirs=options.additional_dirs,
+        ),
+        keeper=SessionGrants(session, session.work_dir / ".kimi-tui" / "config.toml"),
+    )
+
+
+def _agent(options: EngineOptions, session: Session, toolbox: Toolbox, directories: Sequence[Path]) -> Agent:
+    path = options.agent_file or find_agent(
+        options.agent, work_dir=session.work_dir, share_dir=options.share_dir
+    )
+    spec = load_agent_spec(path, known_tools=BUILTIN_TOOLS)
+    return Agent(
+        name=spec.name,
+        system_prompt=render_prompt(
+            spec, PromptVariables.collect(session.work_dir, additional_dirs=directories)
+        ),
+        toolset=toolbox.toolset((tool.name, tool.reference) for tool in spec.tools),
+    )
