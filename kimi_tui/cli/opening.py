@@ -2,9 +2,11 @@
 
 import asyncio
 import importlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.cli.command_line import CommandLine
 from kimi_tui.cli.debugging import is_debugging
 from kimi_tui.cli.places import Places
@@ -12,6 +14,8 @@ from kimi_tui.config.loading import RawConfig, read_config, settings_of
 from kimi_tui.wire.channel import Wire
 
 if TYPE_CHECKING:
+    from kimi_tui.base.logging import LogFile
+    from kimi_tui.config.settings import Settings
     from kimi_tui.engine.options import EngineOptions
 
 
@@ -31,11 +35,12 @@ class Opening:
         Raises ConfigError, ModelNotSet and SessionError. The engine is imported here and in a thread: the
         app's first frame is out by now, and keys are answered meanwhile.
         """
+        log = self._start_logging()
         await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build")
         from kimi_tui.engine.build import open_engine
 
         options = self._engine_options()
-        self._start_logging(options)
+        log.hide(_secrets(options.settings))
         engine = await open_engine(wire, options)
         await engine.serve()
 
@@ -62,14 +67,17 @@ class Opening:
             interactive=self.interactive,
         )
 
-    def _start_logging(self, options: "EngineOptions") -> None:
+    def _start_logging(self) -> "LogFile":
         from kimi_tui.base.logging import start_logging
 
         level = self.line.log_level or ("debug" if is_debugging(asked=self.line.debug) else "info")
-        log = start_logging(self.places.share_dir, level=level)
-        providers = options.settings.providers.values()
-        log.hide(provider.api_key.get_secret_value() for provider in providers)
-        log.hide(value for provider in providers for value in provider.custom_headers.values())
+        try:
+            return start_logging(self.places.share_dir, level=level)
+        except OSError as error:
+            raise KimiTuiError(
+                f"The log can't be written in {self.places.share_dir}: {error.strerror or error}.",
+                hint="Set KIMI_SHARE_DIR to a folder that you may write to.",
+            ) from error
 
 
 def read_config_for(line: CommandLine, places: Places) -> RawConfig:
@@ -81,6 +89,12 @@ def read_config_for(line: CommandLine, places: Places) -> RawConfig:
         config_text=line.config,
         options=_settings_with_an_option(line),
     )
+
+
+def _secrets(settings: "Settings") -> Iterator[str]:
+    for provider in settings.providers.values():
+        yield provider.api_key.get_secret_value()
+        yield from provider.custom_headers.values()
 
 
 def _settings_with_an_option(line: CommandLine) -> dict[str, Any]:

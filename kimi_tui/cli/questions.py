@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
-from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.terminal import plain
 from kimi_tui.cli.places import Places
 from kimi_tui.config.project import summary_of
 from kimi_tui.config.source import Source
@@ -62,4 +62,4 @@ def _asked(question: str) -> str:
 
 
 def _say(line: str) -> None:
-    print(line[: len(line) - len(line.lstrip())] + plain_line(line))  # noqa: T201
+    print(" ".join(plain(line).split("\n")))  # noqa: T201

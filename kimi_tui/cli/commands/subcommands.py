@@ -8,7 +8,8 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from kimi_tui.base.errors import UsageError
-from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.exit_codes import ExitCode
+from kimi_tui.base.terminal import plain, plain_line
 
 
 def run_subcommand(arguments: Sequence[str]) -> int:
@@ -28,6 +29,8 @@ def run_subcommand(arguments: Sequence[str]) -> int:
             return 2
         end = "" if what.endswith((".", "?", ")")) else "."
         raise UsageError(f"{what}{end}", hint=f"`{program} --help` lists what there is.") from None
+    except SystemExit:  # how typer ends when the reader of stdout has gone
+        return ExitCode.PIPE_CLOSED
     except typer.Abort:
         raise KeyboardInterrupt from None
     return code if isinstance(code, int) else 0
@@ -41,5 +44,5 @@ def new_app(help_text: str) -> typer.Typer:
 
 
 def say(line: str) -> None:
-    """One line on stdout, fit for a terminal; its indentation stays."""
-    typer.echo(line[: len(line) - len(line.lstrip())] + plain_line(line))
+    """One line on stdout, fit for a terminal."""
+    typer.echo(" ".join(plain(line).split("\n")))

@@ -1,0 +1,149 @@
+"""The process: exit codes, streams and signals, before any session is opened."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.e2e.program import KIMI_TUI
+
+
+@pytest.mark.parametrize("arguments", [["-V"], ["--version"], ["-y", "--version"]])
+def test_the_version_is_one_line(program, arguments):
+    done = program.run(*arguments)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.startswith("kimi-tui ")
+    assert done.stdout.count("\n") == 1
+
+
+def test_the_module_is_the_program(program):
+    done = subprocess.run([sys.executable, "-m", "kimi_tui", "-V"], capture_output=True, check=True)
+    assert done.stdout.startswith(b"kimi-tui ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--nonsense"],
+        ["--print", "--mode", "tui"],
+        ["--print", "-w", "nowhere", "-p", "x"],
+        ["--print", "--add-dir", "nowhere", "-p", "x"],
+        ["--print", "--input", "nowhere"],
+        ["-p", "x", "-o", "nowhere/out"],
+        ["--print"],
+        ["sessions", "nonsense"],
+        ["info", "--nonsense"],
+        ["config", "check", "a", "b"],
+    ],
+)
+def test_a_usage_error_is_one_line_on_stderr_and_exits_2(program, arguments):
+    done = program.run(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("output_format", ["json", "stream-json"])
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--print"], 2),
+        (["-p", "x", "--fork"], 2),
+        (["-p", "x", "-w", "nowhere"], 2),
+        (["-p", "x", "--config", "theme = 'mauve'"], 1),
+        (["-p", "x", "--config", "theme = "], 1),
+    ],
+)
+def test_a_program_that_waits_for_a_result_gets_one(program, arguments, code, output_format):
+    done = program.run("--output-format", output_format, *arguments)
+    assert done.exit_code == code
+    assert len(done.lines) == 1
+    assert done.result["exit_code"] == code
+    assert done.result["error"]["what"] in done.stderr
+
+
+def test_no_terminal_is_told_and_exits_2(program):
+    done = program.run()
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("kimi-tui needs a terminal, and standard input is none.")
+    assert "-p" in done.stderr
+
+
+def test_output_that_is_no_terminal_is_told_too(program):
+    ours, theirs = os.openpty()
+    try:
+        process = program.start(stdin=theirs)
+        stdout, stderr = process.communicate(timeout=30)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert (process.returncode, stdout) == (2, b"")
+    assert b"standard output is none" in stderr
+
+
+@pytest.mark.parametrize("term", ["dumb", ""])
+def test_a_terminal_that_cannot_show_a_screen_is_told(terminal, term):
+    child = terminal.start(TERM=term)
+    text = child.read()
+    child.wait()
+    assert child.exitstatus == 2
+    assert "The terminal can't show a screen: TERM is" in text
+
+
+@pytest.mark.parametrize(("lines", "columns"), [(5, 100), (30, 20)])
+def test_a_terminal_that_is_too_small_is_told(terminal, lines, columns):
+    child = terminal.start(lines=lines, columns=columns)
+    text = child.read()
+    child.wait()
+    assert child.exitstatus == 2
+    assert f"{columns}x{lines}" in " ".join(text.split())
+
+
+def test_a_closed_pipe_ends_help_and_lists_quietly(program):
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = program.start("info", stdout=writer)
+    os.close(writer)
+    _, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stderr) == (141, b"")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
+)
+def test_a_signal_while_stdin_is_read_gives_the_result(program, number, code):
+    process = program.start("-p", "x", "--output-format", "stream-json", stdin=subprocess.PIPE)
+    assert process.stderr.readline().startswith(b"Reading stdin until it ends.")
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == code
+    (result,) = [json.loads(line) for line in stdout.splitlines()]
+    assert (result["type"], result["exit_code"]) == ("result", code)
+    assert stderr == b""
+
+
+def test_streams_that_are_closed_are_no_accident(program):
+    closed = ["sh", "-c", f'exec "{KIMI_TUI}" "$@" <&- 2>&-', "sh", "--print"]
+    done = subprocess.run(closed, cwd=program.work_dir, env=program.environment(), capture_output=True)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_print_mode_never_imports_textual_or_rich(program):
+    run = "from kimi_tui.cli.main import main; main(sys.argv[1:])"
+    code = f"import sys; {run}; print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "-p", "x", "-m", "none", "--output-format", "json"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        cwd=program.work_dir,
+        env=program.environment(),
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["type"] == "result"
+    modules = set(done.stderr.split())
+    assert "kimi_tui.headless.print_mode" in modules
+    assert not modules & {"textual", "rich", "typer"}

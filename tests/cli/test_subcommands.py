@@ -1,0 +1,201 @@
+"""The subcommands that tell of files: config, info, sessions."""
+
+import json
+import os
+import sys
+import time
+
+import pytest
+
+CONFIG = """
+[providers.p]
+type = "kimi"
+api_key = "sk-very-secret"
+[models.m]
+provider = "p"
+model = "kimi-k2"
+max_context_size = 1000
+"""
+
+
+def test_config_path_is_where_the_config_is_or_would_be(program):
+    assert program.run("config", "path").stdout == f"{program.share_dir}/config.toml\n"
+    program.share_dir.mkdir()
+    (program.share_dir / "config.yaml").write_text("theme: dark")
+    assert program.run("config", "path").stdout == f"{program.share_dir}/config.yaml\n"
+
+
+def test_config_check_says_everything_that_is_wrong(program):
+    program.configure(f'theme = "mauve"\n{CONFIG}\n[ui]\nmous = 1\n[mcp]\nx = 1')
+    done = program.run("config", "check")
+    assert done.exit_code == 1
+    assert 'theme is "mauve"' in done.stdout
+    assert "Did you mean mouse?" in done.stdout
+    assert "mean something to kimi-cli only: mcp." in done.stdout
+
+
+def test_config_check_is_content_with_a_right_config_and_shows_no_key(program):
+    program.configure(CONFIG)
+    done = program.run("config", "check")
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[-1] == "The settings are right."
+    assert "secret" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("default_model = 'x'" + CONFIG, "no model “x”"), (CONFIG.replace('"p"', '"q"'), "“q”")],
+)
+def test_config_check_sees_names_that_lead_nowhere(program, text, told):
+    program.configure(text)
+    done = program.run("config", "check")
+    assert done.exit_code == 1
+    assert told in done.stdout
+
+
+def test_config_check_of_another_file(program):
+    (program.work_dir / "other.toml").write_text("theme = 'dark'\n[ui]\nmous = 1")
+    done = program.run("config", "check", "other.toml")
+    assert (done.exit_code, "other.toml, line 3" in done.stdout) == (1, True)
+
+
+def editor(program, code: str) -> str:
+    script = program.home / "editor.py"
+    script.write_text(f"import sys\nfrom pathlib import Path\npath = Path(sys.argv[-1])\n{code}\n")
+    return f"{sys.executable} '{script}' --wait"
+
+
+def test_config_edit_opens_the_editor_on_a_config_that_explains_itself_and_checks_it(program):
+    seen = program.home / "seen"
+    program.env["EDITOR"] = editor(
+        program, f"Path({str(seen)!r}).write_text(path.read_text())\npath.write_text('theme = 1')"
+    )
+    done = program.run("config", "edit")
+    assert done.exit_code == 1
+    assert "theme is 1" in done.stdout
+    assert "# [providers.moonshot]" in seen.read_text()
+
+
+def test_the_config_that_explains_itself_is_right_when_its_comments_are_taken_off(program):
+    from kimi_tui.config.template import TEMPLATE
+
+    lines = [line.removeprefix("# ") for line in TEMPLATE.splitlines()]
+    config = "\n".join(line for line in lines if "=" in line or line.startswith("["))
+    program.configure(config)
+    program.env["KIMI_API_KEY"] = "k"
+    done = program.run("config", "check")
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "The settings are right.")
+
+
+def test_an_editor_that_is_not_there_is_told(program):
+    program.env["EDITOR"] = "no-such-editor"
+    done = program.run("config", "edit")
+    assert done.exit_code == 1
+    assert "“no-such-editor” can't be started" in done.stderr
+
+
+def test_info_tells_the_facts_and_no_key(program):
+    program.configure(CONFIG)
+    done = program.run("info", "--json")
+    facts = json.loads(done.stdout)
+    assert facts["share_dir"] == str(program.share_dir)
+    assert facts["model"] == "m (kimi-k2, kimi)"
+    assert "secret" not in done.stdout + program.run("info").stdout
+
+
+def test_info_works_with_a_broken_config(program):
+    program.configure("theme = ")
+    done = program.run("info")
+    assert done.exit_code == 0
+    assert "this is not valid TOML" in done.stdout
+
+
+@pytest.fixture
+def sessions(program):
+    """Two sessions of the work dir, the second used last, and one of another folder."""
+    from kimi_tui.base.paths import work_dir_key
+
+    def write(session_id, work_dir, said, used):
+        folder = program.share_dir / "sessions" / work_dir_key(work_dir) / session_id
+        folder.mkdir(parents=True)
+        journal = folder / "context.jsonl"
+        journal.write_text("".join(json.dumps(record) + "\n" for record in said))
+        os.utime(journal, (used, used))
+        (folder / "state.json").write_text(
+            json.dumps({"title": said[0]["content"], "work_dir": str(work_dir)})
+        )
+
+    now = time.time()
+    write("aaaa-first", program.work_dir, [{"role": "user", "content": "old words"}], now - 100)
+    write(
+        "bbbb-second",
+        program.work_dir,
+        [
+            {"role": "user", "content": "fix \x1b[31mit"},
+            {
+                "role": "assistant",
+                "content": "I look.",
+                "tool_calls": [
+                    {"type": "function", "id": "1", "function": {"name": "LS", "arguments": "{}"}}
+                ],
+            },
+            {"role": "tool", "tool_call_id": "1", "content": "a.py"},
+            {"role": "assistant", "content": "Done."},
+        ],
+        now,
+    )
+    write("cccc-other", program.home, [{"role": "user", "content": "elsewhere"}], now - 50)
+    return program
+
+
+def test_sessions_list_those_of_this_folder_the_last_used_first(sessions):
+    done = sessions.run("sessions", "list")
+    assert [line.split("  ")[0] for line in done.stdout.splitlines()] == ["bbbb-sec", "aaaa-fir"]
+    assert "\x1b" not in done.stdout
+
+
+def test_sessions_list_of_every_folder_and_as_json(sessions):
+    lines = sessions.run("sessions", "list", "--all", "--json").lines
+    assert [line["id"] for line in lines] == ["bbbb-second", "cccc-other", "aaaa-first"]
+    assert lines[1]["work_dir"] == str(sessions.home)
+
+
+def test_sessions_show_what_was_said(sessions):
+    done = sessions.run("sessions", "show", "bbbb")
+    for part in ("[user] fix it", "[assistant] I look.", "→ LS {}", "[tool] a.py", "[assistant] Done."):
+        assert part in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_an_unknown_session_brings_near_ones(sessions):
+    done = sessions.run("sessions", "show", "bbbb-secnod")
+    assert done.exit_code == 1
+    assert "bbbb-second" in done.stderr
+
+
+def test_sessions_rm_asks_first_and_deletes_for_good(sessions):
+    refused = sessions.run("sessions", "rm", "aaaa")
+    assert refused.exit_code == 2
+    assert "--yes" in refused.stderr
+    done = sessions.run("sessions", "rm", "aaaa", "cccc", "--yes")
+    assert done.stdout == "Deleted aaaa-first.\nDeleted cccc-other.\n"
+    assert [line["id"] for line in sessions.run("sessions", "list", "--all", "--json").lines] == [
+        "bbbb-second"
+    ]
+
+
+def test_sessions_rm_in_a_terminal_keeps_what_the_user_does_not_want_gone(sessions, terminal):
+    child = terminal.start("sessions", "rm", "aaaa", "bbbb")
+    child.expect("Delete session aaaa.* for good")
+    child.sendline("n")
+    child.expect("Delete session bbbb.* for good")
+    child.sendline("y")
+    child.expect("Deleted bbbb-second")
+    child.wait()
+    assert [line["id"] for line in sessions.run("sessions", "list", "--json").lines] == ["aaaa-first"]
+
+
+def test_without_sessions_the_list_says_so(program):
+    done = program.run("sessions", "list")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "There are no sessions in" in done.stderr
