@@ -40,6 +40,11 @@ def addresses(text: str) -> list[tuple[int, int]]:
     return found
 
 
+def warm_up() -> None:
+    """Load the parser, which takes some hundredths of a second; may run in a thread of its own."""
+    _parser()
+
+
 @cache
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt

@@ -42,11 +42,13 @@ class Canvas:
         self.width = 0
         self.height = 0
         self._finder = finder
+        self._strips: list[Strip | None] = []
 
     def show(self, rows: Sequence[Row], width: int, height: int) -> list[Region]:
         """Put `rows` on the screen; the regions whose cells change."""
         if (width, height) != (self.width, self.height):
             self.rows, self.width, self.height = rows, width, height
+            self.repaint()
             return [Region(0, 0, width, height)]
         old_rows, self.rows = self.rows, rows
         regions: list[Region] = []
@@ -58,11 +60,30 @@ class Canvas:
             else:
                 span = (0, width)
             if span is not None:
+                self._strips[y] = None
                 regions.append(Region(span[0], y, span[1] - span[0], 1))
+            elif new is not None and old is not None and new.place != old.place:
+                self._strips[y] = None
         return regions
+
+    def repaint(self) -> None:
+        """Marks or colours have changed: every row is drawn anew when it is asked for."""
+        self._strips = [None] * self.height
+
+    def strips(self, start: int, end: int, palette: Palette, marks: Marks) -> list[Strip]:
+        """Rows `start` to `end`, those that have not changed from memory."""
+        return [self.strip(y, palette, marks) for y in range(start, end)]
 
     def strip(self, y: int, palette: Palette, marks: Marks) -> Strip:
         """Row `y` as it is drawn."""
+        if y >= self.height:
+            return Strip.blank(self.width, palette.style(Line().fill))
+        strip = self._strips[y]
+        if strip is None:
+            strip = self._strips[y] = palette.filtered(self._drawn(y, palette, marks))
+        return strip
+
+    def _drawn(self, y: int, palette: Palette, marks: Marks) -> Strip:
         if y >= len(self.rows):
             strip = Strip.blank(self.width, palette.style(Line().fill))
         else:

@@ -2,33 +2,39 @@
 
 from collections.abc import Sequence
 
+from kimi_tui.base.message import ToolCall
 from kimi_tui.tui.transcript.blocks.answer import AnswerBlock
 from kimi_tui.tui.transcript.blocks.block import Block, Clock
 from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
 from kimi_tui.tui.transcript.blocks.toolcall import ToolCallBlock
 from kimi_tui.tui.transcript.blocks.user import UserBlock
+from kimi_tui.tui.transcript.calls import OpenCalls
 from kimi_tui.tui.transcript.flow import Chapter, Flow
 from kimi_tui.tui.transcript.piece import Gallery
 from kimi_tui.tui.transcript.scribe import Scribe
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import CheckpointCreated, ReplayBegin, ReplayEnd, Reverted, TurnBegin
 
+_BOUNDARIES = frozenset({TurnBegin, ReplayEnd, Reverted})
+
 
 class Chronicle:
     """Receives messages in order. A replay is only stored, a turn to a chapter, so that opening is quick."""
 
     def __init__(self, gallery: Gallery, clock: Clock) -> None:
-        self.flow = Flow(gallery, read_chapter)
+        self.flow = Flow(gallery, self._read)
         self._clock = clock
-        self._scribe = Scribe(self, clock=clock)
+        self._calls = OpenCalls(clock)
+        self._scribe = Scribe(self, calls=self._calls)
         self._replayed: list[Outgoing] | None = None
         self.arrivals = 0
         """Counts what came to be seen."""
+        self._history_is_open = False
 
     @property
     def running(self) -> list[ToolCallBlock]:
         """Tool calls whose time passes."""
-        return self._scribe.running
+        return self._calls.running
 
     def show(self, message: Outgoing) -> None:
         """Take in one message. Call `settle` after the last of a batch."""
@@ -39,6 +45,16 @@ class Chronicle:
         else:
             self._scribe.show(message)
 
+    def store(self, messages: Sequence[Outgoing]) -> Sequence[Outgoing]:
+        """Take in what of `messages` belongs to a replay, quickly; the rest is given back for `show`."""
+        if self._replayed is None and not any(type(message) is ReplayBegin for message in messages):
+            return messages
+        for index, message in enumerate(messages):
+            self.show(message)
+            if type(message) is ReplayEnd:
+                return messages[index + 1 :]
+        return ()
+
     def settle(self) -> None:
         """A batch is over."""
         self._scribe.settle()
@@ -46,12 +62,16 @@ class Chronicle:
     def clear(self) -> None:
         """Forget everything."""
         self.flow.clear()
-        self._scribe = Scribe(self, clock=self._clock)
+        self._calls = OpenCalls(self._clock)
+        self._scribe = Scribe(self, calls=self._calls)
         self._replayed = None
 
     def block_of_call(self, call_id: str) -> ToolCallBlock | None:
         """The block of a tool call, the latest first."""
         for index in range(len(self.flow.chapters) - 1, -1, -1):
+            stored = self.flow.chapters[index].stored
+            if stored and not any(isinstance(m, ToolCall) and m.id == call_id for m in stored):
+                continue
             for block in reversed(self.flow.blocks_of(index)):
                 if isinstance(block, ToolCallBlock) and block.call_id == call_id:
                     return block
@@ -64,6 +84,16 @@ class Chronicle:
                 if isinstance(block, AnswerBlock):
                     return block
         return None
+
+    def toggle_all(self) -> None:
+        """Unfold everything that is folded, or fold everything when nothing is; history as it is read."""
+        blocks = [block for chapter in self.flow.chapters for block in chapter.blocks if block.foldable]
+        unfold = any(block.folded for block in blocks)
+        self._history_is_open = unfold
+        for block in blocks:
+            if block.folded == unfold:
+                block.toggle()
+                self.flow.recount(block)
 
     # what a scribe asks of its page
 
@@ -105,20 +135,22 @@ class Chronicle:
 
     # history
 
+    def _read(self, chapter: Chapter, messages: Sequence[Outgoing]) -> None:
+        read_chapter(chapter, messages)
+        if self._history_is_open:
+            for block in chapter.blocks:
+                block.toggle()
+
     def _replay(self, message: Outgoing) -> None:
-        assert self._replayed is not None
         kind = type(message)
-        if kind is TurnBegin:
+        if kind in _BOUNDARIES:
             self._store()
-        elif kind is ReplayEnd:
-            self._store()
+        if kind is ReplayEnd:
             self._replayed = None
-            return
         elif isinstance(message, Reverted):
-            self._store()
             self.revert(message)
-            return
-        self._replayed.append(message)
+        elif self._replayed is not None:
+            self._replayed.append(message)
 
     def _store(self) -> None:
         if self._replayed:
@@ -138,7 +170,7 @@ def mark_checkpoint(chapter: Chapter, event: CheckpointCreated) -> None:
 
 def read_chapter(chapter: Chapter, messages: Sequence[Outgoing]) -> None:
     """Make the blocks of a stored turn."""
-    scribe = Scribe(_StoredPage(chapter), clock=None)
+    scribe = Scribe(_StoredPage(chapter), calls=OpenCalls(None))
     for message in messages:
         scribe.show(message)
     scribe.close()

@@ -15,8 +15,7 @@ def selected_text(flow: Flow, selection: Selection) -> str:
     """The text between the ends of `selection`; with no ends, the source of every block."""
     start, end = selection.start, selection.end
     if start is None and end is None:
-        sources = (block.source() for index in range(len(flow.chapters)) for block in flow.blocks_of(index))
-        return "\n\n".join(filter(None, sources))
+        return "\n\n".join(filter(None, (block.source() for block in flow.blocks())))
     first = START if start is None else place_of_code(start.y)
     last = None if end is None else place_of_code(end.y)
     text: list[str] = []

@@ -1,9 +1,13 @@
-"""Finding text in the conversation, block by block and row by row."""
+"""Finding text in the conversation: where it stands, row by row, and how often."""
 
 from collections.abc import Iterator
 
-from kimi_tui.tui.transcript.blocks.block import Block
+from kimi_tui.base.content import TextPart, ThinkPart, text_of
+from kimi_tui.base.message import ToolCall
+from kimi_tui.tui.transcript.blocks.output import output_text
 from kimi_tui.tui.transcript.flow import Flow, Place
+from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.events import Notification, SteerInput, ToolResult, TurnBegin
 
 
 class Finder:
@@ -21,60 +25,66 @@ class Finder:
         self.current = None
         if not self.needle:
             return 0
-        return sum(block.full_text().lower().count(self.needle) for _, block in self._blocks())
+        return sum(self._count(chapter) for chapter in range(len(self._flow.chapters)))
 
     def step(self, direction: int, start: Place) -> Place | None:
         """The next match after the current one, or after `start`; None when there is none at all."""
         if not self.needle:
             return None
         here = self.current or start
-        inclusive = self.current is None
-        places = self._matching_blocks()
-        if direction < 0:
-            places.reverse()
-        ahead = [block for block in places if (block >= here[:2] if direction > 0 else block <= here[:2])]
-        around = [block for block in places if block not in ahead]
-        for lap, blocks in enumerate((ahead, around, ahead)):
-            for chapter, block in blocks:
-                rows = self._rows(chapter, block)
-                if direction < 0:
-                    rows.reverse()
-                for place in rows:
-                    if lap or self._is_beyond(place, here, direction, inclusive=inclusive):
-                        self.current = place
-                        return place
+        for lap in range(2):
+            for place in self._matches(direction, here.chapter, whole=bool(lap)):
+                if lap or self._is_ahead(place, here, direction):
+                    self.current = place
+                    return place
         return None
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Where the text stands in a row, as character ranges."""
-        found: list[tuple[int, int]] = []
-        if not self.needle:
-            return found
         lowered = text.lower()
-        start = lowered.find(self.needle)
+        found: list[tuple[int, int]] = []
+        start = lowered.find(self.needle) if self.needle else -1
         while start >= 0:
             found.append((start, start + len(self.needle)))
             start = lowered.find(self.needle, start + len(self.needle))
         return found
 
-    def _blocks(self) -> Iterator[tuple[tuple[int, int], Block]]:
-        for chapter in range(len(self._flow.chapters)):
-            for index, block in enumerate(self._flow.blocks_of(chapter)):
-                yield (chapter, index), block
+    def _is_ahead(self, place: Place, here: Place, direction: int) -> bool:
+        if place == here:
+            return self.current is None
+        return place > here if direction > 0 else place < here
 
-    def _matching_blocks(self) -> list[tuple[int, int]]:
-        return [place for place, block in self._blocks() if self.needle in block.full_text().lower()]
+    def _matches(self, direction: int, chapter: int, *, whole: bool) -> Iterator[Place]:
+        # Matches from `chapter` on in a direction; with `whole`, from the far end on.
+        last = len(self._flow.chapters) - 1
+        if whole:
+            chapter = 0 if direction > 0 else last
+        for index in range(chapter, last + 1) if direction > 0 else range(min(chapter, last), -1, -1):
+            if not self._count(index):
+                continue
+            blocks = range(len(self._flow.blocks_of(index)))
+            for block in blocks if direction > 0 else reversed(blocks):
+                yield from self._rows(index, block)[::direction]
+
+    def _count(self, index: int) -> int:
+        # A stored turn is searched as the messages it is, without making blocks of them.
+        chapter = self._flow.chapters[index]
+        texts = map(_text_of, chapter.stored) if chapter.stored else (b.searched() for b in chapter.blocks)
+        return sum(text.lower().count(self.needle) for text in texts)
 
     def _rows(self, chapter: int, index: int) -> list[Place]:
         # The rows that show the text. A folded block opens; text broken over rows is found at its head.
         block = self._flow.blocks_of(chapter)[index]
-        rows = self._visible_rows(chapter, index, block)
+        if self.needle not in block.searched().lower():
+            return []
+        rows = self._visible_rows(chapter, index)
         if not rows and block.folded and block.toggle():
             self._flow.recount(block)
-            rows = self._visible_rows(chapter, index, block)
-        return rows or [Place(chapter, index, 0, min(1, len(self._head(block)) - 1))]
+            rows = self._visible_rows(chapter, index)
+        return rows or ([Place(chapter, index, 0, block.head_gap)] if block.pieces else [])
 
-    def _visible_rows(self, chapter: int, index: int, block: Block) -> list[Place]:
+    def _visible_rows(self, chapter: int, index: int) -> list[Place]:
+        block = self._flow.blocks_of(chapter)[index]
         return [
             Place(chapter, index, number, row)
             for number, piece in enumerate(block.pieces)
@@ -82,10 +92,18 @@ class Finder:
             if self.needle in line.text.lower()
         ]
 
-    def _head(self, block: Block) -> list[object]:
-        return list(self._flow.picture(block, block.pieces[0]).lines) if block.pieces else [None]
 
-    def _is_beyond(self, place: Place, here: Place, direction: int, *, inclusive: bool) -> bool:
-        if place == here:
-            return inclusive
-        return place > here if direction > 0 else place < here
+def _text_of(message: Outgoing) -> str:
+    match message:
+        case TextPart(text=text) | ThinkPart(think=text):
+            return text
+        case ToolCall(function=function):
+            return f"{function.name} {function.arguments or ''}"
+        case ToolResult(return_value=value):
+            return f"{output_text(value.output)}\n{value.message if value.is_error else ''}"
+        case TurnBegin(user_input=user_input) | SteerInput(user_input=user_input):
+            return text_of(user_input)
+        case Notification(title=title, body=body):
+            return f"{title}\n{body}"
+        case _:
+            return ""

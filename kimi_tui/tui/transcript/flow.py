@@ -143,6 +143,11 @@ class Flow:
                 self.recount(block)
         return chapter.blocks
 
+    def blocks(self) -> Iterator[Block]:
+        """Every block, from the first."""
+        for index in range(len(self.chapters)):
+            yield from self.blocks_of(index)
+
     def picture(self, block: Block, piece: Piece) -> Picture:
         """`piece` laid out; its height is exact from here on."""
         picture = self._gallery.picture(piece, self.width)
@@ -183,9 +188,12 @@ class Flow:
 
     def offset(self, place: Place) -> int:
         """Rows between the top and `place`, by the heights known now."""
-        rows = sum(chapter.height for chapter in self.chapters[: place.chapter])
         if place.chapter >= len(self.chapters):
-            return rows
+            return self.height
+        if place.chapter > len(self.chapters) // 2:
+            rows = self.height - sum(chapter.height for chapter in self.chapters[place.chapter :])
+        else:
+            rows = sum(chapter.height for chapter in self.chapters[: place.chapter])
         blocks = self.blocks_of(place.chapter)
         rows += sum(block.counted for block in blocks[: place.block])
         if place.block >= len(blocks):

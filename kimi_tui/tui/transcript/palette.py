@@ -1,10 +1,12 @@
 """The palette: what colour each ink has in the theme of the moment."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.style import Style
 from textual.color import Color
 from textual.css.styles import RenderStyles
+from textual.filter import LineFilter
+from textual.strip import Strip
 
 from kimi_tui.tui.markdown.line import Ink
 
@@ -65,12 +67,19 @@ class Palette:
     """Turns inks into styles. Made anew when the theme or the styles change."""
 
     def __init__(
-        self, styles_of: Callable[[str], RenderStyles], *, foreground: Color, background: Color, ansi: bool
+        self,
+        styles_of: Callable[[str], RenderStyles],
+        *,
+        foreground: Color,
+        background: Color,
+        ansi: bool,
+        filters: Sequence[LineFilter] = (),
     ) -> None:
         self._styles_of = styles_of
         self._foreground = foreground
         self._background = background
         self._ansi = ansi
+        self._filters = filters
         self._styles: dict[Ink, Style] = {}
 
     def style(self, ink: Ink) -> Style:
@@ -79,6 +88,12 @@ class Palette:
         if style is None:
             style = self._styles[ink] = self._mixed(ink)
         return style
+
+    def filtered(self, strip: Strip) -> Strip:
+        """`strip` as the app's filters leave it: without colours for `NO_COLOR`, for instance."""
+        for line_filter in self._filters:
+            strip = strip.apply_filter(line_filter, self._background)
+        return strip
 
     def _mixed(self, ink: Ink) -> Style:
         foreground, background = self._foreground, self._background

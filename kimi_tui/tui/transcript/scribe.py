@@ -1,20 +1,22 @@
 """The scribe: turns what the wire delivers into blocks."""
 
-from collections.abc import Callable
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from kimi_tui.base.content import AudioURLPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
-from kimi_tui.base.message import ToolCall, ToolCallPart
+from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.base.terminal import plain_line
-from kimi_tui.tui.markdown.line import Spans, ink
+from kimi_tui.tui.markdown.line import Spans
 from kimi_tui.tui.transcript.blocks.answer import AnswerBlock
-from kimi_tui.tui.transcript.blocks.block import Block, Clock, seconds, tokens
+from kimi_tui.tui.transcript.blocks.block import Block, seconds, tokens
 from kimi_tui.tui.transcript.blocks.media import described
 from kimi_tui.tui.transcript.blocks.notice import NoticeBlock, RuleBlock, Severity
 from kimi_tui.tui.transcript.blocks.plan import PlanBlock, SideQuestionBlock
 from kimi_tui.tui.transcript.blocks.thinking import ThinkingBlock
 from kimi_tui.tui.transcript.blocks.toolcall import ToolCallBlock
 from kimi_tui.tui.transcript.blocks.user import UserBlock
+from kimi_tui.tui.transcript.calls import OpenCalls
+from kimi_tui.tui.transcript.child import ChildPage, child_margin
+from kimi_tui.tui.transcript.page import Page
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.events import (
@@ -51,34 +53,6 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
 
-_SUBAGENT_GUIDE: Spans = (("  ", ink()), ("│ ", ink("guide")))
-
-
-class Page(Protocol):
-    """Where a scribe's blocks go."""
-
-    def begin_turn(self) -> None:
-        """What follows is a turn of its own."""
-
-    def append(self, block: Block) -> None:
-        """Put `block` at the end."""
-
-    def changed(self, block: Block) -> None:
-        """`block` shows something else now."""
-
-    def drop(self, block: Block) -> None:
-        """Take away `block`, one of the last."""
-
-    def checkpoint(self, event: CheckpointCreated) -> None:
-        """A checkpoint stands here."""
-
-    def revert(self, event: Reverted) -> None:
-        """Everything after a checkpoint is undone."""
-
-
-Calls = dict[str, tuple[ToolCallBlock, Page]]
-_Act = Callable[[ToolCallBlock], None]
-
 
 class Scribe:
     """Reads messages in order and keeps what is open: the answer, the thought, the calls of the turn."""
@@ -87,29 +61,19 @@ class Scribe:
         self,
         page: Page,
         *,
-        clock: Clock | None,
+        calls: OpenCalls,
         margin: Spans = (),
-        calls: Calls | None = None,
     ) -> None:
-        self.clock = clock
-        """None while history is read: nobody knows how long things took."""
         self._page = page
+        self._calls = calls
         self._margin = margin
-        self._calls: Calls = {} if calls is None else calls
         self._speaking: AnswerBlock | ThinkingBlock | None = None
         self._step: list[Block] = []
         self._last: Block | None = None
-        self._last_call: ToolCallBlock | None = None
-        self._requests: dict[str, str] = {}
         self._questions: dict[str, SideQuestionBlock] = {}
         self._subagents: dict[str, Scribe] = {}
         self._compaction: RuleBlock | None = None
         self._in_turn = False
-
-    @property
-    def running(self) -> list[ToolCallBlock]:
-        """Calls that run, by the clock."""
-        return [block for block, _ in self._calls.values() if block.status == "running"]
 
     def show(self, message: Outgoing) -> None:
         """Take in one message. Call `settle` after the last of a batch."""
@@ -119,14 +83,13 @@ class Scribe:
             case ThinkPart(think=think):
                 self._think(think)
             case ToolCallPart():
-                self._more_arguments(message)
+                self._calls.feed_arguments(message)
             case ToolOutput(tool_call_id=call_id, text=text):
-                self._with_call(call_id, lambda call: call.feed_output(text))
+                self._calls.feed_output(call_id, text)
             case ToolCall():
                 self._call(message)
             case ToolResult(tool_call_id=call_id, return_value=value):
-                self._with_call(call_id, lambda call: call.finish(value))
-                self._calls.pop(call_id, None)
+                self._calls.finish(call_id, value)
             case SubagentEvent():
                 self._subagent(message)
             case TurnBegin(user_input=user_input):
@@ -146,12 +109,11 @@ class Scribe:
                 if not self._in_turn:
                     self._add(NoticeBlock("warning", "Interrupted.", margin=self._margin))
             case ApprovalRequest() | QuestionRequest():
-                self._requests[message.id] = message.tool_call_id
-                self._with_call(message.tool_call_id, ToolCallBlock.wait)
+                self._calls.ask(message)
             case ApprovalResponse(request_id=request_id) | RequestClosed(request_id=request_id):
-                self._with_call(self._requests.pop(request_id, ""), ToolCallBlock.begin)
+                self._calls.answered(request_id)
             case StatusUpdate():
-                self._begin_written_calls()
+                self._calls.begin_written()
             case CompactionBegin():
                 self._compaction = RuleBlock("compacting the context …", margin=self._margin)
                 self._add(self._compaction)
@@ -223,7 +185,7 @@ class Scribe:
             if not text:
                 return
             self._finish_speaking()
-            self._speaking = ThinkingBlock(self.clock, margin=self._margin)
+            self._speaking = ThinkingBlock(self._calls.clock, margin=self._margin)
             self._add_spoken(self._speaking)
         self._speaking.feed(text)
 
@@ -237,33 +199,7 @@ class Scribe:
 
     def _call(self, call: ToolCall) -> None:
         self._finish_speaking()
-        block = ToolCallBlock(
-            call.id, call.function.name, call.function.arguments, self.clock, margin=self._margin
-        )
-        self._calls[call.id] = (block, self._page)
-        self._last_call = block
-        self._add_spoken(block)
-
-    def _more_arguments(self, part: ToolCallPart) -> None:
-        known = self._calls.get(part.tool_call_id) if part.tool_call_id else None
-        block = known[0] if known is not None else self._last_call
-        if block is not None and part.arguments_part:
-            block.feed_arguments(part.arguments_part)
-            self._page.changed(block)
-
-    def _with_call(self, call_id: str, act: _Act) -> None:
-        self._begin_written_calls()
-        if known := self._calls.get(call_id):
-            block, page = known
-            act(block)
-            page.changed(block)
-
-    def _begin_written_calls(self) -> None:
-        # The model's message is complete: what it asked for runs.
-        for block, page in self._calls.values():
-            if block.status == "writing":
-                block.begin()
-                page.changed(block)
+        self._add_spoken(self._calls.open(call, self._page, self._margin))
 
     def _subagent(self, message: SubagentEvent) -> None:
         key = message.parent_tool_call_id or message.agent_id or ""
@@ -279,16 +215,15 @@ class Scribe:
             scribe.settle()
 
     def _new_subagent(self, key: str, message: SubagentEvent) -> "Scribe":
-        if key in self._calls:
-            parent, page = self._calls[key]
-        else:
-            parent = ToolCallBlock(key, plain_line(message.subagent_type or "agent"), None, self.clock)
-            page = self._page
-            self._calls[key] = (parent, page)
-            self._add(parent)
+        known = self._calls.place_of(key)
+        if known is None:
+            name = message.subagent_type or "agent"
+            block = self._calls.open(ToolCall(key, FunctionCall(name)), self._page, self._margin)
+            self._add(block)
+            known = (block, self._page)
+        parent, page = known
         parent.begin()
-        margin = (*parent.margin, *_SUBAGENT_GUIDE)
-        return Scribe(_ChildPage(parent, page), clock=self.clock, margin=margin, calls=self._calls)
+        return Scribe(ChildPage(parent, page), calls=self._calls, margin=child_margin(parent))
 
     # how a turn goes
 
@@ -318,10 +253,10 @@ class Scribe:
         self._speaking = None
         for block in reversed(self._step):
             if isinstance(block, ToolCallBlock):
-                self._calls.pop(block.call_id, None)
+                self._calls.forget(block)
             self._page.drop(block)
         self._step = []
-        self._last = self._last_call = None
+        self._last = None
         cause = f"status {retry.status_code}" if retry.status_code else plain_line(retry.error_type)
         wait = f" in {seconds(retry.wait_s)}" if retry.wait_s >= 0.05 else ""
         what = f"The model's server failed ({cause}); trying again{wait}."
@@ -330,11 +265,7 @@ class Scribe:
 
     def _close_all(self) -> None:
         self._finish_speaking()
-        for block, page in self._calls.values():
-            block.cancel()
-            page.changed(block)
-        self._calls.clear()
-        self._requests.clear()
+        self._calls.cancel_all()
 
     def _end_compaction(self, end: CompactionEnd) -> None:
         block, self._compaction = self._compaction, None
@@ -363,38 +294,3 @@ class Scribe:
             block.refold()
         self._last = block
         self._page.append(block)
-
-
-class _ChildPage:
-    """The blocks of a sub-agent, within the call that started it."""
-
-    def __init__(self, parent: ToolCallBlock, page: Page) -> None:
-        self._parent = parent
-        self._page = page
-
-    def begin_turn(self) -> None:
-        """A sub-agent's turn is no turn of the conversation."""
-
-    def append(self, block: Block) -> None:
-        """Put `block` at the end of the children."""
-        block.above = False
-        if block.pieces:
-            block.refold()
-        self._parent.children.append(block)
-        self.changed(block)
-
-    def changed(self, block: Block) -> None:
-        """Let the parent show what its children show now."""
-        self._parent.gather()
-        self._page.changed(self._parent)
-
-    def drop(self, block: Block) -> None:
-        """Take a child away."""
-        self._parent.children.remove(block)
-        self.changed(block)
-
-    def checkpoint(self, event: CheckpointCreated) -> None:
-        """A sub-agent's checkpoints are its own."""
-
-    def revert(self, event: Reverted) -> None:
-        """A sub-agent's jumps are its own."""

@@ -4,6 +4,7 @@ The place of the top row is what is kept, never a number of rows from the start:
 or are measured above it don't move what is being read. While it follows the end, the end is kept instead.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from kimi_tui.tui.markdown.line import Line
@@ -77,6 +78,26 @@ class Viewport:
             return
         self.go_to(self._flow.up(place, above))
 
+    def hold(self, place: Place | None) -> None:
+        """The block that begins at `place` folds or unfolds: its head stays in sight."""
+        if place is not None and place[:2] == self.top[:2] and self.top > place:
+            self.go_to(place)
+        elif self.following:
+            self.following = False
+
+    def rewrap(self, width: int) -> None:
+        """The width changes: keep the text that stands on top there."""
+        block = self._flow.block_at(self.top)
+        if not self.following and block is not None and self.top.piece < len(block.pieces):
+            piece = block.pieces[self.top.piece]
+            before = self._flow.picture(block, piece).lines
+            self._flow.width = width
+            row = _row_of_text(self._flow.picture(block, piece).lines, _text_above(before, self.top.row))
+            self.top = self.top._replace(
+                row=min(self.top.row, piece.gap) if self.top.row <= piece.gap else row
+            )
+        self._flow.width = width
+
     def _top_at_end(self) -> Place:
         rows = 0
         top = START
@@ -98,3 +119,16 @@ class Viewport:
                 rows.append(Row(place._replace(row=index), block, picture))
             row = 0
         return rows
+
+
+def _text_above(lines: Sequence[Line], row: int) -> int:
+    return sum(len(line.text) - line.margin for line in lines[:row])
+
+
+def _row_of_text(lines: Sequence[Line], characters: int) -> int:
+    # The row that shows the character after so many.
+    for row, line in enumerate(lines):
+        characters -= len(line.text) - line.margin
+        if characters < 0:
+            return row
+    return max(0, len(lines) - 1)

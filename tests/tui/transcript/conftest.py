@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import ClassVar
 
 import pytest
 from textual.app import App, ComposeResult
@@ -24,7 +25,7 @@ class FakeClock:
 class Host(App[None]):
     """Nothing but a transcript; remembers what the transcript posts."""
 
-    CSS_PATH = [asset_path("styles", "transcript.tcss")]
+    CSS_PATH: ClassVar = [asset_path("styles", "transcript.tcss")]
 
     def __init__(self, clock: FakeClock) -> None:
         super().__init__()

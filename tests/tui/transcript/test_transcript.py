@@ -1,9 +1,8 @@
 """The conversation pane shows what the wire tells."""
 
-from tests.tui.transcript.conftest import OpenStage
-
 from kimi_tui.base.content import TextPart
 from kimi_tui.wire.events import StepBegin, TurnBegin, TurnEnd
+from tests.tui.transcript.conftest import OpenStage
 
 
 async def test_a_prompt_and_its_answer_stand_below_each_other(stage: OpenStage) -> None:

@@ -61,7 +61,11 @@ class Block:
         raise NotImplementedError
 
     def full_text(self) -> str:
-        """Everything there is to read of it, for a pager and for search."""
+        """Everything there is to read of it, for a pager."""
+        return self.source()
+
+    def searched(self) -> str:
+        """What a search looks through."""
         return self.source()
 
     @property

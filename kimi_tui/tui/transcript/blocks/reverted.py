@@ -1,10 +1,12 @@
 """A jump to another checkpoint, and what it left behind."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kimi_tui.tui.markdown.line import Line, Spans, ink, span_width
 from kimi_tui.tui.markdown.wrap import truncated
 from kimi_tui.tui.transcript.blocks.block import Block, counted
+from kimi_tui.tui.transcript.piece import Piece
 from kimi_tui.wire.events import Reverted, RevertReason
 
 _WORDS: dict[RevertReason, str] = {
@@ -43,10 +45,17 @@ class RevertedBlock(Block):
         self.pieces = [self._head]
         if not self.folded:
             for block in self.undone:
-                for piece in block.pieces:
-                    piece.margin = (*self.margin, *_GUIDE)
-                    piece.redraw()
-                    self.pieces.append(piece)
+                self.pieces += [self._dimmed(piece) for piece in block.pieces]
+
+    def _dimmed(self, piece: Piece) -> Piece:
+        def draw(width: int) -> list[Line]:
+            return [
+                replace(line, spans=tuple((text, style.plus("undone")) for text, style in line.spans))
+                for line in piece.draw(width)
+            ]
+
+        margin = (*self.margin, *_GUIDE)
+        return Piece(draw, gap=piece.gap, guess=piece.height - piece.gap, margin=margin)
 
     def source(self) -> str:
         """What happened, in words."""
@@ -55,6 +64,10 @@ class RevertedBlock(Block):
     def full_text(self) -> str:
         """What happened and what was undone."""
         return "\n\n".join([self._words(), *(block.full_text() for block in self.undone)])
+
+    def searched(self) -> str:
+        """What happened; what was undone is not searched."""
+        return self._words()
 
     @property
     def title(self) -> str:

@@ -65,4 +65,8 @@ class ThinkingBlock(SinglePieceBlock):
     def _summary(self) -> str:
         if self.running:
             return "thinking"
-        return "thought" if self.duration is None else f"thought for {seconds(self.duration)}"
+        return (
+            "thought"
+            if self.duration is None or self.duration < 0.05
+            else f"thought for {seconds(self.duration)}"
+        )

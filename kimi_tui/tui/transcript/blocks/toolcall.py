@@ -157,6 +157,11 @@ class ToolCallBlock(Block):
         inner = [child.full_text() for child in self.children]
         return "\n\n".join(filter(None, (self.name, self.source(), *inner)))
 
+    def searched(self) -> str:
+        """Name, arguments as they came, output, and what its sub-agent did."""
+        output = self._live if self.result is None else self._result_text()
+        return "\n".join((self.name, self.arguments.text, output, *(c.searched() for c in self.children)))
+
     def refold(self) -> None:
         """Show its end only, or all."""
         self._head.gap = self.head_gap

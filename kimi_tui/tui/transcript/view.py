@@ -1,0 +1,224 @@
+"""A scroll view over a flow of blocks: it lays out, measures and draws only what is seen."""
+
+from typing import ClassVar, Protocol
+
+from textual.geometry import Region, Size, Spacing
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.widget import Widget
+
+from kimi_tui.tui.transcript.blocks.block import Block
+from kimi_tui.tui.transcript.canvas import PILL, Canvas, Marks
+from kimi_tui.tui.transcript.copying import selected_text
+from kimi_tui.tui.transcript.finder import Finder
+from kimi_tui.tui.transcript.flow import START, Flow, Place
+from kimi_tui.tui.transcript.pacer import Pacer
+from kimi_tui.tui.transcript.palette import COMPONENT_CLASSES, Palette
+from kimi_tui.tui.transcript.piece import Gallery
+from kimi_tui.tui.transcript.viewport import Viewport
+
+
+class Source(Protocol):
+    """Where the blocks come from."""
+
+    flow: Flow
+    arrivals: int
+    """Counts what came to be seen."""
+
+
+class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
+    """Shows a flow and scrolls in it.
+
+    The place of the top row is the truth; Textual's `scroll_y` and `virtual_size` follow it, since they
+    count rows whose heights are guesses while nobody looks at them. Nothing here causes a layout pass. A
+    drawing compares the new rows with those on the screen and refreshes only the cells that differ.
+    It draws without border and padding: a container around it may have them.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENT_CLASSES
+    ALLOW_SELECT = True
+    DEFAULT_CSS = """
+    FlowView {
+        width: 1fr;
+        height: 1fr;
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    has_new_below: reactive[bool] = reactive(default=False, repaint=False)
+    """Whether something has come below the screen since the user scrolled up."""
+
+    def __init__(
+        self,
+        source: Source,
+        gallery: Gallery,
+        *,
+        name: str | None = None,
+        id: str | None = None,  # noqa: A002 - Textual's name for it
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self.gallery = gallery
+        """What has been laid out; its counter says how often."""
+        self.selected: Block | None = None
+        self._source = source
+        self._flow = source.flow
+        self._viewport = Viewport(self._flow)
+        self._finder = Finder(self._flow)
+        self._canvas = Canvas(self._finder)
+        self._pacer = Pacer(self._draw, self.set_timer)
+        self._palette: Palette | None = None
+        self._palette_key: object = None
+        self._thumb = (0, 0)
+        self._seen = 0
+
+    # drawing
+
+    def _draw(self) -> None:
+        width, height = self.size
+        if not width or not height:
+            return
+        self._flow.width, self._viewport.height = width, height
+        regions = self._canvas.show(self._viewport.rows(), width, height)
+        self._note_new_below()
+        self._sync_scrollbar()
+        if regions:
+            self.refresh(*regions)
+
+    def _note_new_below(self) -> None:
+        if self._viewport.following:
+            self.has_new_below = False
+        elif self._source.arrivals != self._seen:
+            self.has_new_below = True
+        self._seen = self._source.arrivals
+
+    def watch_has_new_below(self) -> None:
+        """Show or hide the mark on the last row."""
+        width, height = self.size
+        self._canvas.repaint()
+        self.refresh(Region(max(0, width - len(PILL)), height - 1, len(PILL), 1))
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The strips of some rows. Only those that have changed are made: a frame asks for all of them."""
+        if self.styles.gutter != Spacing():
+            return super().render_lines(crop)
+        strips = self._canvas.strips(crop.y, crop.bottom, self._colours(), self._marks())
+        if crop.column_span == (0, self._canvas.width):
+            return strips
+        return [strip.crop(crop.x, crop.right) for strip in strips]
+
+    def render_line(self, y: int) -> Strip:
+        """The strip of one row of the screen."""
+        return self._canvas.strip(y, self._colours(), self._marks())
+
+    def _repaint(self) -> None:
+        self._canvas.repaint()
+        self.refresh()
+
+    def _marks(self) -> Marks:
+        selection = self.text_selection
+        if selection is None:
+            return Marks(selected=self.selected, pill=self.has_new_below)
+        style = self.screen.get_component_rich_style("screen--selection")
+        return Marks(self.selected, selection, style, self.has_new_below)
+
+    def _colours(self) -> Palette:
+        if self._palette is None:
+            _, _, background, foreground = self.colors
+            self._palette = Palette(
+                self.get_component_styles,
+                foreground=foreground,
+                background=background,
+                ansi=self.app.native_ansi_color,
+                filters=self.get_line_filters(),
+            )
+        return self._palette
+
+    def notify_style_update(self) -> None:
+        """The theme may be another one: then no colour is known any more."""
+        super().notify_style_update()
+        key = (self.app.theme, self.colors, self.app.native_ansi_color)
+        if key != self._palette_key:
+            self._palette_key, self._palette = key, None
+            self.gallery.forget_colours()
+            self._repaint()
+
+    def on_resize(self) -> None:
+        """Lay out what is seen at the new width; what stands on top stays there."""
+        if self._flow.width and self._flow.width != self.size.width:
+            self.screen.clear_selection()
+            self._viewport.rewrap(self.size.width)
+        self._pacer.draw_now()
+
+    # scrolling
+
+    def _sync_scrollbar(self) -> None:
+        height = self.size.height
+        offset = self._flow.offset(self._viewport.top)
+        total = max(self._flow.height, offset + len(self._canvas.rows))
+        self.set_reactive(Widget.virtual_size, Size(self.size.width, total))
+        self.set_reactive(Widget.scroll_y, float(offset))
+        self.set_reactive(Widget.scroll_target_y, float(offset))
+        # The bar is drawn anew only when its thumb moves or grows by a row.
+        thumb = (height * offset // max(1, total), height * height // max(1, total))
+        if thumb != self._thumb and self.show_vertical_scrollbar:
+            self._thumb = thumb
+            self.vertical_scrollbar.window_virtual_size = total
+            self.vertical_scrollbar.window_size = height
+            self.vertical_scrollbar.position = offset
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Somebody else scrolled: the wheel, the bar, or a selection that is dragged past the edge."""
+        rows = round(new_value) - self._flow.offset(self._viewport.top)
+        if rows and self._viewport.height:
+            self._viewport.scroll(rows)
+            self._pacer.draw_now()
+
+    def scroll_to(self, x: float | None = None, y: float | None = None, **options: object) -> None:
+        """Scroll without animation: rows may turn out higher than guessed on the way."""
+        if y is not None:
+            self.scroll_y = y
+
+    def scroll_rows(self, rows: int) -> None:
+        """Scroll down by some rows, up when negative."""
+        self._viewport.scroll(rows)
+        self._pacer.draw_now()
+
+    def follow(self) -> None:
+        """Go to the end and stay there."""
+        self._go_to(None)
+
+    def _go_to(self, place: Place | None) -> None:
+        self._viewport.go_to(place)
+        self._pacer.draw_now()
+
+    def action_scroll_rows(self, rows: int) -> None:
+        """Scroll by rows."""
+        self.scroll_rows(rows)
+
+    def action_scroll_pages(self, pages: float) -> None:
+        """Scroll by screens, keeping two rows of the last one in sight."""
+        rows = max(1, self.size.height - 2) * pages
+        self.scroll_rows(round(rows) or (1 if pages > 0 else -1))
+
+    def action_scroll_home(self) -> None:
+        """Go to the beginning."""
+        self._go_to(START)
+
+    def action_scroll_end(self) -> None:
+        """Go to the end and stay there."""
+        self.follow()
+
+    # selecting text
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The text under `selection`."""
+        return selected_text(self._flow, selection), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """The selection covers other cells."""
+        self._repaint()
