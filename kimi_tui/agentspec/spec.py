@@ -1,0 +1,53 @@
+"""An agent, resolved: what its file and the files that it extends come to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRef:
+    """A tool of an agent."""
+
+    reference: str
+    """A built-in tool's name, or `module:Class`."""
+    rename: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name that the model knows it by."""
+        return self.rename or self.reference.rpartition(":")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentSpec:
+    """An agent that another one may give tasks to."""
+
+    path: Path
+    """Its agent file, absolute. It is not read before it is needed."""
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedAgentSpec:
+    """An agent as it is run."""
+
+    name: str
+    version: str
+    description: str
+    """What it is for, in a line; empty when its file doesn't say."""
+    path: Path
+    """The agent file, absolute."""
+    system_prompt_path: Path
+    system_prompt_template: str
+    tools: tuple[ToolRef, ...]
+    """In the order of the file; what is excluded is gone."""
+    model: str | None
+    """The configured model that it asks for."""
+    mcp: Path | None
+    """The file of its MCP servers, absolute."""
+    mcp_exclude: tuple[str, ...]
+    """MCP tools that it does not get."""
+    subagents: Mapping[str, SubagentSpec]
+    vars: Mapping[str, str]
+    """What its system prompt's own variables stand for."""
