@@ -199,3 +199,34 @@ def test_without_sessions_the_list_says_so(program):
     done = program.run("sessions", "list")
     assert (done.exit_code, done.stdout) == (0, "")
     assert "There are no sessions in" in done.stderr
+
+
+def agent(program, name: str, text: str) -> None:
+    folder = program.work_dir / ".kimi-tui" / "agents" / name
+    folder.mkdir(parents=True)
+    (folder / "agent.yaml").write_text(text)
+
+
+def test_agents_list_those_of_the_program_and_of_the_project_also_broken_ones(program):
+    agent(program, "mine", "extend: default\ndescription: Does it my way\n")
+    agent(program, "torn", "tools: [NoSuchTool]\n")
+    done = program.run("agents", "list")
+    assert done.exit_code == 0
+    lines = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert "bundled" in lines["default"]
+    assert "project" in lines["mine"]
+    assert "Does it my way" in lines["mine"]
+    assert "broken: " in lines["torn"]
+
+
+def test_agents_show_what_an_agent_may_do(program):
+    done = program.run("agents", "show", "default")
+    assert done.exit_code == 0
+    tools = next(line for line in done.stdout.splitlines() if line.startswith("tools"))
+    assert {"ReadFile", "EditFile", "Bash"} <= set(tools.replace(",", "").split())
+
+
+def test_an_unknown_agent_brings_near_names(program):
+    done = program.run("agents", "show", "defalt")
+    assert done.exit_code == 1
+    assert "default" in done.stderr
