@@ -36,7 +36,10 @@ def answer_to_parts(turn: Turn, parts: Sequence[Part], tools: DemoTools, words: 
         )
     said += [_without_tool(part.act, part.words, tools, words) for part in parts[begin:end]]
     if end == len(parts):
-        return Answer(words.thought_of_end, _joined(*said, words.finished if doable else "", words.signature))
+        succeeded = doable and all(result.outcome == "done" for step in turn.steps for result in step)
+        return Answer(
+            words.thought_of_end, _joined(*said, words.finished if succeeded else "", words.signature)
+        )
     part = parts[end]
     calls = tools.calls(part.act)
     thought = words.thought.format(

@@ -53,7 +53,7 @@ def answer_to_tour(turn: Turn, tools: DemoTools, words: Words) -> Answer:
 def _stages(name: str, tools: DemoTools, words: Words) -> list[_Stage]:
     file = code(name)
     python = "python" if os.name == "nt" else "python3"
-    look = tools.call("Glob", {"pattern": "hello*.py"}) or tools.call("LS", {"path": "."})
+    look = tools.call("LS", {"path": "."}) or tools.call("Glob", {"pattern": "hello*.py"})
     todo = _todo_caller(tools, words)
     first, second, third = words.tour_todos
     return [
@@ -77,7 +77,7 @@ def _todo_caller(tools: DemoTools, words: Words) -> Callable[[int], tuple[ToolCa
 
 def _free_name(turn: Turn, tools: DemoTools) -> str:
     """A name that the tour's look at the folder did not find."""
-    looks = [*_results(turn, tools, "Glob"), *_results(turn, tools, "LS")]
+    looks = [*_results(turn, tools, "LS"), *_results(turn, tools, "Glob")]
     taken = " ".join(look.output for look in looks)
     return next((name for name in _NAMES if name not in taken), "hello_demo_10.py")
 

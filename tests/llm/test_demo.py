@@ -104,6 +104,7 @@ async def test_each_verb_calls_its_tool_and_then_the_turn_ends_with_a_comment(
 ) -> None:
     answers = await Conversation().say(request_text)
     assert calls_of(answers) == [[call], []]
+    assert "That's all you asked for" in answers[-1].text
     assert "demo" in answers[-1].text
 
 
@@ -170,6 +171,7 @@ async def test_a_failure_is_told_honestly_and_what_does_not_rest_on_it_goes_on()
     conversation = Conversation(respond=failing("ReadFile"))
     answers = await conversation.say("read gone.py then run ls")
     assert "failed: no such file" in answers[1].text
+    assert "That's all you asked for" not in answers[-1].text
     assert calls_of(answers)[1] == [("Bash", {"command": "ls"})]
 
 
@@ -355,17 +357,17 @@ class Folder:
         if name == self.refuse:
             return "<system>ERROR: The call was rejected: not here</system>"
         match name:
-            case "Glob":
+            case "LS" | "Glob":
                 return "<system>ok</system>\n" + "\n".join(sorted(self.files))
             case "WriteFile":
                 self.files[arguments["path"]] = arguments["content"]
-            case "EditFile":
+            case "EditFile" | "StrReplaceFile":
                 edit, path = arguments["edit"], arguments["path"]
                 assert self.files[path].count(edit["old"]) == 1
                 self.files[path] = self.files[path].replace(edit["old"], edit["new"])
             case "SetTodoList":
                 self.todos = [todo["status"] for todo in arguments["todos"]]
-            case "Bash":
+            case "Bash" | "Shell":
                 return "<system>exit 0</system>\n" + self.files[arguments["command"].split()[1]]
         return "<system>ok</system>"
 
@@ -374,7 +376,7 @@ async def test_the_tour_plans_writes_edits_and_runs_a_file() -> None:
     folder = Folder()
     answers = await Conversation(respond=folder).say("tour")
     assert [[name for name, _ in calls] for calls in calls_of(answers)] == [
-        ["SetTodoList", "Glob"],
+        ["SetTodoList", "LS"],
         ["WriteFile"],
         ["SetTodoList", "EditFile"],
         ["SetTodoList", "Bash"],
@@ -390,9 +392,10 @@ async def test_the_tour_plans_writes_edits_and_runs_a_file() -> None:
     assert "KIMI_API_KEY" in answers[-1].text
 
 
-async def test_the_tour_never_touches_a_file_that_was_there() -> None:
+@pytest.mark.parametrize("tools", [TOOLS, KIMI_TOOLS])
+async def test_the_tour_never_touches_a_file_that_was_there(tools: Sequence[str]) -> None:
     folder = Folder(hello_py="mine", hello_demo_py="mine too")
-    await Conversation(respond=folder).say("Tour!")
+    await Conversation(respond=folder, tools=tools).say("Tour!")
     assert folder.files["hello.py"] == "mine"
     assert folder.files["hello_demo.py"] == "mine too"
     assert "hello_demo_2.py" in folder.files
