@@ -158,8 +158,8 @@ class MessagesService:
             api_key=self.endpoint.api_key or "none",
             base_url=self.endpoint.base_url,
             default_headers=self.endpoint.headers,
-            timeout=httpx2.Timeout(idle, connect=connect),
             max_retries=0,
+            http_client=anthropic.DefaultAsyncHttpxClient(timeout=httpx2.Timeout(idle, connect=connect)),
             open_telemetry=False,
         )
 

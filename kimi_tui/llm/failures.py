@@ -2,7 +2,7 @@
 
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from kimi_tui.base.errors import APIConnectionError, APIEmptyResponseError, APITimeoutError, ChatProviderError
 from kimi_tui.llm.endpoint import Endpoint
@@ -20,31 +20,9 @@ def connection_failure(error: BaseException, endpoint: Endpoint) -> ChatProvider
     """The error to raise for `error`, an exception of an SDK, of httpx2 or of a socket."""
     import httpx2
 
-    for cause in _chain(error):
-        match cause:
-            case ssl.SSLCertVerificationError():
-                why = endpoint.quote(cause.verify_message)
-                return APIConnectionError(
-                    f"The certificate of {endpoint.host} can't be trusted: {why}.",
-                    hint="Behind a company proxy, let SSL_CERT_FILE name the file of its certificate.",
-                )
-            case ssl.SSLError():
-                return APIConnectionError(
-                    f"No encrypted connection to {endpoint.host} could be made.",
-                    hint="If the server speaks plain HTTP, let base_url begin with http://.",
-                )
-            case socket.gaierror():
-                return APIConnectionError(
-                    f"The address of {endpoint.host} can't be found.",
-                    hint="Check base_url and the network connection.",
-                )
-            case ConnectionRefusedError():
-                return APIConnectionError(
-                    f"Nothing answers at {endpoint.address}: the connection was refused.",
-                    hint="Start the server."
-                    if endpoint.is_local
-                    else "Check base_url and the network connection.",
-                )
+    chain = _chain(error)
+    for link in chain:
+        match link:
             case httpx2.ProxyError():
                 return APIConnectionError(
                     f"The proxy on the way to {endpoint.host} refused.",
@@ -58,10 +36,7 @@ def connection_failure(error: BaseException, endpoint: Endpoint) -> ChatProvider
             case httpx2.TimeoutException():
                 return silence(endpoint)
             case httpx2.ConnectError():
-                return APIConnectionError(
-                    f"No connection to {endpoint.host} could be made.",
-                    hint="Check the network connection, and base_url.",
-                )
+                return _unreachable(chain, endpoint)
             case httpx2.LocalProtocolError():
                 return ChatProviderError(
                     f"The request to {endpoint.host} can't be sent as it is.",
@@ -70,6 +45,40 @@ def connection_failure(error: BaseException, endpoint: Endpoint) -> ChatProvider
             case _:
                 continue
     return broken_off(endpoint)
+
+
+def _unreachable(chain: Sequence[BaseException], endpoint: Endpoint) -> APIConnectionError:
+    for cause in chain:
+        match cause:
+            case ssl.SSLCertVerificationError():
+                why = endpoint.quote(cause.verify_message)
+                return APIConnectionError(
+                    f"The certificate of {endpoint.host} can't be trusted: {why}.",
+                    hint="Behind a company proxy, let SSL_CERT_FILE name the file of its certificate.",
+                )
+            case ssl.SSLWantReadError() | ssl.SSLWantWriteError():
+                continue
+            case ssl.SSLError():
+                return APIConnectionError(
+                    f"No encrypted connection to {endpoint.host} could be made.",
+                    hint="If the server speaks plain HTTP, let base_url begin with http://.",
+                )
+            case socket.gaierror():
+                return APIConnectionError(
+                    f"The address of {endpoint.host} can't be found.",
+                    hint="Check base_url and the network connection.",
+                )
+            case ConnectionRefusedError():
+                advice = "Check base_url and the network connection."
+                return APIConnectionError(
+                    f"Nothing answers at {endpoint.address}: the connection was refused.",
+                    hint="Start the server, or check base_url." if endpoint.is_local else advice,
+                )
+            case _:
+                continue
+    return APIConnectionError(
+        f"No connection to {endpoint.host} could be made.", hint="Check the network connection, and base_url."
+    )
 
 
 def silence(endpoint: Endpoint) -> APITimeoutError:
@@ -124,16 +133,16 @@ def declined(endpoint: Endpoint) -> ChatProviderError:
     )
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """`error` and what caused it, the deepest causes first: they say most."""
+def _chain(error: BaseException) -> Sequence[BaseException]:
+    """`error` and what it comes from, its nearest causes first."""
     found: list[BaseException] = []
     waiting: list[BaseException | None] = [error]
     while waiting:
-        current = waiting.pop()
+        current = waiting.pop(0)
         if current is None or current in found:
             continue
         found.append(current)
         waiting += (current.__cause__, current.__context__)
         if isinstance(current, BaseExceptionGroup):
             waiting += current.exceptions
-    return reversed(found)
+    return found

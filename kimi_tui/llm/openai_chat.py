@@ -153,8 +153,8 @@ class ChatService:
             api_key=self.endpoint.api_key or "none",
             base_url=self.endpoint.base_url,
             default_headers=self.endpoint.headers,
-            timeout=httpx2.Timeout(idle, connect=connect),
             max_retries=0,
+            http_client=openai.DefaultAsyncHttpxClient(timeout=httpx2.Timeout(idle, connect=connect)),
         )
 
 

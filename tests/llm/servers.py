@@ -19,6 +19,7 @@ import argparse
 import asyncio
 import json
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -49,6 +50,9 @@ __all__ = [
     "serving",
 ]
 
+CERTIFICATE = Path(__file__).with_name("loopback.pem")
+"""Key and certificate of the servers that speak TLS; clients trust it through SSL_CERT_FILE."""
+
 Protocol = Literal["openai", "anthropic"]
 Script = Sequence[Reply | Callable[["Request"], Reply]]
 
@@ -69,9 +73,16 @@ class ScriptedServer:
     """
 
     def __init__(
-        self, script: Script, *, wire: ModuleType, prefix: str, on_request: Callable[[Request], None]
+        self,
+        script: Script,
+        *,
+        wire: ModuleType,
+        prefix: str,
+        tls: bool,
+        on_request: Callable[[Request], None],
     ) -> None:
         self._script = list(script)
+        self._tls = tls
         self._wire = wire
         self._prefix = prefix
         self._on_request = on_request
@@ -83,7 +94,7 @@ class ScriptedServer:
     @property
     def base_url(self) -> str:
         """What a provider's base_url is set to."""
-        return f"http://127.0.0.1:{self.port}{self._prefix}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}{self._prefix}"
 
     @property
     def port(self) -> int:
@@ -100,7 +111,9 @@ class ScriptedServer:
         return len(self._exchanges)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(
+            self._serve, "127.0.0.1", 0, ssl=_tls() if self._tls else None
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -180,15 +193,19 @@ class ScriptedServer:
 class OpenAIServer(ScriptedServer):
     """Speaks chat completions."""
 
-    def __init__(self, script: Script, *, on_request: Callable[[Request], None] = lambda _: None) -> None:
-        super().__init__(script, wire=openai_wire, prefix="/v1", on_request=on_request)
+    def __init__(
+        self, script: Script, *, tls: bool = False, on_request: Callable[[Request], None] = lambda _: None
+    ) -> None:
+        super().__init__(script, wire=openai_wire, prefix="/v1", tls=tls, on_request=on_request)
 
 
 class AnthropicServer(ScriptedServer):
     """Speaks messages."""
 
-    def __init__(self, script: Script, *, on_request: Callable[[Request], None] = lambda _: None) -> None:
-        super().__init__(script, wire=anthropic_wire, prefix="", on_request=on_request)
+    def __init__(
+        self, script: Script, *, tls: bool = False, on_request: Callable[[Request], None] = lambda _: None
+    ) -> None:
+        super().__init__(script, wire=anthropic_wire, prefix="", tls=tls, on_request=on_request)
 
 
 def server_of(
@@ -224,10 +241,18 @@ def serving(protocol: Protocol, script: Script) -> Iterator[ScriptedServer]:
         thread.join()
 
 
+def _tls() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+    return context
+
+
 async def _read_request(reader: asyncio.StreamReader) -> Request | None:
-    first_line = await reader.readline()
-    if not first_line:
+    """The next request; None at the end, and for what isn't HTTP, such as the first byte of TLS."""
+    first_byte = await reader.read(1)
+    if not first_byte.isalpha():
         return None
+    first_line = first_byte + await reader.readline()
     headers: dict[str, str] = {}
     while (line := (await reader.readline()).decode("latin-1").strip()) != "":
         name, _, value = line.partition(":")

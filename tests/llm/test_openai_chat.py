@@ -203,8 +203,8 @@ async def test_silence_is_a_time_out_and_names_the_setting():
 
 
 async def test_a_slow_answer_is_no_silence():
-    reply = await reply_to(Answer(text="a" * 80, pause_s=0.05), idle_timeout_s=2.0)
-    assert reply.text == "a" * 80
+    reply = await reply_to(Answer(text="a" * 160, piece=8, pause_s=0.06), idle_timeout_s=1.0)
+    assert reply.text == "a" * 160
 
 
 async def test_tool_calls_that_are_cut_off_are_never_run():

@@ -1,0 +1,83 @@
+from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart
+from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
+from kimi_tui.llm.chat_dialect import COMPATIBLE, DEEPSEEK, OPENAI, ChatDialect, openai_dialect
+from kimi_tui.llm.chat_request import chat_messages
+from tests.llm.conversations import PIXEL
+from tests.llm.servers import assert_prefix_extension, assert_valid_request
+
+IMAGE = ImageURLPart(MediaURL(PIXEL))
+
+
+def sent(*history: Message, dialect: ChatDialect = COMPATIBLE) -> list[dict]:
+    messages = chat_messages("", history, dialect=dialect, effort=None)
+    assert_valid_request({"messages": messages})
+    return messages
+
+
+def calls(*ids: str) -> Message:
+    return Message("assistant", (), tuple(ToolCall(call_id, FunctionCall("Read", "{}")) for call_id in ids))
+
+
+def result(call_id: str, *parts) -> Message:
+    return Message("tool", parts, tool_call_id=call_id)
+
+
+def test_text_alone_is_sent_as_a_string():
+    assert sent(user_message((TextPart("a"), TextPart("b")))) == [{"role": "user", "content": "ab"}]
+
+
+def test_images_of_results_follow_after_the_last_result_of_the_step():
+    messages = sent(
+        user_message("look"),
+        calls("a", "b"),
+        result("a", TextPart("first"), IMAGE),
+        result("b", IMAGE),
+        user_message("and now?"),
+    )
+    assert [message["role"] for message in messages] == ["user", "assistant", "tool", "tool", "user", "user"]
+    assert messages[2]["content"] == "first"
+    images = [block for block in messages[4]["content"] if block["type"] == "image_url"]
+    assert images == [{"type": "image_url", "image_url": {"url": PIXEL}}] * 2
+
+
+def test_images_of_results_are_where_they_will_be_in_the_next_request():
+    history = [user_message("look"), calls("a"), result("a", IMAGE)]
+    following = [*history, Message("assistant", (TextPart("A cat."),)), user_message("sure?")]
+    assert_prefix_extension({"messages": sent(*history)}, {"messages": sent(*following)})
+
+
+def test_an_empty_result_is_not_sent_empty():
+    assert sent(user_message("a"), calls("a"), result("a"))[-1]["content"]
+
+
+def test_thinking_goes_back_only_where_the_dialect_wants_it():
+    history = (user_message("a"), Message("assistant", (ThinkPart("hm"), TextPart("b"))))
+    assert "reasoning_content" not in sent(*history)[-1]
+    assert sent(*history, dialect=DEEPSEEK)[-1]["reasoning_content"] == "hm"
+
+
+def test_ids_that_are_too_long_for_openai_are_shortened_on_both_sides_alike():
+    long_id = "functions." + "x" * 80 + ":0"
+    messages = sent(user_message("a"), calls(long_id), result(long_id, TextPart("x")), dialect=OPENAI)
+    assert len(messages[1]["tool_calls"][0]["id"]) <= 40
+    assert (
+        sent(user_message("a"), calls(long_id), result(long_id, TextPart("x")))[2]["tool_call_id"] == long_id
+    )
+
+
+def test_arguments_that_are_no_json_object_are_sent_as_one():
+    broken = Message("assistant", (), (ToolCall("a", FunctionCall("Read", '{"path": ')),))
+    [_, message, _] = sent(user_message("a"), broken, result("a", TextPart("x")))
+    assert message["tool_calls"][0]["function"]["arguments"] == '{"malformed_arguments": "{\\"path\\": "}'
+
+
+def test_a_provider_s_own_fields_go_back_with_their_call():
+    call = ToolCall("a", FunctionCall("Read", "{}"), extras={"extra_content": {"sig": "s"}})
+    [_, message, _] = sent(user_message("a"), Message("assistant", (), (call,)), result("a", TextPart("x")))
+    assert message["tool_calls"][0]["extra_content"] == {"sig": "s"}
+
+
+def test_the_dialect_is_told_by_the_host():
+    assert openai_dialect("https://api.openai.com/v1", "gpt-5") is OPENAI
+    assert openai_dialect("https://api.deepseek.com", "chat") is DEEPSEEK
+    assert openai_dialect("http://localhost:11434/v1", "qwen3") is COMPATIBLE

@@ -1,0 +1,151 @@
+import asyncio
+from typing import Self
+
+import pytest
+
+from kimi_tui.base.errors import APIConnectionError, APITimeoutError, ChatProviderError
+from kimi_tui.llm.provider import ProviderKind
+from tests.llm.conversations import ask, provider_for
+from tests.llm.servers import CERTIFICATE, Answer, Fault, OpenAIServer
+
+KINDS: tuple[ProviderKind, ...] = ("openai", "anthropic")
+
+
+class SilentServer:
+    """Reads a request and says nothing; closes the connection then, or keeps it."""
+
+    def __init__(self, *, closes: bool = True) -> None:
+        self._closes = closes
+        self._over = asyncio.Event()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._over.set()
+        self._server.close()
+        await self._server.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        if not self._closes:
+            await self._over.wait()
+        writer.close()
+
+
+async def failure_at(base_url: str, kind: ProviderKind = "openai", **settings) -> ChatProviderError:
+    provider = provider_for(kind, base_url, **settings)
+    with pytest.raises(ChatProviderError) as caught:
+        await ask(provider)
+    await provider.aclose()
+    return caught.value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_server_that_isn_t_running_is_named(kind: ProviderKind):
+    async with OpenAIServer([]) as server:
+        port = server.port
+    error = await failure_at(f"http://127.0.0.1:{port}/v1", kind)
+    assert isinstance(error, APIConnectionError)
+    assert f"127.0.0.1:{port}" in error.what
+    assert "Start the server" in error.hint
+    assert error.retryable
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_address_that_can_t_be_found_is_named(kind: ProviderKind):
+    error = await failure_at("https://no-such-host.invalid/v1", kind)
+    assert isinstance(error, APIConnectionError)
+    assert "no-such-host.invalid" in error.what
+    assert "base_url" in error.hint
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_https_to_a_server_of_plain_http_says_so(kind: ProviderKind):
+    async with OpenAIServer([]) as server:
+        error = await failure_at(f"https://127.0.0.1:{server.port}/v1", kind)
+    assert isinstance(error, APIConnectionError)
+    assert "http://" in error.hint
+
+
+async def test_a_certificate_that_nobody_vouches_for_says_how_to_trust_it():
+    async with OpenAIServer([], tls=True) as server:
+        error = await failure_at(server.base_url)
+    assert isinstance(error, APIConnectionError)
+    assert "certificate" in error.what
+    assert "SSL_CERT_FILE" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [(Fault.stall_after(2), APITimeoutError), (Fault.cut_after(2), APIConnectionError)],
+    ids=["stall", "cut"],
+)
+async def test_a_broken_answer_over_tls_is_no_matter_of_encryption(
+    fault: Fault, kind: type[ChatProviderError], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    async with OpenAIServer([fault], tls=True) as server:
+        error = await failure_at(server.base_url, idle_timeout_s=0.5)
+    assert type(error) is kind
+    assert "encrypted" not in error.what
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_proxy_that_can_t_be_used_says_which_variables_to_check(
+    kind: ProviderKind, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1:1")
+    error = await failure_at("http://127.0.0.1:1/v1", kind)
+    assert "ALL_PROXY" in error.hint
+
+
+async def test_a_server_that_closes_without_an_answer_may_be_asked_again():
+    async with SilentServer() as server:
+        error = await failure_at(server.base_url)
+    assert isinstance(error, APIConnectionError)
+    assert error.retryable
+
+
+async def test_no_first_byte_within_the_idle_time_out_is_a_time_out():
+    async with SilentServer(closes=False) as server:
+        error = await failure_at(server.base_url, idle_timeout_s=0.2)
+    assert isinstance(error, APITimeoutError)
+
+
+async def test_an_error_of_a_connection_keeps_its_cause_and_no_key():
+    async with OpenAIServer([]) as server:
+        port = server.port
+    error = await failure_at(f"http://127.0.0.1:{port}/v1", api_key="sk-very-secret-key")
+    seen: BaseException | None = error
+    while seen is not None:
+        assert "sk-very-secret-key" not in str(seen)
+        seen = seen.__cause__ or seen.__context__
+
+
+async def test_an_error_of_a_status_carries_no_key_in_what_caused_it():
+    def echo(request):
+        return Fault.status_is(400, {"message": f"bad {request.headers['authorization']}"})
+
+    async with OpenAIServer([echo]) as server:
+        error = await failure_at(server.base_url, api_key="sk-very-secret-key")
+    assert "[key]" in error.what
+    seen: BaseException | None = error
+    while seen is not None:
+        assert "sk-very-secret-key" not in str(seen)
+        seen = seen.__cause__ or seen.__context__
+
+
+async def test_the_connection_is_used_again_after_a_refusal():
+    async with OpenAIServer([Fault.status_is(429), Answer(text="a")]) as server:
+        provider = provider_for("openai", server.base_url)
+        with pytest.raises(ChatProviderError):
+            await ask(provider)
+        await ask(provider)
+        await provider.aclose()
+        assert server.connections == 1
