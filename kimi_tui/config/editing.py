@@ -11,6 +11,7 @@ from tomlkit.items import Array, Table
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.private_file import replace_private_file
 from kimi_tui.config.source import read_config_text
+from kimi_tui.config.trust import Trust
 
 
 def add_allowed_rule(path: Path, rule: str) -> None:
@@ -27,6 +28,22 @@ def add_allowed_rule(path: Path, rule: str) -> None:
             allowed.append(rule)
 
     _edit(path, add)
+
+
+def add_project_rule(path: Path, rule: str, *, trust: Trust) -> None:
+    """Add `rule` to a project's config, as `add_allowed_rule`. What was trusted stays trusted: the user said
+    yes to the rule. Raises ConfigError."""
+    trusted = not path.exists() or trust.covers(path, read_config_text(path))
+    add_allowed_rule(path, rule)
+    if not trusted:
+        return
+    try:
+        trust.grant(path, read_config_text(path))
+    except OSError as error:
+        raise ConfigError(
+            f"That {path} is trusted can't be kept: {error.strerror or error}.",
+            hint="Make the share folder writable, or set KIMI_SHARE_DIR.",
+        ) from error
 
 
 def set_default_model(path: Path, name: str) -> None:

@@ -11,6 +11,7 @@ from kimi_tui.headless.step_answer import StepAnswer
 from kimi_tui.headless.tool_line import tool_line
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import SessionInfo, StepBegin, StepRetry, ToolResult, TurnEnd
+from kimi_tui.wire.requests import ApprovalRequest
 
 _ORDER_WAIT_S = 0.2
 """How long a line on stderr waits for the text before it, so that they stand in order on a terminal."""
@@ -26,6 +27,8 @@ class TextPrinter:
         self._answer = StepAnswer()
         self._plain = PlainStream()
         self._in_line = False
+        self._denied: set[str] = set()
+        """Calls that were denied here, which has been said; their results say nothing new."""
 
     async def begin(self, info: SessionInfo) -> None:
         """The session is open."""
@@ -44,7 +47,7 @@ class TextPrinter:
                 self._answer.add(event)
             case ToolResult(tool_call_id=call_id, return_value=result):
                 call = self._answer.calls.get(call_id)
-                if call is not None:
+                if call is not None and call_id not in self._denied:
                     await self._remark(tool_line(call.call.function.name, call.text, result))
             case StepRetry():
                 self._answer = StepAnswer()
@@ -54,6 +57,10 @@ class TextPrinter:
                 if self._final_only and outcome == "finished":
                     await self._print(self._plain.feed(self._answer.text))
                 await self._end_line()
+            case ApprovalRequest(tool_call_id=call_id):
+                self._denied.add(call_id)
+                await self._end_line()
+                await self._remarks.on(event)
             case _:
                 await self._remarks.on(event)
 

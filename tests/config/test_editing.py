@@ -6,7 +6,8 @@ import tomllib
 import pytest
 
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.config.editing import add_allowed_rule, set_default_model, set_theme
+from kimi_tui.config.editing import add_allowed_rule, add_project_rule, set_default_model, set_theme
+from kimi_tui.config.trust import Trust
 
 COMMENTED = """# my settings
 theme = "dark"  # at night
@@ -31,6 +32,19 @@ def test_a_rule_that_is_there_is_not_added_twice(home):
     path = home.write(COMMENTED)
     add_allowed_rule(path, "git *")
     assert home.settings().permissions.allow == ("git *",)
+
+
+def test_a_rule_that_is_granted_in_a_project_counts_at_once(home):
+    project = home.work_dir / ".kimi-tui" / "config.toml"
+    add_project_rule(project, "git *", trust=Trust(home.share_dir))
+    add_project_rule(project, "ls", trust=Trust(home.share_dir))
+    assert home.settings().permissions.allow == ("git *", "ls")
+
+
+def test_a_rule_that_is_granted_does_not_make_the_rest_of_a_project_config_trusted(home):
+    project = home.write_project('[permissions]\nallow = ["rm *"]')
+    add_project_rule(project, "git *", trust=Trust(home.share_dir))
+    assert home.settings().permissions.allow == ()
 
 
 def test_a_missing_file_and_its_folder_are_made_for_the_owner_alone(home):

@@ -12,6 +12,7 @@ from kimi_tui.wire.events import (
     TurnBegin,
     TurnEnd,
 )
+from kimi_tui.wire.requests import ApprovalRequest
 
 from .conftest import SESSION, STEP, call, result
 
@@ -50,6 +51,14 @@ async def test_each_tool_call_is_one_line_on_stderr(run):
         "✔ Bash pytest -q ls: 2 passed",
         "✗ ReadFile a.py: There is no a.py.",
     ]
+
+
+async def test_a_denied_call_is_told_once(run):
+    request = ApprovalRequest("a", "1", "Bash", "run command", "rm -rf build")
+    await run.play([STEP, TextPart("Hm"), call("1"), request, result("1", is_error=True, message="rejected")])
+    assert run.stdout.text == "Hm\n"
+    (line,) = run.stderr.text.splitlines()
+    assert line.startswith("Denied: Bash asked to run command (rm -rf build)")
 
 
 async def test_escape_sequences_are_stripped_even_when_they_are_split(run):
