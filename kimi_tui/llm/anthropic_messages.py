@@ -68,6 +68,10 @@ class AnthropicMessagesProvider:
             async for part in parts:
                 yield part
 
+    async def prepare(self) -> None:
+        """Import the SDK ahead of the first request, so that its answer comes a second or two sooner."""
+        await self._service.prepare()
+
     async def aclose(self) -> None:
         """Close the connections of this provider and of those that `with_thinking` made of it."""
         await self._service.aclose()
@@ -119,6 +123,10 @@ class MessagesService:
                 # Raised outside of the except block: the SDK's error may repeat a key that the server echoed.
                 raise status_failure(self.endpoint, status, words, headers)
             self._refused_signatures |= refused
+
+    async def prepare(self) -> None:
+        """Make the client. Raises ChatProviderError."""
+        await self._client.get()
 
     async def aclose(self) -> None:
         """Close the connections."""

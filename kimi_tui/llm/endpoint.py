@@ -78,7 +78,8 @@ class Endpoint:
     def host(self) -> str:
         """The server as people name it: host, and port when it was given."""
         parts = urlsplit(self.base_url)
-        return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+        name = f"[{parts.hostname}]" if ":" in str(parts.hostname) else str(parts.hostname)
+        return f"{name}:{parts.port}" if parts.port else name
 
     @property
     def address(self) -> str:

@@ -64,6 +64,10 @@ class OpenAIChatProvider:
             async for part in parts:
                 yield part
 
+    async def prepare(self) -> None:
+        """Import the SDK ahead of the first request, so that its answer comes a second or two sooner."""
+        await self._service.prepare()
+
     async def aclose(self) -> None:
         """Close the connections of this provider and of those that `with_thinking` made of it."""
         await self._service.aclose()
@@ -122,6 +126,10 @@ class ChatService:
                 # Raised outside of the except block: the SDK's error may repeat a key that the server echoed.
                 raise status_failure(self.endpoint, status, words, headers)
             self._unknown_fields.add(unknown)
+
+    async def prepare(self) -> None:
+        """Make the client. Raises ChatProviderError."""
+        await self._client.get()
 
     async def aclose(self) -> None:
         """Close the connections."""

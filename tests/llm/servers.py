@@ -25,13 +25,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, Self
 
-from tests.llm import anthropic_wire, openai_wire
+from tests.llm import anthropic_wire, exchange, openai_wire
 from tests.llm.answers import Answer, Call, Fault, Quirk, Reply, reply_from_json
+from tests.llm.exchange import Request
 from tests.llm.validity import assert_prefix_extension, assert_valid_request
 
 __all__ = [
@@ -55,15 +55,6 @@ CERTIFICATE = Path(__file__).with_name("loopback.pem")
 
 Protocol = Literal["openai", "anthropic"]
 Script = Sequence[Reply | Callable[["Request"], Reply]]
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a client sent. Names of headers are in lower case."""
-
-    path: str
-    headers: dict[str, str]
-    body: dict[str, Any]
 
 
 class ScriptedServer:
@@ -119,8 +110,8 @@ class ScriptedServer:
     async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
         self._server.close()
-        for exchange in tuple(self._exchanges):
-            exchange.cancel()
+        for task in tuple(self._exchanges):
+            task.cancel()
         await asyncio.gather(*self._exchanges, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -130,7 +121,7 @@ class ScriptedServer:
         self.connections += 1
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError):
-                while (request := await _read_request(reader)) is not None:
+                while (request := await exchange.read_request(reader)) is not None:
                     self.requests.append(request)
                     self._on_request(request)
                     if not await self._reply(self._next_reply(request), writer):
@@ -154,17 +145,17 @@ class ScriptedServer:
         match reply:
             case Answer():
                 if reply.has(Quirk.PLAIN_JSON):
-                    return await _send(
+                    return await exchange.send(
                         writer, 200, self._wire.document(reply), {"Content-Type": "application/json"}
                     )
-                await _begin_stream(writer)
-                await _stream(writer, self._wire.events(reply), reply.pause_s)
-                return await _end_stream(writer)
+                await exchange.begin_stream(writer)
+                await exchange.stream(writer, self._wire.events(reply), reply.pause_s)
+                return await exchange.end_stream(writer)
             case Fault(kind="status" | "raw"):
-                return await _send(writer, reply.status, reply.body, reply.headers)
+                return await exchange.send(writer, reply.status, reply.body, reply.headers)
             case Fault():
-                await _begin_stream(writer)
-                await _stream(writer, self._wire.events(reply.of)[: reply.after], reply.of.pause_s)
+                await exchange.begin_stream(writer)
+                await exchange.stream(writer, self._wire.events(reply.of)[: reply.after], reply.of.pause_s)
                 return await self._break(reply, writer)
 
     async def _break(self, fault: Fault, writer: asyncio.StreamWriter) -> bool:
@@ -182,12 +173,12 @@ class ScriptedServer:
                 await asyncio.Event().wait()
                 return False
             case "malformed":
-                await _stream(writer, [b"data: " + fault.body + b"\n\n"], 0)
+                await exchange.stream(writer, [b"data: " + fault.body + b"\n\n"], 0)
             case "error":
-                await _stream(writer, [self._wire.error_event(fault.body)], 0)
+                await exchange.stream(writer, [self._wire.error_event(fault.body)], 0)
             case _:
                 pass
-        return await _end_stream(writer)
+        return await exchange.end_stream(writer)
 
 
 class OpenAIServer(ScriptedServer):
@@ -245,50 +236,6 @@ def _tls() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATE)
     return context
-
-
-async def _read_request(reader: asyncio.StreamReader) -> Request | None:
-    """The next request; None at the end, and for what isn't HTTP, such as the first byte of TLS."""
-    first_byte = await reader.read(1)
-    if not first_byte.isalpha():
-        return None
-    first_line = first_byte + await reader.readline()
-    headers: dict[str, str] = {}
-    while (line := (await reader.readline()).decode("latin-1").strip()) != "":
-        name, _, value = line.partition(":")
-        headers[name.lower()] = value.strip()
-    body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Request(first_line.split()[1].decode(), headers, json.loads(body) if body else {})
-
-
-async def _send(writer: asyncio.StreamWriter, status: int, body: bytes, headers: dict[str, str]) -> bool:
-    own = {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}
-    lines = "".join(f"{name}: {value}\r\n" for name, value in own.items())
-    writer.write(f"HTTP/1.1 {status} scripted\r\n{lines}\r\n".encode() + body)
-    await writer.drain()
-    return True
-
-
-async def _begin_stream(writer: asyncio.StreamWriter) -> None:
-    writer.write(
-        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
-        b"Transfer-Encoding: chunked\r\n\r\n"
-    )
-    await writer.drain()
-
-
-async def _stream(writer: asyncio.StreamWriter, frames: Sequence[bytes], pause_s: float) -> None:
-    for frame in frames:
-        writer.write(f"{len(frame):x}\r\n".encode() + frame + b"\r\n")
-        await writer.drain()
-        if pause_s:
-            await asyncio.sleep(pause_s)
-
-
-async def _end_stream(writer: asyncio.StreamWriter) -> bool:
-    writer.write(b"0\r\n\r\n")
-    await writer.drain()
-    return True
 
 
 async def _serve_forever(protocol: Protocol, script: Path, record: Path | None) -> None:

@@ -30,6 +30,19 @@ print([name for name in {SDKS!r} if name in sys.modules])
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize(("kind", "sdk"), [("kimi", "openai"), ("anthropic", "anthropic")])
+def test_a_provider_can_import_its_sdk_ahead_of_the_first_request(kind: ProviderKind, sdk: str):
+    program = f"""
+import asyncio, sys
+from kimi_tui.llm.creation import create_provider
+from kimi_tui.llm.provider import ProviderSettings
+asyncio.run(create_provider(ProviderSettings(kind={kind!r}, model="m", api_key="k")).prepare())
+print({sdk!r} in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
+
+
 def test_a_base_url_that_is_none_is_an_error_of_the_config():
     with pytest.raises(ConfigError):
         create_provider(ProviderSettings(kind="anthropic", model="m", base_url="nowhere"))

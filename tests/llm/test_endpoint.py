@@ -54,6 +54,10 @@ def test_a_header_that_can_t_be_sent_is_refused(name: str, value: str):
         endpoint(headers={name: value})
 
 
+def test_an_ipv6_address_is_shown_in_brackets():
+    assert endpoint(base_url="http://[::1]:11434/v1").address == "http://[::1]:11434/v1"
+
+
 def test_neither_key_nor_headers_show_in_its_representation():
     shown = repr(endpoint(api_key="sk-secret-key", headers={"X-Token": "header-secret"}))
     assert "sk-secret-key" not in shown
