@@ -5,13 +5,13 @@ dataclasses so that a streamed token costs under a microsecond; `base.encoding` 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from kimi_tui.base.tagged import ByType
+from kimi_tui.base.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TextPart:
     """Text, or a fragment of it while it streams."""
 
@@ -19,7 +19,7 @@ class TextPart:
     type: Literal["text"] = "text"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ThinkPart:
     """What the model thought; `encrypted` is the provider's signature, sent back unchanged."""
 
@@ -28,7 +28,7 @@ class ThinkPart:
     type: Literal["think"] = "think"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MediaURL:
     """Where a medium lies: a `data:` URL or an address; `id` tells apart equal ones."""
 
@@ -36,7 +36,7 @@ class MediaURL:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ImageURLPart:
     """An image."""
 
@@ -44,7 +44,7 @@ class ImageURLPart:
     type: Literal["image_url"] = "image_url"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AudioURLPart:
     """A sound."""
 
@@ -52,7 +52,7 @@ class AudioURLPart:
     type: Literal["audio_url"] = "audio_url"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class VideoURLPart:
     """A film."""
 

@@ -3,16 +3,16 @@
 The JSON shape is `specs/session.md`'s: `{"role", "content", "tool_calls"?, "tool_call_id"?}`.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from kimi_tui.base.content import ContentPart, as_parts, text_of
 from kimi_tui.base.tagged import Prepared
+from kimi_tui.base.value import value
 
 Role = Literal["user", "assistant", "tool", "system"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FunctionCall:
     """The tool that is called; `arguments` is JSON text as the model wrote it."""
 
@@ -20,7 +20,7 @@ class FunctionCall:
     arguments: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolCall:
     """A model's request to run a tool. `extras` holds a provider's own fields, sent back unchanged."""
 
@@ -30,7 +30,7 @@ class ToolCall:
     extras: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolCallPart:
     """A fragment of the arguments of the last ToolCall, or of `tool_call_id` when calls interleave."""
 
@@ -38,7 +38,7 @@ class ToolCallPart:
     tool_call_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Message:
     """One message. In memory the content is always parts; on disk it may be a string."""
 

@@ -5,11 +5,13 @@ much as Textual; so a type says how it is decoded with these markers, and pydant
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, get_args
 
+from kimi_tui.base.value import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class ByType:
     """`Annotated[A | B, ByType()]`: which dataclass it is says its `type` field, a literal with a default."""
 
@@ -31,7 +33,7 @@ class ByType:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Prepared:
     """`Annotated[A, Prepared(f)]`: a value is passed through `f` before it is decoded as an `A`."""
 

@@ -1,9 +1,9 @@
 """Token usage as providers report it."""
 
-from dataclasses import dataclass
+from kimi_tui.base.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TokenUsage:
     """Tokens of one model call. The four counts are disjoint."""
 

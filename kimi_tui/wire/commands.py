@@ -1,58 +1,57 @@
 """Commands: what a front end asks of the engine. Their outcome comes back as events."""
 
-from dataclasses import dataclass
-
 from kimi_tui.base.content import UserInput
+from kimi_tui.base.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Prompt:
     """Start a turn; while one runs, start it after that one."""
 
     user_input: UserInput
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Steer:
     """Say something to the turn that runs; its next step sees it. Without a turn, a Prompt."""
 
     user_input: UserInput
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Interrupt:
     """Cancel the turn that runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RunSlash:
     """Run an engine command such as `/compact`; `line` has no leading slash."""
 
     line: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SetModel:
     """Use another configured model from the next step on."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SetThinking:
     """Turn thinking on or off from the next step on."""
 
     enabled: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SetYolo:
     """Approve everything, or ask again."""
 
     enabled: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Shutdown:
     """Cancel what runs, save, and close the Wire."""
 

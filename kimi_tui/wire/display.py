@@ -1,14 +1,14 @@
 """Display blocks: what a front end draws for a tool call without knowing the tool."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from kimi_tui.base.tagged import ByType
+from kimi_tui.base.value import value
 
 TodoStatus = Literal["pending", "in_progress", "done"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BriefBlock:
     """One line that sums the result up."""
 
@@ -16,7 +16,7 @@ class BriefBlock:
     type: Literal["brief"] = "brief"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DiffBlock:
     """A change of one file. Texts are hunks or whole files; starts are 1-based line numbers."""
 
@@ -30,7 +30,7 @@ class DiffBlock:
     type: Literal["diff"] = "diff"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TodoItem:
     """One entry of the todo list."""
 
@@ -38,7 +38,7 @@ class TodoItem:
     status: TodoStatus = "pending"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TodoBlock:
     """The todo list, whole."""
 
@@ -46,7 +46,7 @@ class TodoBlock:
     type: Literal["todo"] = "todo"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ShellBlock:
     """A command line; `danger` says why it is dangerous, empty when it is not."""
 
@@ -56,7 +56,7 @@ class ShellBlock:
     type: Literal["shell"] = "shell"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BackgroundTaskBlock:
     """A task that runs behind the conversation."""
 
@@ -67,7 +67,7 @@ class BackgroundTaskBlock:
     type: Literal["background_task"] = "background_task"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class UnknownBlock:
     """A block of a newer version; drawn as text."""
 

@@ -5,7 +5,7 @@ numbered from 1; a step's ContentParts, ToolCalls and ToolCallParts precede its 
 gets exactly one ToolResult before the step after it begins; a CompactionEnd follows every CompactionBegin.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from kimi_tui.base.content import (
@@ -19,6 +19,7 @@ from kimi_tui.base.content import (
 )
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
+from kimi_tui.base.value import value
 from kimi_tui.wire.display import DisplayBlock, TodoItem
 
 ApprovalAnswer = Literal["approve", "approve_for_session", "approve_always", "reject"]
@@ -28,21 +29,21 @@ RevertReason = Literal["user", "dmail", "undo", "redo", "switch", "compaction", 
 TurnOutcome = Literal["finished", "cancelled", "rejected", "max_steps", "limit", "failed"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TurnBegin:
     """A turn starts with what the user said."""
 
     user_input: UserInput
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SteerInput:
     """The user said something more while the turn runs; the next step sees it."""
 
     user_input: UserInput
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TurnFailure:
     """Why a turn ended early: what happened and what to do, one sentence each."""
 
@@ -54,7 +55,7 @@ class TurnFailure:
     retryable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TurnEnd:
     """The turn is over. The payload is ours; clients of Wire 1.10 ignore it."""
 
@@ -63,19 +64,19 @@ class TurnEnd:
     failure: TurnFailure | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StepBegin:
     """A step starts: one model call and the tools it asks for."""
 
     n: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StepInterrupted:
     """The step was cancelled or failed; what it said so far stands."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StepRetry:
     """The step's model call failed and is tried again: drop what the failed attempt streamed."""
 
@@ -87,7 +88,7 @@ class StepRetry:
     status_code: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolReturn:
     """What a tool gave back. `output` is for the model, `message` a note about it, `display` for the user."""
 
@@ -98,7 +99,7 @@ class ToolReturn:
     extras: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolResult:
     """A tool call ended."""
 
@@ -106,7 +107,7 @@ class ToolResult:
     return_value: ToolReturn
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolOutput:
     """Ours: output of a running tool as it comes, for a live view only; the result repeats what matters."""
 
@@ -114,7 +115,7 @@ class ToolOutput:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ApprovalResponse:
     """An approval was answered, or closed by the end of its turn (a rejection with that feedback)."""
 
@@ -123,19 +124,19 @@ class ApprovalResponse:
     feedback: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RequestClosed:
     """Ours: a request needs no answer any more, since its turn was interrupted."""
 
     request_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CompactionBegin:
     """The context is being compacted."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CompactionEnd:
     """The compaction ended, well or not. The counts are ours."""
 
@@ -143,17 +144,17 @@ class CompactionEnd:
     tokens_after: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MCPLoadingBegin:
     """MCP servers are being connected."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MCPLoadingEnd:
     """Every MCP server has answered or failed."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StatusUpdate:
     """What the status bar shows; None means unchanged."""
 
@@ -168,7 +169,7 @@ class StatusUpdate:
     mcp_status: dict[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SubagentEvent:
     """An event of a sub-agent, wrapped as often as it is nested."""
 
@@ -178,7 +179,7 @@ class SubagentEvent:
     subagent_type: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PlanDisplay:
     """The plan to look at before it is carried out."""
 
@@ -186,7 +187,7 @@ class PlanDisplay:
     file_path: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HookTriggered:
     """A hook event fires."""
 
@@ -195,7 +196,7 @@ class HookTriggered:
     hook_count: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HookResolved:
     """Every hook of an event has answered."""
 
@@ -206,7 +207,7 @@ class HookResolved:
     duration_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Notification:
     """Something the user should know that belongs to no message."""
 
@@ -222,7 +223,7 @@ class Notification:
     payload: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BtwBegin:
     """A side question is being answered."""
 
@@ -230,7 +231,7 @@ class BtwBegin:
     question: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BtwEnd:
     """A side question was answered, or failed."""
 
@@ -239,7 +240,7 @@ class BtwEnd:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FileChanges:
     """How the files changed between a checkpoint and the one before it."""
 
@@ -250,7 +251,7 @@ class FileChanges:
     """Empty when every change is covered, else what is not and why."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CheckpointCreated:
     """Ours: a checkpoint of the conversation and the files."""
 
@@ -262,7 +263,7 @@ class CheckpointCreated:
     files: FileChanges | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reverted:
     """Ours: the conversation went to another checkpoint; `branch` is the rotated journal left behind."""
 
@@ -273,21 +274,21 @@ class Reverted:
     files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TodoUpdate:
     """Ours: the todo list as it now stands."""
 
     items: tuple[TodoItem, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CostUpdate:
     """Ours: what the session has cost so far, in US dollars; None when the model has no price."""
 
     cost_usd: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SlashCommandInfo:
     """A command that the engine understands in RunSlash."""
 
@@ -296,7 +297,7 @@ class SlashCommandInfo:
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SessionInfo:
     """Ours: which session this is. Sent when a session opens and when any of it changes."""
 
@@ -316,17 +317,17 @@ class SessionInfo:
     read_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ReplayBegin:
     """Ours: what follows, up to ReplayEnd, happened in an earlier run of this session."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ReplayEnd:
     """Ours: the replay is over; events are live from here."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SnapshotProgress:
     """Ours: the files are being scanned."""
 
@@ -334,7 +335,7 @@ class SnapshotProgress:
     total: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class WireEnvelope:
     """A message as it travels: its type's name and its payload as JSON values."""
 

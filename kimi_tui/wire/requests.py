@@ -1,13 +1,13 @@
 """Requests: what the engine asks a front end, and the answers. Futures live in the channel, never here."""
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from kimi_tui.base.value import value
 from kimi_tui.wire.display import DisplayBlock
 from kimi_tui.wire.events import ApprovalResponse, ToolReturn
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ApprovalRequest:
     """May this tool call run? Answered by an ApprovalResponse."""
 
@@ -30,7 +30,7 @@ class ApprovalRequest:
     """Ours: why this is dangerous; None when it is not."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class QuestionOption:
     """One answer to choose."""
 
@@ -38,7 +38,7 @@ class QuestionOption:
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Question:
     """One question with 2 to 4 options; free text is always possible."""
 
@@ -48,7 +48,7 @@ class Question:
     multi_select: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class QuestionRequest:
     """The model asks the user. Answered by a QuestionResponse."""
 
@@ -57,7 +57,7 @@ class QuestionRequest:
     questions: tuple[Question, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class QuestionResponse:
     """Answers by the question's text; empty when the user dismissed them."""
 
@@ -65,7 +65,7 @@ class QuestionResponse:
     answers: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolCallRequest:
     """Run a tool that the client registered. Answered by a ToolCallResponse."""
 
@@ -74,7 +74,7 @@ class ToolCallRequest:
     arguments: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolCallResponse:
     """The result of a client's tool; `tool_call_id` is the request's id."""
 
@@ -82,7 +82,7 @@ class ToolCallResponse:
     return_value: ToolReturn
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HookRequest:
     """A hook that the client subscribed to fires. Answered by a HookResponse."""
 
@@ -93,7 +93,7 @@ class HookRequest:
     input_data: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HookResponse:
     """What a client's hook decided."""
 
