@@ -2,10 +2,12 @@
 
 import asyncio
 import importlib
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kimi_tui import __version__
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.cli.command_line import CommandLine
 from kimi_tui.cli.debugging import is_debugging
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from kimi_tui.base.logging import LogFile
     from kimi_tui.config.settings import Settings
     from kimi_tui.engine.options import EngineOptions
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +40,7 @@ class Opening:
         app's first frame is out by now, and keys are answered meanwhile.
         """
         log = self._start_logging()
+        logger.info("kimi-tui %s starts in %s", __version__, self.places.work_dir)
         await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build")
         from kimi_tui.engine.build import open_engine
 

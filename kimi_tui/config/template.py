@@ -9,7 +9,7 @@ TEMPLATE = """\
 
 # [providers.moonshot]
 # type = "kimi"                   # kimi, openai, anthropic
-# base_url = "https://api.moonshot.ai/v1"
+# base_url = "https://api.moonshot.cn/v1"
 # api_key = "env:KIMI_API_KEY"    # or the key itself
 
 # [models.kimi]

@@ -41,5 +41,5 @@ def _retry(retry: StepRetry) -> str:
     reason = f"HTTP {retry.status_code}" if retry.status_code else retry.error_type
     return (
         f"The model's answer failed ({reason}). Trying again in {retry.wait_s:.1f} s,"
-        f" attempt {retry.next_attempt} of {retry.max_attempts}; what came of it so far doesn't count."
+        f" attempt {retry.next_attempt} of {retry.max_attempts}."
     )

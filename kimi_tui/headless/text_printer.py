@@ -50,9 +50,11 @@ class TextPrinter:
                 if call is not None and call_id not in self._denied:
                     await self._remark(tool_line(call.call.function.name, call.text, result))
             case StepRetry():
-                self._answer = StepAnswer()
                 await self._end_line()
                 await self._remarks.on(event)
+                if self._answer.text and not self._final_only:
+                    await self._remarks.say("What was printed of the failed answer doesn't count.")
+                self._answer = StepAnswer()
             case TurnEnd(outcome=outcome):
                 if self._final_only and outcome == "finished":
                     await self._print(self._plain.feed(self._answer.text))

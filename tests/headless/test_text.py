@@ -91,6 +91,7 @@ async def test_a_retry_ends_the_line_and_says_that_what_came_does_not_count(run)
     assert run.stdout.text == "Half\nWhole.\n"
     assert "HTTP 503" in run.stderr.text
     assert "attempt 2 of 3" in run.stderr.text
+    assert "doesn't count" in run.stderr.text
 
 
 async def test_only_the_final_message_leaves_a_failed_attempt_out(run):
