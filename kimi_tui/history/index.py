@@ -6,7 +6,7 @@ lacks is made up from the folders, so losing it costs nothing: they decide which
 
 import json
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -51,15 +51,16 @@ class SessionIndex:
 
     def note(self, session_id: str, *, work_dir: Path, title: str, updated: float) -> None:
         """Note the state of a session. A disk that refuses is left alone: the folders say it too."""
-        self._append([{"id": session_id, "work_dir": str(work_dir), "title": title, "updated": updated}])
+        self._append({"id": session_id, "work_dir": str(work_dir), "title": title, "updated": updated})
 
     def summaries(self) -> list[SessionSummary]:
         """The sessions in which something was said, in no order. What the index lacked is added to it."""
         used = dict(self._used())
         known = self._read()
-        lacking = [self._entry(session_id) for session_id in used if session_id not in known]
-        self._append(lacking)
-        known |= {entry["id"]: entry for entry in lacking}
+        for session_id in used:
+            entry = known.get(session_id)
+            if entry is None or not entry["title"]:
+                known[session_id] = self._completed(session_id, entry)
         return [self._summary(known[session_id], time) for session_id, time in used.items()]
 
     def _used(self) -> Iterator[tuple[str, float]]:
@@ -87,21 +88,22 @@ class SessionIndex:
             logger.warning("the index can't be read: %s", self._path)
         return entries
 
-    def _append(self, entries: Iterable[dict[str, Any]]) -> None:
-        data = b"".join(json.dumps(entry).encode() + b"\n" for entry in entries)
+    def _append(self, entry: dict[str, Any]) -> None:
         try:
-            if data:
-                Journal(self._path, disk=self._disk).append(data, sync=False)
+            Journal(self._path, disk=self._disk).append(json.dumps(entry).encode() + b"\n", sync=False)
         except SessionError:
             logger.warning("the index can't be written: %s", self._path)
 
-    def _entry(self, session_id: str) -> dict[str, Any]:
-        """What a session's own files say."""
+    def _completed(self, session_id: str, entry: dict[str, Any] | None) -> dict[str, Any]:
+        """An entry that was lost, or that has no title yet, as the session's own files have it."""
         folder = self._folder / session_id
         state = read_state(folder / "state.json")
         title = (state.title if state is not None else "") or _first_words(folder / "context.jsonl")
-        work_dir = state.work_dir if state is not None else ""
-        return {"id": session_id, "work_dir": work_dir, "title": title, "updated": 0.0}
+        known = entry or {"work_dir": state.work_dir if state is not None else "", "updated": 0.0}
+        completed = {"id": session_id, **known, "title": title}
+        if completed != entry:
+            self._append(completed)
+        return completed
 
     def _summary(self, entry: dict[str, Any], written: float) -> SessionSummary:
         work_dir = Path(entry["work_dir"])

@@ -123,12 +123,10 @@ class Ledger:
         if self.is_empty:
             self._journal.rewrite(chain([head], body.chunks(), then(None)))
         else:
-            if self._owed:
-                self._journal.append(self._owed, sync=False)
-                self._owed = b""
             branch = self._journal.rotate(lambda number: chain([head], body.chunks(), then(number)))
         self._head = len(head)
         self._prompt_is_due = False
+        self._owed = b""  # whoever reads the branch mends it in the same way
         return branch
 
     def own_words(self, offset: int) -> list[tuple[Message, bytes]]:

@@ -61,8 +61,7 @@ class Session:
     def acquire(self) -> None:
         """Become the session's one writer. Raises SessionError when another process is."""
         self._claim.acquire()
-        if self.context_file.exists():
-            self._note()
+        self._note(self._state.title)
 
     def release(self) -> None:
         """Let others write. To release twice changes nothing."""
@@ -83,12 +82,10 @@ class Session:
                 self._state_is_damaged = False
             replace_file(self._disk, self._state_file, [encoded_state(state)])
         if state.title != self._state.title:
-            self._index.note(self.id, work_dir=self.work_dir, title=state.title, updated=state.updated)
+            self._note(state.title)
 
-    def _note(self) -> None:
-        title, now = self._state.title, time.time()
-        if title:
-            self._index.note(self.id, work_dir=self.work_dir, title=title, updated=now)
+    def _note(self, title: str) -> None:
+        self._index.note(self.id, work_dir=self.work_dir, title=title, updated=time.time())
 
 
 class SessionStore:

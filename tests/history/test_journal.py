@@ -1,0 +1,178 @@
+"""The journal file: what is on disk after each operation, and after each that the disk refuses."""
+
+import errno
+import stat
+
+import pytest
+
+from kimi_tui.base.errors import JournalWriteError, SessionError
+from kimi_tui.history.journal import Journal, raw_lines
+from tests.history.disks import FailingDisk, ShortWrites, WatchedDisk
+
+
+def test_lines_are_appended_and_found_again(context_file):
+    journal = Journal(context_file)
+    assert journal.append(b"one\ntwo\n", sync=True) == 0
+    assert journal.append(b"three\n", sync=False) == 8
+    assert [(raw.number, raw.offset, raw.data) for raw in raw_lines(context_file)] == [
+        (1, 0, b"one\n"),
+        (2, 4, b"two\n"),
+        (3, 8, b"three\n"),
+    ]
+
+
+def test_the_file_and_its_folder_are_for_the_owner_alone(context_file):
+    Journal(context_file).append(b"one\n", sync=False)
+    assert stat.S_IMODE(context_file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(context_file.parent.stat().st_mode) == 0o700
+
+
+def test_lines_end_at_line_feeds_only(context_file):
+    Journal(context_file).append("a\u2028b\x0bc\rd\x85e\n".encode(), sync=False)
+    assert len(list(raw_lines(context_file))) == 1
+
+
+def test_a_line_that_was_left_open_is_ended_before_the_next(context_file):
+    context_file.parent.mkdir()
+    context_file.write_bytes(b"one\ntwo")
+    journal = Journal(context_file)
+    assert journal.append(b"three\n", sync=False) == 8
+    journal.append(b"four\n", sync=False)
+    assert context_file.read_bytes() == b"one\ntwo\nthree\nfour\n"
+
+
+def test_appending_is_one_write_and_syncs_only_when_asked_to(context_file):
+    disk = WatchedDisk()
+    journal = Journal(context_file, disk=disk)
+    journal.append(b"one\n", sync=False)
+    assert disk.calls == ["write"]
+    journal.append(b"two\nthree\n", sync=True)
+    assert disk.calls == ["write", "write", "fsync"]
+
+
+def test_a_disk_that_takes_little_at_a_time_gets_everything(context_file):
+    journal = Journal(context_file, disk=ShortWrites())
+    journal.append(b"a long line, a very long line\n", sync=True)
+    assert journal.rotate(lambda number: [b"another long line %d\n" % number]) == 1
+    assert context_file.read_bytes() == b"another long line 1\n"
+
+
+def test_a_replaced_file_is_kept_under_numbers_that_only_grow(context_file):
+    journal = Journal(context_file)
+    journal.append(b"first\n", sync=True)
+    assert journal.rotate(lambda number: [b"second\n"]) == 1
+    assert journal.rotate(lambda number: [b"third\n"]) == 2
+    journal.rotations()[1].unlink()
+    assert journal.rotate(lambda number: [b"fourth\n"]) == 3
+    assert {number: path.read_bytes() for number, path in journal.rotations().items()} == {
+        2: b"second\n",
+        3: b"third\n",
+    }
+    assert context_file.read_bytes() == b"fourth\n"
+
+
+def test_rotations_of_kimi_cli_are_found_and_not_overwritten(context_file):
+    journal = Journal(context_file)
+    journal.append(b"first\n", sync=True)
+    (context_file.parent / "context_4.jsonl").write_bytes(b"theirs\n")
+    (context_file.parent / "context_sub_9.jsonl").write_bytes(b"not a rotation\n")
+    assert journal.rotate(lambda number: [b"second\n"]) == 5
+    assert [path.name for path in journal.rotations().values()] == ["context_4.jsonl", "context.jsonl.5"]
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK])
+def test_without_hard_links_the_replaced_file_is_kept_as_a_copy(context_file, error):
+    journal = Journal(context_file, disk=FailingDisk("link", error=error))
+    journal.append(b"first\n", sync=True)
+    journal.rotate(lambda number: [b"second\n"])
+    assert context_file.read_bytes() == b"second\n"
+    assert journal.rotations()[1].read_bytes() == b"first\n"
+    assert {path.name for path in context_file.parent.iterdir()} == {"context.jsonl", "context.jsonl.1"}
+
+
+@pytest.mark.parametrize("call", ["open", "write", "fsync"])
+def test_a_refused_append_leaves_the_file_as_it_was_and_works_later(context_file, call):
+    disk = FailingDisk()
+    journal = Journal(context_file, disk=disk)
+    journal.append(b"one\n", sync=True)
+    disk.refused = {call}
+    with pytest.raises(JournalWriteError, match="No space left") as raised:
+        journal.append(b"two, which is long\n", sync=True)
+    assert "Free some space" in raised.value.hint
+    assert context_file.read_bytes() == b"one\n"
+    disk.refused = set()
+    journal.append(b"three\n", sync=True)
+    assert context_file.read_bytes() == b"one\nthree\n"
+
+
+def test_a_refused_first_append_leaves_no_file(context_file):
+    journal = Journal(context_file, disk=FailingDisk("write"))
+    with pytest.raises(JournalWriteError):
+        journal.append(b"one\n", sync=True)
+    assert not context_file.exists()
+
+
+def test_debris_that_could_not_be_taken_back_at_once_is_before_the_next_line(context_file):
+    disk = FailingDisk()
+    journal = Journal(context_file, disk=disk)
+    journal.append(b"one\n", sync=True)
+    disk.refused = {"write", "truncate"}
+    with pytest.raises(JournalWriteError):
+        journal.append(b"two, which is long\n", sync=True)
+    assert context_file.read_bytes() != b"one\n"
+    with pytest.raises(JournalWriteError):
+        journal.append(b"three\n", sync=True)
+    disk.refused = set()
+    journal.append(b"four\n", sync=True)
+    assert context_file.read_bytes() == b"one\nfour\n"
+
+
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "link", "rename"])
+def test_a_refused_replacement_leaves_everything_as_it_was(context_file, call):
+    disk = FailingDisk()
+    journal = Journal(context_file, disk=disk)
+    journal.append(b"one\n", sync=True)
+    disk.refused = {call}
+    with pytest.raises(JournalWriteError):
+        journal.rotate(lambda number: [b"other\n"])
+    assert {path.name: path.read_bytes() for path in context_file.parent.iterdir()} == {
+        "context.jsonl": b"one\n"
+    }
+    disk.refused = set()
+    assert journal.rotate(lambda number: [b"other\n"]) == 1
+
+
+def test_a_disk_that_may_not_be_written_is_told_from_a_full_one(context_file):
+    with pytest.raises(JournalWriteError) as raised:
+        Journal(context_file, disk=FailingDisk("open", error=errno.EROFS)).append(b"one\n", sync=True)
+    assert "KIMI_SHARE_DIR" in raised.value.hint
+
+
+def test_a_file_that_another_program_changed_is_not_written_over(context_file):
+    journal = Journal(context_file)
+    journal.append(b"one\n", sync=True)
+    context_file.write_bytes(b"something else entirely\n")
+    with pytest.raises(JournalWriteError, match="Another program"):
+        journal.append(b"two\n", sync=True)
+    with pytest.raises(JournalWriteError, match="Another program"):
+        journal.rotate(lambda number: [b"two\n"])
+    context_file.unlink()
+    with pytest.raises(JournalWriteError, match="Another program"):
+        journal.append(b"two\n", sync=True)
+    assert not context_file.exists()
+
+
+def test_tidying_takes_away_what_an_interrupted_replacement_left(context_file):
+    journal = Journal(context_file)
+    journal.append(b"one\n", sync=True)
+    journal.rotate(lambda number: [b"two\n"])
+    (context_file.parent / "context.jsonl.2").hardlink_to(context_file)
+    (context_file.parent / "context.jsonl.new").write_bytes(b"half")
+    (context_file.parent / "context.jsonl.3.new").write_bytes(b"half")
+    journal.tidy()
+    assert {path.name for path in context_file.parent.iterdir()} == {"context.jsonl", "context.jsonl.1"}
+
+
+def test_a_file_that_can_not_be_read_is_a_session_error(tmp_path):
+    with pytest.raises(SessionError, match="can't be read"):
+        list(raw_lines(tmp_path))

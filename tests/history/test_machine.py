@@ -1,0 +1,194 @@
+"""Whatever is done in whatever order, with whatever the disk refuses.
+
+Memory is always what a restore would find, it can always be sent, and nothing that was said is gone.
+"""
+
+import asyncio
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from kimi_tui.base.errors import JournalWriteError
+from kimi_tui.base.message import user_message
+from kimi_tui.history.context import Context
+from tests.history.disks import FailingDisk
+from tests.history.words import asks, assert_sendable, gives, reopened, says
+
+
+class Conversing(RuleBasedStateMachine):
+    """A session in which everything that is said is a new word."""
+
+    @initialize()
+    def begin(self):
+        self.runner = asyncio.Runner()
+        self.folder = Path(tempfile.mkdtemp())
+        self.file = self.folder / "session" / "context.jsonl"
+        self.disk = FailingDisk()
+        self.context = Context(self.file, disk=self.disk)
+        self.n_words = 0
+        self.words: list[str] = []
+        self.new_words: list[str] = []
+        self.ids: set[int] = set()
+        self.uids: set[str] = set()
+        self.step = None
+        self.just_jumped = False
+
+    def teardown(self):
+        if hasattr(self, "runner"):
+            self.runner.close()
+            shutil.rmtree(self.folder)
+
+    def word(self) -> str:
+        self.n_words += 1
+        self.new_words.append(f"word-{self.n_words}-")
+        return self.new_words[-1]
+
+    def do(self, work):
+        return self.runner.run(work)
+
+    def attempt(self, work) -> bool:
+        """Do what the disk may refuse. Whether it was done."""
+        new_words, self.new_words = self.new_words, []
+        try:
+            self.result = self.do(work)
+        except JournalWriteError:
+            assert self.disk.refused
+            return False
+        self.words += new_words
+        return True
+
+    @rule(call=st.sampled_from(["open", "write", "fsync", "link", "rename"]))
+    def the_disk_is_full(self, call):
+        self.disk.refused = {call}
+
+    @rule()
+    def the_disk_has_space_again(self):
+        self.disk.refused = set()
+
+    @rule()
+    def the_user_says(self):
+        if self.attempt(self.context.append_message(user_message(self.word()))):
+            self.step = None
+
+    @rule(
+        n_calls=st.integers(0, 3), answered=st.sets(st.integers(0, 2)), tokens=st.none() | st.integers(0, 99)
+    )
+    def a_step(self, n_calls, answered, tokens):
+        calls = [f"call_{index}" for index in range(n_calls)]
+        indexes = [index for index in sorted(answered, reverse=True) if index < n_calls]
+        results = [gives(f"call_{index}", self.word()) for index in indexes]
+        said = asks(self.word(), *calls)
+        if self.attempt(self.context.append_step([said, *results], token_count=tokens)):
+            self.step = None
+
+    @rule(n_calls=st.integers(1, 3))
+    def a_step_begins(self, n_calls):
+        step = asks(self.word(), *(f"call_{index}" for index in range(n_calls)))
+        if self.attempt(self.context.note_pending(step)):
+            self.step = step
+
+    @precondition(lambda self: self.step is not None)
+    @rule(index=st.integers(0, 2))
+    def a_tool_finishes(self, index):
+        if f"call_{index}" in {call.id for call in self.step.tool_calls}:
+            self.attempt(self.context.note_pending(gives(f"call_{index}", "finished")))
+
+    @precondition(lambda self: self.step is not None)
+    @rule()
+    def a_step_ends(self):
+        if self.attempt(self.context.append_step([self.step], token_count=5)):
+            self.step = None
+
+    @rule(shown=st.booleans())
+    def a_checkpoint(self, shown):
+        newest = self.context.checkpoints[-1].uid if self.context.checkpoints else None
+        if not self.attempt(self.context.checkpoint(shown)):
+            return
+        checkpoint = self.result
+        assert checkpoint.id not in self.ids
+        assert checkpoint.parent in {None, *self.uids}
+        if not self.just_jumped:
+            assert checkpoint.parent == newest
+        self.ids.add(checkpoint.id)
+        self.uids.add(checkpoint.uid)
+        self.just_jumped = False
+        self.step = None
+
+    @precondition(lambda self: self.context.checkpoints)
+    @rule(data=st.data(), keep=st.booleans())
+    def a_revert(self, data, keep):
+        target = data.draw(st.sampled_from(list(self.context.checkpoints)))
+        before = [checkpoint for checkpoint in self.context.checkpoints if checkpoint.id < target.id]
+        if self.attempt(self.context.revert_to(target.id, keep_user_message=keep)):
+            assert list(self.context.checkpoints) == before
+            self.jumped()
+
+    @rule()
+    def a_clear(self):
+        if self.attempt(self.context.clear()):
+            assert self.context.history == []
+            self.jumped()
+
+    @rule()
+    def a_compaction(self):
+        if self.attempt(self.context.replace([user_message(self.word()), says(self.word())])):
+            self.jumped()
+
+    @rule(data=st.data())
+    def a_switch(self, data):
+        branches = self.do(self.context.branches())
+        if branches:
+            branch = data.draw(st.sampled_from(branches))
+            if self.attempt(self.context.restore_from_rotation(branch.number)):
+                assert list(self.context.checkpoints) == list(branch.checkpoints)
+                self.jumped()
+
+    @rule()
+    def another_prompt(self):
+        self.do(self.context.set_system_prompt(f"prompt {self.n_words}"))
+
+    @rule(torn=st.sampled_from([b"", b"{", b'{"role":"user","content":"x', b"\0\0"]))
+    def the_process_dies(self, torn):
+        if self.file.exists():
+            with self.file.open("ab") as file:
+                file.write(torn)
+        self.context = Context(self.file, disk=self.disk)
+        self.do(self.context.restore())
+        self.step = None
+
+    def jumped(self):
+        self.just_jumped = True
+        self.step = None
+
+    @invariant()
+    def memory_is_what_a_restore_finds(self):
+        if not hasattr(self, "context") or not self.file.exists():
+            return
+        copy = self.folder / "copy"
+        shutil.copytree(self.file.parent, copy)
+        restored = self.do(reopened(copy / self.file.name))
+        history = list(self.context.history)
+        assert list(restored.history[: len(history)]) == history
+        assert self.step is not None or len(restored.history) == len(history)
+        assert list(restored.checkpoints) == list(self.context.checkpoints)
+        assert restored.n_checkpoints == self.context.n_checkpoints
+        assert restored.token_count == self.context.token_count
+        if self.step is None:
+            assert restored.token_count_with_pending == self.context.token_count_with_pending
+        assert_sendable(restored.history)
+        assert_sendable(history)
+        shutil.rmtree(copy)
+
+    @invariant()
+    def everything_that_was_said_is_on_disk(self):
+        if hasattr(self, "file") and self.file.exists():
+            lines = [path.read_text() for path in self.file.parent.iterdir()]
+            assert not [word for word in self.words if not any(word in text for text in lines)]
+
+
+Conversing.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None, database=None)
+test_any_order_of_events = Conversing.TestCase
