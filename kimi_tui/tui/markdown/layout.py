@@ -1,5 +1,6 @@
 """Markdown laid out: source to rows of a width."""
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from kimi_tui.tui.markdown.code import code_lines
@@ -26,7 +27,7 @@ def markdown_lines(source: str, width: int, *, base: Ink = PLAIN) -> list[Line]:
 
 def continued_table_lines(source: str, first: str, width: int) -> list[Line]:
     """The rows of the table `source` without its header, aligned with the table `first` that it continues."""
-    return table_lines(_table(source), width, widths=natural_widths(_table(first)), headless=True)
+    return table_lines(_table(source), width, widths=_widths(first), headless=True)
 
 
 class _Margin:
@@ -178,6 +179,11 @@ def _without_task(spans: list[Span]) -> list[Span]:
     if spans and spans[0][0][:4].lower() in ("[ ] ", "[x] "):
         return [(spans[0][0][4:], spans[0][1]), *spans[1:]]
     return spans
+
+
+@lru_cache(maxsize=8)
+def _widths(source: str) -> tuple[int, ...]:
+    return tuple(natural_widths(_table(source)))
 
 
 def _table(source: str) -> Table:

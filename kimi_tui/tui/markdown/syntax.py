@@ -63,6 +63,34 @@ def highlight(code: str, language: str) -> list[Spans]:
     return coloured[: len(lines)] + [()] * (len(lines) - len(coloured))
 
 
+class GrowingCode:
+    """Colours code that arrives at its end: what was coloured stays, but for the last lines.
+
+    Each time it starts again a few lines above what is new, so a string or comment that is longer than
+    that may be taken for code until all of it is coloured at once.
+    """
+
+    _AGAIN = 12
+    """Lines."""
+
+    def __init__(self) -> None:
+        self._language = ""
+        self._code = ""
+        self._lines: list[Spans] = []
+
+    def highlight(self, code: str, language: str) -> list[Spans]:
+        """`code` in colour, one tuple of spans a line."""
+        kept = len(self._lines) - self._AGAIN
+        if kept < 1 or language != self._language or not code.startswith(self._code):
+            kept = 0
+        start = max(0, kept - self._AGAIN)
+        lines = code.split("\n")
+        coloured = highlight("\n".join(lines[start:]), language)
+        self._lines = self._lines[:kept] + coloured[kept - start :]
+        self._language, self._code = language, code
+        return self._lines
+
+
 @lru_cache(maxsize=256)
 def language_of(path: str) -> str:
     """The name of the language that a file is written in, by its name; empty when unknown."""

@@ -7,11 +7,11 @@ from itertools import pairwise
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.selection import Selection
 from textual.strip import Strip
 
-from kimi_tui.tui.markdown.line import Line, Span, ink
+from kimi_tui.tui.markdown.line import PLAIN, Line, Span, ink
 from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.finder import Finder
 from kimi_tui.tui.transcript.flow import code_of
@@ -40,14 +40,17 @@ class Canvas:
     def __init__(self, finder: Finder) -> None:
         self.rows: Sequence[Row] = ()
         self.width = 0
+        """Cells of a row that text may fill."""
         self.height = 0
+        self._full_width = 0
         self._finder = finder
         self._strips: list[Strip | None] = []
 
-    def show(self, rows: Sequence[Row], width: int, height: int) -> list[Region]:
-        """Put `rows` on the screen; the regions whose cells change."""
-        if (width, height) != (self.width, self.height):
-            self.rows, self.width, self.height = rows, width, height
+    def show(self, rows: Sequence[Row], size: Size, width: int) -> list[Region]:
+        """Put `rows` on a screen of `size` whose first `width` columns are text; the regions that change."""
+        full_width, height = size
+        if (width, full_width, height) != (self.width, self._full_width, self.height):
+            self.rows, self.width, self._full_width, self.height = rows, width, full_width, height
             self.repaint()
             return [Region(0, 0, width, height)]
         old_rows, self.rows = self.rows, rows
@@ -66,6 +69,10 @@ class Canvas:
                 self._strips[y] = None
         return regions
 
+    def is_pill(self, x: int, y: int) -> bool:
+        """Whether the mark that there is more below would stand there."""
+        return y == self.height - 1 and self.width - len(PILL) <= x < self.width
+
     def repaint(self) -> None:
         """Marks or colours have changed: every row is drawn anew when it is asked for."""
         self._strips = [None] * self.height
@@ -77,7 +84,7 @@ class Canvas:
     def strip(self, y: int, palette: Palette, marks: Marks) -> Strip:
         """Row `y` as it is drawn."""
         if y >= self.height:
-            return Strip.blank(self.width, palette.style(Line().fill))
+            return Strip.blank(self._full_width, palette.style(PLAIN))
         strip = self._strips[y]
         if strip is None:
             strip = self._strips[y] = palette.filtered(self._drawn(y, palette, marks))
@@ -85,12 +92,13 @@ class Canvas:
 
     def _drawn(self, y: int, palette: Palette, marks: Marks) -> Strip:
         if y >= len(self.rows):
-            strip = Strip.blank(self.width, palette.style(Line().fill))
+            strip = Strip.blank(self._full_width, palette.style(PLAIN))
         else:
             strip = self._row_strip(self.rows[y], palette, marks)
         if marks.pill and y == self.height - 1 and self.width > len(PILL):
             pill = Segment(PILL, palette.style(ink("new-below")))
-            strip = Strip.join([strip.crop(0, self.width - len(PILL)), Strip([pill], len(PILL))])
+            left, right = self.width - len(PILL), self.width
+            strip = Strip.join([strip.crop(0, left), Strip([pill], len(PILL)), strip.crop(right)])
         return strip
 
     def _row_strip(self, row: Row, palette: Palette, marks: Marks) -> Strip:
@@ -98,7 +106,7 @@ class Canvas:
         key = (row.place.row, gutter[0])
         strip = row.picture.strips.get(key)
         if strip is None:
-            strip = row.picture.strips[key] = paint(row.line, self.width, palette, gutter=gutter)
+            strip = row.picture.strips[key] = paint(row.line, self._full_width, palette, gutter=gutter)
         code = code_of(row.place)
         if self._finder.needle:
             role = "match-current" if row.place == self._finder.current else "match"

@@ -14,6 +14,8 @@ from kimi_tui.tui.transcript.palette import Palette
 GUTTER = 2
 """Cells left of every row, where the bar of a selected block stands."""
 
+_RIGHT = 1
+"""Cells between the text and the scroll bar."""
 NO_GUTTER: Span = (" " * GUTTER, PLAIN)
 
 Draw = Callable[[int], list[Line]]
@@ -83,7 +85,7 @@ class Gallery:
     def lines(self, piece: Piece, width: int) -> list[Line]:
         """`piece` laid out afresh and not kept."""
         self.layouts += 1
-        room = max(4, width - GUTTER - span_width(piece.margin))
+        room = max(4, width - GUTTER - _RIGHT - span_width(piece.margin))
         return [BLANK.indented(piece.margin)] * piece.gap + [
             line.indented(piece.margin) for line in piece.draw(room)
         ]

@@ -15,7 +15,6 @@ from textual.timer import Timer
 from kimi_tui.tui.markdown.parser import warm_up
 from kimi_tui.tui.transcript.bindings import TRANSCRIPT_BINDINGS
 from kimi_tui.tui.transcript.blocks.block import Block, Clock
-from kimi_tui.tui.transcript.canvas import PILL
 from kimi_tui.tui.transcript.chronicle import Chronicle
 from kimi_tui.tui.transcript.copying import code_blocks
 from kimi_tui.tui.transcript.flow import START, Place, code_of
@@ -262,7 +261,7 @@ class Transcript(FlowView):
         """Open a link, jump to the end, or select the block and fold it when its head was clicked."""
         if event.button != 1 or self.screen.selections:
             return
-        if self.has_new_below and event.y == self.size.height - 1 and event.x >= self.size.width - len(PILL):
+        if self._canvas.is_pill(event.x, event.y) and self.has_new_below:
             self.follow()
             return
         if event.y >= len(self._canvas.rows):

@@ -79,11 +79,11 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
     # drawing
 
     def _draw(self) -> None:
-        width, height = self.size
+        width, height = self.scrollable_content_region.size
         if not width or not height:
             return
         self._flow.width, self._viewport.height = width, height
-        regions = self._canvas.show(self._viewport.rows(), width, height)
+        regions = self._canvas.show(self._viewport.rows(), self.size, width)
         self._note_new_below()
         self._sync_scrollbar()
         if regions:
@@ -98,16 +98,16 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def watch_has_new_below(self) -> None:
         """Show or hide the mark on the last row."""
-        width, height = self.size
         self._canvas.repaint()
-        self.refresh(Region(max(0, width - len(PILL)), height - 1, len(PILL), 1))
+        left = max(0, self._canvas.width - len(PILL))
+        self.refresh(Region(left, self._canvas.height - 1, len(PILL), 1))
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The strips of some rows. Only those that have changed are made: a frame asks for all of them."""
         if self.styles.gutter != Spacing():
             return super().render_lines(crop)
         strips = self._canvas.strips(crop.y, crop.bottom, self._colours(), self._marks())
-        if crop.column_span == (0, self._canvas.width):
+        if crop.column_span == (0, self.size.width):
             return strips
         return [strip.crop(crop.x, crop.right) for strip in strips]
 
@@ -149,9 +149,10 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Lay out what is seen at the new width; what stands on top stays there."""
-        if self._flow.width and self._flow.width != self.size.width:
+        width = self.scrollable_content_region.width
+        if self._flow.width and self._flow.width != width:
             self.screen.clear_selection()
-            self._viewport.rewrap(self.size.width)
+            self._viewport.rewrap(width)
         self._pacer.draw_now()
 
     # scrolling

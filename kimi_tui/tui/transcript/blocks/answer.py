@@ -3,10 +3,11 @@
 from functools import partial
 
 from kimi_tui.base.terminal import plain
-from kimi_tui.tui.markdown.code import code_lines
+from kimi_tui.tui.markdown.code import code_lines, growing_code_lines
 from kimi_tui.tui.markdown.layout import continued_table_lines, markdown_lines
-from kimi_tui.tui.markdown.line import Line, Spans
+from kimi_tui.tui.markdown.line import PLAIN, Line, Spans
 from kimi_tui.tui.markdown.parts import Part, Parts
+from kimi_tui.tui.markdown.syntax import GrowingCode
 from kimi_tui.tui.transcript.blocks.block import Block, guessed_rows
 from kimi_tui.tui.transcript.piece import Draw, Piece
 
@@ -22,6 +23,7 @@ class AnswerBlock(Block):
         self._parts = Parts()
         self._open: Piece | None = None
         self._shown: Part | None = None
+        self._growing = GrowingCode()
 
     def feed(self, text: str) -> None:
         """More of the answer has come."""
@@ -57,8 +59,8 @@ class AnswerBlock(Block):
             self.pieces.append(self._new_piece(part))
             return
         # The piece on the screen becomes the closed part; if it shows just that, nothing is laid out again.
-        if part != self._shown:
-            self._set(self._open, part)
+        if part != self._shown or part.kind == "code":
+            self._set(self._open, part, _draw(part))
         self._open = self._shown = None
 
     def _show_open(self, part: Part | None) -> None:
@@ -68,18 +70,30 @@ class AnswerBlock(Block):
                 self._open = self._shown = None
         elif self._open is None:
             self._open, self._shown = self._new_piece(part), part
+            self._growing = GrowingCode()
             self.pieces.append(self._open)
         elif part != self._shown:
-            self._set(self._open, part)
+            self._set(self._open, part, self._draw_open(part))
             self._shown = part
 
     def _new_piece(self, part: Part) -> Piece:
         gap = self.head_gap if not self.pieces else int(part.gap)
-        return self.piece(_draw(part), gap=gap, guess=guessed_rows(part.source))
+        piece = self.piece(_draw(part), gap=gap, guess=guessed_rows(part.source))
+        piece.margin = self._margin_of(part)
+        return piece
 
-    def _set(self, piece: Piece, part: Part) -> None:
+    def _set(self, piece: Piece, part: Part, draw: Draw) -> None:
         piece.gap = self.head_gap if piece is self.pieces[0] else int(part.gap)
-        piece.redraw(_draw(part))
+        piece.margin = self._margin_of(part)
+        piece.redraw(draw)
+
+    def _margin_of(self, part: Part) -> Spans:
+        return (*self.margin, (" " * part.indent, PLAIN)) if part.indent else self.margin
+
+    def _draw_open(self, part: Part) -> Draw:
+        if part.kind == "code":
+            return partial(growing_code_lines, self._growing, part.source, part.language)
+        return _draw(part)
 
 
 def _draw(part: Part) -> Draw:
