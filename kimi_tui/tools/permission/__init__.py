@@ -1,0 +1,1 @@
+"""What may be done without asking: commands read, rules, dangers."""

@@ -1,0 +1,116 @@
+"""One simple command of a command line: its words, assignments and redirections."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+WordKind = Literal["literal", "pattern", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as the shell reads it."""
+
+    text: str
+    """A literal word's value, quotes removed; any other word as it was written."""
+    kind: WordKind = "literal"
+    """`pattern` when files decide what it becomes (globs, braces, `~`); `unknown` when variables or other
+    commands do."""
+    lead: str = ""
+    """What each word that it becomes begins with, as far as that is known."""
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether the shell takes it for exactly `text`."""
+        return self.kind == "literal"
+
+    @property
+    def cannot_be_option(self) -> bool:
+        """Whether it can't become an option, or vanish."""
+        return bool(self.lead) and not self.lead.startswith("-")
+
+
+def literal(text: str) -> Word:
+    """A word that means itself."""
+    return Word(text, "literal", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`NAME=value`, alone or before a command."""
+
+    name: str
+    value: Word
+    appends: bool = False
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether it can't change what a program does beyond its looks, whatever the value."""
+        return is_harmless_variable(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Redirection:
+    """Where a command reads from or writes to."""
+
+    operator: str
+    target: Word
+    """A file, a descriptor's number, a here-document's delimiter or a here-string."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether it creates or changes what `target` names."""
+        if self.operator == ">&":
+            return not re.fullmatch(r"\d+-?|-", self.target.text)
+        return self.operator in {">", ">>", ">|", "&>", "&>>", "<>"}
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads the file that `target` names."""
+        return self.operator in {"<", "<>"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A simple command. Without words it is redirections around a group, or assignments alone."""
+
+    words: tuple[Word, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    redirections: tuple[Redirection, ...] = ()
+    reads_pipe: bool = False
+    """Whether another command's output is its input."""
+
+    @property
+    def head(self) -> str | None:
+        """The command's name as written; None when it isn't known until it runs, or there is none."""
+        return self.words[0].text if self.words and self.words[0].is_literal else None
+
+    @property
+    def program(self) -> str:
+        """The command's name without its folder; empty when it isn't known."""
+        return (self.head or "").rpartition("/")[2]
+
+    @property
+    def arguments(self) -> tuple[Word, ...]:
+        """The words after the command's name."""
+        return self.words[1:]
+
+
+_HARMLESS_VARIABLES = frozenset(
+    {
+        "CI", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "DEBUG", "FORCE_COLOR", "LANG", "LANGUAGE", "LINES",
+        "NO_COLOR", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONUNBUFFERED", "PYTHONUTF8",
+        "RUST_BACKTRACE", "RUST_LOG", "TERM", "TZ", "VERBOSE",
+    }
+)  # fmt: skip
+
+
+def is_harmless_variable(name: str) -> bool:
+    """Whether setting `name` can't change which programs run or what they may do.
+
+    Programs and the shell take their orders from capital names (PATH, LD_PRELOAD, GIT_SSH, IFS) and from the
+    proxies' small ones; every other small name is a script's own.
+    """
+    if name in _HARMLESS_VARIABLES or re.fullmatch(r"LC_[A-Z]+", name):
+        return True
+    return re.fullmatch(r"[a-z][a-z0-9_]*", name) is not None and not name.endswith("_proxy")

