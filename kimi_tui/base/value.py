@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, dataclass_transform
 
-C = TypeVar("C", bound=type[Any])
+C = TypeVar("C")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def value(cls: C) -> C:
+def value(cls: type[C]) -> type[C]:
     """Make `cls` a slotted dataclass whose fields are assigned once.
 
     The type checker sees to that, not the interpreter: `dataclass(frozen=True)` compiles five methods a

@@ -1,12 +1,12 @@
 """Putting a session together: the one place that knows every part."""
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 
 from kimi_tui.agentspec.finding import find_agent
 from kimi_tui.agentspec.loading import load_agent_spec
 from kimi_tui.agentspec.prompt import PromptVariables, render_prompt
+from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.models import model_makers, starting_model
@@ -61,7 +61,8 @@ async def _assemble(wire: Wire, options: EngineOptions, session: Session) -> Eng
     settings = options.settings
     directories = (*options.additional_dirs, *map(Path, session.state.additional_dirs))
     workspace = Workspace(session.work_dir, directories)
-    behaviour = _behaviour(options, session)
+    spec = _spec(options, session)
+    behaviour = _behaviour(options, session, spec)
     approval = _approval(wire, options, session, behaviour)
     todos = SessionTodos(session, wire)
     dmailbox = DMailbox()
@@ -75,7 +76,7 @@ async def _assemble(wire: Wire, options: EngineOptions, session: Session) -> Eng
             OutputFolder: OutputFolder(session.dir / "output"),
         }
     )
-    agent = await asyncio.to_thread(_agent, options, session, toolbox, directories)
+    agent = await asyncio.to_thread(_agent, spec, workspace, toolbox)
     context = Context(session.context_file)
     await context.restore()
     soul = Soul(
@@ -105,11 +106,18 @@ async def _assemble(wire: Wire, options: EngineOptions, session: Session) -> Eng
     )
 
 
-def _behaviour(options: EngineOptions, session: Session) -> Behaviour:
-    thinking = options.settings.default_thinking if options.thinking is None else options.thinking
+def _spec(options: EngineOptions, session: Session) -> ResolvedAgentSpec:
+    path = options.agent_file or find_agent(
+        options.agent, work_dir=session.work_dir, share_dir=options.share_dir
+    )
+    return load_agent_spec(path, known_tools=BUILTIN_TOOLS)
+
+
+def _behaviour(options: EngineOptions, session: Session, spec: ResolvedAgentSpec) -> Behaviour:
+    model = starting_model(options, last_used=session.state.model, of_agent=spec.model, session_id=session.id)
     return Behaviour(
-        starting_model(options, session.state.model, session_id=session.id),
-        thinking=thinking,
+        model,
+        thinking=options.settings.default_thinking if options.thinking is None else options.thinking,
         yolo=options.yolo or session.state.yolo,
     )
 
@@ -130,15 +138,10 @@ def _approval(wire: Wire, options: EngineOptions, session: Session, behaviour: B
     )
 
 
-def _agent(options: EngineOptions, session: Session, toolbox: Toolbox, directories: Sequence[Path]) -> Agent:
-    path = options.agent_file or find_agent(
-        options.agent, work_dir=session.work_dir, share_dir=options.share_dir
-    )
-    spec = load_agent_spec(path, known_tools=BUILTIN_TOOLS)
+def _agent(spec: ResolvedAgentSpec, workspace: Workspace, toolbox: Toolbox) -> Agent:
+    variables = PromptVariables.collect(workspace.work_dir, additional_dirs=workspace.additional_dirs)
     return Agent(
         name=spec.name,
-        system_prompt=render_prompt(
-            spec, PromptVariables.collect(session.work_dir, additional_dirs=directories)
-        ),
+        system_prompt=render_prompt(spec, variables),
         toolset=toolbox.toolset((tool.name, tool.reference) for tool in spec.tools),
     )

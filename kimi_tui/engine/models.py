@@ -20,15 +20,17 @@ def model_makers(settings: Settings, *, session_id: str) -> Mapping[str, Callabl
     }
 
 
-def starting_model(options: EngineOptions, last_used: str | None, *, session_id: str) -> LLM:
-    """The model that a session starts with: the one asked for, the one last used in it, or the default.
+def starting_model(
+    options: EngineOptions, *, last_used: str | None, of_agent: str | None, session_id: str
+) -> LLM:
+    """The model that a session starts with: the one asked for, last used in it, its agent's, or the default.
 
     The demo only when it was asked for, or when nothing at all is configured and somebody is there to see
     that it is the demo. Raises ModelNotSet and ConfigError.
     """
     if options.demo or (options.interactive and not options.settings.models and options.model is None):
         return build_model(DEMO, session_id=session_id)
-    name = options.model or (last_used if last_used in options.settings.models else None)
+    name = options.model or (last_used if last_used in options.settings.models else None) or of_agent
     return build_model(resolve_model(options.settings, name), session_id=session_id)
 
 
