@@ -26,8 +26,13 @@ def markdown_lines(source: str, width: int, *, base: Ink = PLAIN) -> list[Line]:
 
 
 def continued_table_lines(source: str, first: str, width: int) -> list[Line]:
-    """The rows of the table `source` without its header, aligned with the table `first` that it continues."""
-    return table_lines(_table(source), width, widths=_widths(first), headless=True)
+    """The rows of the table `source` without its header, below those of the table `first` that it continues.
+
+    Columns are as wide as there, wider only where a cell needs it.
+    """
+    table = _table(source)
+    widths = [max(pair) for pair in zip(_widths(first), natural_widths(table), strict=False)]
+    return table_lines(table, width, widths=widths, headless=True)
 
 
 class _Margin:

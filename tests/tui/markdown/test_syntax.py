@@ -1,0 +1,51 @@
+"""Code is coloured by role."""
+
+from kimi_tui.tui.markdown.line import PLAIN, Spans
+from kimi_tui.tui.markdown.syntax import GrowingCode, highlight, language_of
+
+CODE = 'import os\n\n\nclass Shop:\n    """A shop."""\n\n    def open(self):  # now\n        return 42\n'
+
+
+def role_of(word: str, lines: list[Spans]) -> str:
+    return next(" ".join(style.roles) for spans in lines for text, style in spans if text == word)
+
+
+def test_words_have_the_roles_of_the_language() -> None:
+    lines = highlight(CODE, "python")
+    assert role_of("class", lines) == "syntax-keyword"
+    assert role_of("Shop", lines) == "syntax-type"
+    assert role_of("open", lines) == "syntax-function"
+    assert role_of("42", lines) == "syntax-number"
+    assert role_of("# now", lines) == "syntax-comment"
+
+
+def test_every_line_and_character_is_kept() -> None:
+    for code in (CODE, "\n\n", "", "x", "\n x\n\n"):
+        for language in ("python", "no such language", ""):
+            lines = highlight(code, language)
+            assert "\n".join("".join(text for text, _ in spans) for spans in lines) == code
+
+
+def test_an_unknown_language_and_endless_lines_are_plain() -> None:
+    assert highlight("if x", "no such language") == [(("if x", PLAIN),)]
+    assert highlight("x = 1 " * 1000, "python") == [(("x = 1 " * 1000, PLAIN),)]
+
+
+def test_growing_code_is_coloured_like_the_whole() -> None:
+    code = CODE * 20
+    growing = GrowingCode()
+    for end in range(0, len(code), 37):
+        growing.highlight(code[:end], "python")
+    assert growing.highlight(code, "python") == highlight(code, "python")
+
+
+def test_other_code_starts_anew() -> None:
+    growing = GrowingCode()
+    growing.highlight(CODE * 3, "python")
+    assert growing.highlight("x = 'y'", "python") == highlight("x = 'y'", "python")
+
+
+def test_a_file_name_tells_the_language() -> None:
+    assert language_of("src/shop.py") == "python"
+    assert language_of("Makefile") == "make"
+    assert language_of("notes.unknown") == ""
