@@ -1,7 +1,6 @@
 """The answer stream: a response of either dialect read to its end, with every way in which it can break."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kimi_tui.llm import failures
 from kimi_tui.llm.endpoint import Endpoint
 from kimi_tui.llm.event_stream import DONE, BodyKind, Event, EventSplitter
+from kimi_tui.llm.json_text import parsed
 from kimi_tui.llm.provider import StreamPart
 from kimi_tui.llm.statuses import stream_failure
 
@@ -120,7 +120,7 @@ def _payloads(event: Event, endpoint: Endpoint) -> Iterable[dict[str, Any]]:
     """The JSON objects of `event`: one, or one a line where a server forgets the blank lines between
     events."""
     try:
-        values = [json.loads(event.data)] if event.data else []
+        values = [parsed(event.data)] if event.data else []
     except ValueError:
         values = _payloads_by_line(event, endpoint)
     for value in values:
@@ -134,7 +134,7 @@ def _payloads_by_line(event: Event, endpoint: Endpoint) -> list[Any]:
     if event.is_error:
         raise stream_failure(endpoint, event.data)
     try:
-        return [json.loads(line) for line in lines] if len(lines) > 1 else [json.loads(event.data)]
+        return [parsed(line) for line in lines]
     except ValueError:
         raise failures.garbled(endpoint, event.data) from None
 
@@ -160,7 +160,7 @@ def _rest(splitter: EventSplitter, parser: AnswerParser, endpoint: Endpoint) -> 
 
 def _document_parts(text: str, parser: AnswerParser, endpoint: Endpoint) -> Sequence[StreamPart]:
     try:
-        payload = json.loads(text)
+        payload = parsed(text)
     except ValueError:
         raise failures.garbled(endpoint, text) from None
     if isinstance(payload, list) and payload:

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from kimi_tui.base.message import ToolCall
+from kimi_tui.llm.json_text import parsed
 
 _MALFORMED = "malformed_arguments"
 
@@ -17,7 +18,7 @@ def arguments_object(call: ToolCall) -> dict[str, Any]:
     if not written.strip():
         return {}
     try:
-        arguments = json.loads(written)
+        arguments = parsed(written)
     except ValueError:
         return {_MALFORMED: written}
     return arguments if isinstance(arguments, dict) else {_MALFORMED: written}

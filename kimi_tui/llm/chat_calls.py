@@ -6,6 +6,7 @@ from typing import Any
 
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
+from kimi_tui.llm.json_text import parsed
 
 _OWN_FIELDS = frozenset({"index", "id", "type", "function"})
 
@@ -30,7 +31,7 @@ class _Call:
         if not last.endswith("}"):
             return False
         try:
-            json.loads(self.arguments)
+            parsed(self.arguments)
         except ValueError:
             return False
         return True

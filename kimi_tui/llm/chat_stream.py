@@ -8,6 +8,7 @@ from kimi_tui.base.usage import TokenUsage
 from kimi_tui.llm import failures
 from kimi_tui.llm.chat_calls import ChatCalls
 from kimi_tui.llm.endpoint import Endpoint
+from kimi_tui.llm.json_text import count_of
 from kimi_tui.llm.provider import MessageStart, StreamPart
 from kimi_tui.llm.statuses import stream_failure
 
@@ -105,17 +106,13 @@ def usage_of(usage: dict[str, Any]) -> TokenUsage:
     """The token counts of a `usage` object: OpenAI's, Moonshot's `cached_tokens`, DeepSeek's
     `prompt_cache_hit_tokens`."""
     details = usage.get("prompt_tokens_details")
-    cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    cached = cached or _count(usage.get("cached_tokens")) or _count(usage.get("prompt_cache_hit_tokens"))
-    sent = _count(usage.get("prompt_tokens"))
+    cached = count_of(details.get("cached_tokens")) if isinstance(details, dict) else 0
+    cached = cached or count_of(usage.get("cached_tokens")) or count_of(usage.get("prompt_cache_hit_tokens"))
+    sent = count_of(usage.get("prompt_tokens"))
     cached = min(cached, sent)
     return TokenUsage(
-        input_other=sent - cached, output=_count(usage.get("completion_tokens")), input_cache_read=cached
+        input_other=sent - cached, output=count_of(usage.get("completion_tokens")), input_cache_read=cached
     )
-
-
-def _count(value: Any) -> int:
-    return max(0, int(value)) if isinstance(value, int | float) else 0
 
 
 def _numbered(message: Any) -> dict[str, Any]:

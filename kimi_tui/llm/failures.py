@@ -56,8 +56,6 @@ def _unreachable(chain: Sequence[BaseException], endpoint: Endpoint) -> APIConne
                     f"The certificate of {endpoint.host} can't be trusted: {why}.",
                     hint="Behind a company proxy, let SSL_CERT_FILE name the file of its certificate.",
                 )
-            case ssl.SSLWantReadError() | ssl.SSLWantWriteError():
-                continue
             case ssl.SSLError():
                 return APIConnectionError(
                     f"No encrypted connection to {endpoint.host} could be made.",

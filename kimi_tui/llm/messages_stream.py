@@ -11,6 +11,7 @@ from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.llm import failures
 from kimi_tui.llm.endpoint import Endpoint
+from kimi_tui.llm.json_text import count_of, parsed
 from kimi_tui.llm.messages_request import REDACTED
 from kimi_tui.llm.provider import MessageStart, StreamPart
 from kimi_tui.llm.statuses import context_too_long
@@ -28,10 +29,9 @@ class _Call:
     @property
     def is_whole(self) -> bool:
         try:
-            json.loads("".join(self.fragments) or json.dumps(self.input))
+            return bool(self.input) or parsed("".join(self.fragments)) is not None
         except ValueError:
             return False
-        return True
 
 
 class MessagesStream:
@@ -41,7 +41,7 @@ class MessagesStream:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._calls: list[_Call] = []
-        self._by_index: dict[Any, _Call] = {}
+        self._by_index: dict[int, _Call] = {}
         self._signature = ""
         self._has_spoken = False
         self._stop_reason = ""
@@ -141,7 +141,8 @@ class MessagesStream:
             unique += "_2"
         call = _Call(unique, arguments if isinstance(arguments, dict) else {})
         self._calls.append(call)
-        self._by_index[index] = call
+        if isinstance(index, int):
+            self._by_index[index] = call
         return call
 
     def _delta(self, delta: Any, index: Any) -> Sequence[StreamPart]:
@@ -151,13 +152,17 @@ class MessagesStream:
             case {"type": "thinking_delta", "thinking": str(thought)} if thought:
                 return (ThinkPart(thought),)
             case {"type": "input_json_delta", "partial_json": str(fragment)} if fragment:
-                call = self._by_index.get(index) or (self._calls[-1] if self._calls else None)
+                call = self._call_at(index)
                 return _NOTHING if call is None else (self._continue(call, fragment),)
             case {"type": "signature_delta", "signature": str(signature)}:
                 self._signature += signature
                 return _NOTHING
             case _:
                 return _NOTHING
+
+    def _call_at(self, index: Any) -> _Call | None:
+        numbered = self._by_index.get(index) if isinstance(index, int) else None
+        return numbered or (self._calls[-1] if self._calls else None)
 
     def _continue(self, call: _Call, fragment: str) -> ToolCallPart:
         call.fragments.append(fragment)
@@ -180,11 +185,10 @@ class MessagesStream:
 
     def _note_usage(self, usage: Any) -> None:
         for name, count in usage.items() if isinstance(usage, dict) else ():
-            if isinstance(count, int | float) and count > 0:
-                self._counts[name] = int(count)
+            self._counts[name] = count_of(count) or self._counts.get(name, 0)
 
     def _usage(self) -> Sequence[StreamPart]:
-        if not self._counts:
+        if not any(self._counts.values()):
             return _NOTHING
         count = self._counts.get
         return (

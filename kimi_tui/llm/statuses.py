@@ -12,6 +12,7 @@ from typing import Any
 from kimi_tui.base.errors import APIStatusError, ContextTooLong
 from kimi_tui.llm.context_limit import is_context_limit
 from kimi_tui.llm.endpoint import Endpoint
+from kimi_tui.llm.json_text import parsed
 
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 _NO_CREDIT = re.compile(
@@ -65,7 +66,7 @@ class ServerWords:
 def server_words(body: str) -> ServerWords:
     """What the body of an error answer says; JSON of any of the known shapes, a web page, or plain text."""
     try:
-        return words_in(json.loads(body))
+        return words_in(parsed(body))
     except ValueError:
         if "<html" not in body[:1000].lower():
             return ServerWords(body)

@@ -91,6 +91,11 @@ async def test_a_call_without_arguments_is_a_call():
     assert reply.calls == [("LS", "")]
 
 
+async def test_a_call_whose_arguments_never_came_broke_off():
+    with pytest.raises(APIConnectionError):
+        await reply_to(Fault.end_after(2, Answer(tool_calls=(Call("LS", {"path": "."}),))))
+
+
 async def test_odd_events_are_passed_over():
     reply = await reply_to(
         stream(
@@ -104,7 +109,7 @@ async def test_odd_events_are_passed_over():
             {"type": "content_block_start", "index": 1, "content_block": None},
             {
                 "type": "content_block_delta",
-                "index": 9,
+                "index": [9],
                 "delta": {"type": "input_json_delta", "partial_json": "{"},
             },
             {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "fine"}},
@@ -234,6 +239,26 @@ async def test_thinking_that_the_server_refuses_is_left_out_once_and_for_all():
     ]
     assert [types.count("thinking") for types in kinds] == [1, 0, 1]
     assert_prefix_extension(server.bodies[1], server.bodies[2])
+
+
+async def test_what_was_refused_at_different_times_stays_left_out():
+    script = [
+        REFUSED_SIGNATURE,
+        Answer(thinking="New.", signature="bmV3", text="a"),
+        REFUSED_SIGNATURE,
+        Answer(text="b"),
+    ]
+    async with AnthropicServer(script) as server:
+        provider = provider_for("anthropic", server.base_url)
+        history = [
+            *HELLO,
+            Message("assistant", (ThinkPart("Old.", "b2xk"), TextPart("Hi."))),
+            user_message("go"),
+        ]
+        history += [(await ask(provider, history)).message, user_message("go on")]
+        await ask(provider, history)
+        await provider.aclose()
+    assert "thinking" not in json.dumps(server.bodies[-1]["messages"])
 
 
 async def test_a_refusal_that_leaving_out_thinking_can_t_mend_is_raised():

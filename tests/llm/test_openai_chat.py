@@ -130,6 +130,17 @@ async def test_content_that_comes_as_typed_parts_is_text_and_thought():
     assert (reply.thought, reply.text) == ("hm", "yes")
 
 
+async def test_half_a_surrogate_pair_becomes_a_question_mark_and_a_whole_one_a_character():
+    halves = b'data: {"choices":[{"delta":{"content":"a\\ud83d, \\ud83d\\ude00"}}]}\n\n'
+    reply = await reply_to(stream(halves, delta("stop"), DONE))
+    assert reply.text == "a?, 😀"
+
+
+async def test_json_that_is_nested_without_end_is_an_answer_that_can_t_be_read():
+    with pytest.raises(APIConnectionError, match="can't be read"):
+        await reply_to(stream(b"data: " + b"[" * 200_000 + b"\n\n"))
+
+
 async def test_thinking_sent_in_both_fields_is_thought_once():
     reply = await reply_to(
         stream(delta(reasoning="hm", reasoning_content="hm"), delta("stop", content="a"), DONE)
@@ -152,7 +163,7 @@ async def test_values_of_unexpected_types_are_passed_over():
             delta(tool_calls=[None]),
             delta(content="fine"),
             delta("stop"),
-            chunk(usage={"prompt_tokens": None, "completion_tokens": "3", "prompt_tokens_details": None}),
+            chunk(usage={"prompt_tokens": None, "completion_tokens": float("nan"), "cached_tokens": "3"}),
             DONE,
         )
     )
