@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kimi_tui.history.journal import raw_lines
-from kimi_tui.history.records import Checkpoint, DamagedLine, Revert, parse, role_of
+from kimi_tui.history.notation import DamagedLine, parse, role_of
+from kimi_tui.history.records import Checkpoint, Revert
 from kimi_tui.wire.events import RevertReason
 
 _MESSAGES = {"user", "assistant", "tool", "system"}

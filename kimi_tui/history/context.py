@@ -20,17 +20,8 @@ from kimi_tui.history.finding import Finding
 from kimi_tui.history.journal import Journal
 from kimi_tui.history.ledger import Body, Ledger
 from kimi_tui.history.line import Line
-from kimi_tui.history.records import (
-    Checkpoint,
-    Pending,
-    Record,
-    Repair,
-    Revert,
-    Usage,
-    encode,
-    well_formed,
-    written,
-)
+from kimi_tui.history.notation import encode, well_formed, written
+from kimi_tui.history.records import Checkpoint, Pending, Record, Revert, Usage
 from kimi_tui.history.serial import Serial, serially
 from kimi_tui.wire.events import CheckpointKind, RevertReason
 
@@ -207,16 +198,11 @@ class Context:
 
         Raises ValueError when there is no such branch.
         """
-        loaded, body = await asyncio.to_thread(self._ledger.rotation, number)
-        line = loaded.line
-        ending: list[Record] = list(line.unfinished())
-        line.settle()
-        found = line.findings
-        if found:
-            ending.append(Repair(found=found, next_id=self._line.next_id, time=time.time()))
+        rotation = await asyncio.to_thread(self._ledger.rotation, number)
+        line = rotation.line
         last = line.checkpoints[-1].id if line.checkpoints else 0
-        reversion = await self._go_to(line, body, to=last, reason=reason, ending=ending)
-        self._repairs = (*self._repairs, *found)
+        reversion = await self._go_to(line, rotation.body, to=last, reason=reason, repairs=rotation.repairs)
+        self._repairs = (*self._repairs, *rotation.found)
         return reversion
 
     @serially
@@ -256,9 +242,7 @@ class Context:
     @serially
     async def read_branch(self, number: int) -> Line:
         """A branch, to look at. Raises ValueError when there is no such branch, SessionError."""
-        loaded, _ = await asyncio.to_thread(self._ledger.rotation, number)
-        loaded.line.settle()
-        return loaded.line
+        return (await asyncio.to_thread(self._ledger.rotation, number)).line
 
     @serially
     async def close(self) -> None:
@@ -278,7 +262,6 @@ class Context:
         if self._ledger.is_empty and not messages:
             return Reversion(branch=None, from_id=0, to=0)
         line = Line()
-        line.system_prompt = self._line.system_prompt
         line.parent = self._line.parent
         words = [written(message) for message in messages]
         return await self._go_to(line, self._ledger.until(0), words, to=0, reason=reason)
@@ -291,20 +274,20 @@ class Context:
         *,
         to: int,
         reason: RevertReason,
-        ending: Sequence[Record] = (),
+        repairs: Sequence[bytes] = (),
     ) -> Reversion:
-        """Replace the live line by `line`, which `body` and `ending` hold, and go on with `words`."""
+        """Replace the live line by `line`, which `body` and `repairs` hold, and go on with `words`."""
         self._require_restored()
-        before = [encode(record) for record in ending]
 
         def revert(branch: int | None) -> Revert:
             return Revert(to=to, next_id=self._line.next_id, branch=branch, reason=reason, parent=line.parent)
 
         def then(branch: int | None) -> list[bytes]:
-            return [*before, encode(revert(branch)), *(data for _, data in words)]
+            return [*repairs, encode(revert(branch)), *(data for _, data in words)]
 
         branch = await asyncio.to_thread(self._ledger.begin_anew, body, then)
         self._is_used = True
+        line.system_prompt = self._line.system_prompt
         line.take(revert(branch))
         for record, _ in words:
             line.take(record)

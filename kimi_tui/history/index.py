@@ -19,7 +19,7 @@ from kimi_tui.base.terminal import plain_line
 from kimi_tui.history.conversation import is_note
 from kimi_tui.history.disk import LOCAL_DISK, Disk
 from kimi_tui.history.journal import Journal, raw_lines
-from kimi_tui.history.records import DamagedLine, parse
+from kimi_tui.history.notation import DamagedLine, parse
 from kimi_tui.history.state import read_state
 
 logger = logging.getLogger(__name__)

@@ -18,7 +18,8 @@ from kimi_tui.history.finding import Finding
 from kimi_tui.history.journal import Journal, raw_lines
 from kimi_tui.history.line import Line
 from kimi_tui.history.loading import Loaded, ids_used, load
-from kimi_tui.history.records import DamagedLine, Repair, SystemPrompt, encode, parse
+from kimi_tui.history.notation import DamagedLine, encode, parse
+from kimi_tui.history.records import Repair, SystemPrompt
 
 _LOSSES = {"torn_line", "damaged_line"}
 
@@ -37,6 +38,17 @@ class Body:
         yield from part_of(self.path, self.start, self.end)
         if not self.ends_in_newline:
             yield b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """A rotation, with its damage mended in memory."""
+
+    line: Line
+    body: Body
+    repairs: Sequence[bytes]
+    """The lines that mend it on disk, after those of `body`."""
+    found: tuple[Finding, ...]
 
 
 class Ledger:
@@ -104,13 +116,14 @@ class Ledger:
         """The file's lines before `offset`."""
         return Body(self._journal.path, self._head, self._head + offset)
 
-    def rotation(self, number: int) -> tuple[Loaded, Body]:
+    def rotation(self, number: int) -> Rotation:
         """What a rotation holds. Raises ValueError when there is none of that number, SessionError."""
         path = self._journal.rotations().get(number)
         if path is None:
             raise ValueError(f"Branch {number} does not exist")
         loaded = load(path)
-        return loaded, Body(path, loaded.head, loaded.end, loaded.ends_in_newline)
+        body = Body(path, loaded.head, loaded.end, loaded.ends_in_newline)
+        return Rotation(loaded.line, body, *_mended(loaded, self._journal))
 
     def begin_anew(self, body: Body, then: Callable[[int | None], Sequence[bytes]]) -> int | None:
         """Replace the file by the system prompt, `body`, and the lines of `then(branch)`.

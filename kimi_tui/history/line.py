@@ -11,17 +11,8 @@ from typing import assert_never
 from kimi_tui.base.message import Message
 from kimi_tui.history.conversation import Conversation, exchange, interrupted_result
 from kimi_tui.history.finding import Finding, FindingKind
-from kimi_tui.history.records import (
-    Checkpoint,
-    DamagedLine,
-    Ignored,
-    Pending,
-    Record,
-    Repair,
-    Revert,
-    SystemPrompt,
-    Usage,
-)
+from kimi_tui.history.notation import DamagedLine, pending_message, role_of
+from kimi_tui.history.records import Checkpoint, Ignored, Pending, Record, Repair, Revert, SystemPrompt, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +59,7 @@ class OpenStep:
         notes, self._notes = self._notes, []
         for note in notes:
             try:
-                message = note.message()
+                message = pending_message(note)
             except DamagedLine:
                 continue
             if message.role == "tool":
@@ -197,7 +188,10 @@ class Line:
                 assert_never(record)
 
     def cut(self, checkpoint_id: int) -> "Line":
-        """The line as it was just before that checkpoint. Raises ValueError when it isn't there."""
+        """The line as it was just before that checkpoint, without the system prompt.
+
+        Raises ValueError when the checkpoint isn't there.
+        """
         index = self._index(checkpoint_id)
         mark = self._marks[index]
         line = Line()
@@ -205,7 +199,6 @@ class Line:
         line._checkpoints = self._checkpoints[:index]
         line._marks = self._marks[:index]
         line._ids = {checkpoint.id for checkpoint in line._checkpoints}
-        line.system_prompt = self.system_prompt
         line.token_count = mark.token_count
         line.counted = mark.counted
         line.next_id = self.next_id
@@ -239,10 +232,10 @@ class Line:
         self.step = None
 
     def _take_pending(self, note: Pending, number: int) -> None:
-        if note.role == "assistant":
+        if role_of(note.data) == "assistant":
             self.settle()
             self.step = OpenStep(note, number)
-        elif self.step is not None and note.role == "tool":
+        elif self.step is not None and role_of(note.data) == "tool":
             self.step.note(note)
 
     def _noted_results(self) -> Sequence[Message]:

@@ -7,7 +7,8 @@ from pathlib import Path
 from kimi_tui.base.errors import SessionError
 from kimi_tui.history.journal import Journal, RawLine, raw_lines
 from kimi_tui.history.line import Line
-from kimi_tui.history.records import DamagedLine, Pending, SystemPrompt, UnknownRole, parse, role_of
+from kimi_tui.history.notation import DamagedLine, UnknownRole, parse, pending_message, role_of
+from kimi_tui.history.records import Pending, SystemPrompt
 
 
 @dataclass(slots=True)
@@ -27,7 +28,7 @@ class Loaded:
         """Go on with a line of the file. Raises DamagedLine."""
         record, loss = parse(raw.data)
         if isinstance(record, Pending) and not raw.is_ended:
-            record.message()
+            pending_message(record)
         if loss:
             self.line.find("mended_line", raw.number, loss)
         if raw.offset == 0 and isinstance(record, SystemPrompt):

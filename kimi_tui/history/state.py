@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.encoding import from_jsonable, to_jsonable
-from kimi_tui.history.records import well_formed
+from kimi_tui.history.notation import well_formed
 from kimi_tui.wire.display import TodoItem
 
 

@@ -333,6 +333,20 @@ async def test_the_same_system_prompt_changes_nothing(context_file):
     assert context_file.stat().st_ino == before
 
 
+async def test_a_branch_that_is_switched_to_runs_with_the_prompt_of_today(context_file):
+    context = Context(context_file)
+    await context.set_system_prompt("Monday")
+    await a_turn(context, "one", "1")
+    await context.set_system_prompt("Tuesday")
+    await context.revert_to(1)
+    assert context.system_prompt == "Tuesday"
+    await context.restore_from_rotation(1)
+    assert context.system_prompt == "Tuesday"
+    again = await reopened(context_file)
+    assert again.system_prompt == "Tuesday"
+    assert said(again) == ["one", "1"]
+
+
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EROFS])
 async def test_what_the_disk_refuses_is_not_in_memory_and_works_when_it_takes_writes_again(
     context_file, error

@@ -8,20 +8,8 @@ from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.encoding import to_json
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
 from kimi_tui.history.finding import Finding
-from kimi_tui.history.records import (
-    Checkpoint,
-    DamagedLine,
-    Ignored,
-    Pending,
-    Repair,
-    Revert,
-    SystemPrompt,
-    UnknownRole,
-    Usage,
-    encode,
-    parse,
-    written,
-)
+from kimi_tui.history.notation import DamagedLine, UnknownRole, encode, parse, pending_message, written
+from kimi_tui.history.records import Checkpoint, Ignored, Pending, Repair, Revert, SystemPrompt, Usage
 
 MESSAGE = Message(
     "assistant",
@@ -60,7 +48,7 @@ def test_a_record_is_read_back_as_it_was_written(record):
 
 
 def test_a_pending_message_is_read_back_whole():
-    assert parse(encode(Pending(to_json(MESSAGE))))[0].message() == MESSAGE
+    assert pending_message(parse(encode(Pending(to_json(MESSAGE))))[0]) == MESSAGE
 
 
 @pytest.mark.parametrize(

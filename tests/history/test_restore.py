@@ -10,7 +10,8 @@ from kimi_tui.base.errors import SessionError
 from kimi_tui.base.message import user_message
 from kimi_tui.history.context import Context
 from kimi_tui.history.conversation import INTERRUPTED
-from kimi_tui.history.records import Checkpoint, Pending, Revert, Usage, encode
+from kimi_tui.history.notation import encode
+from kimi_tui.history.records import Checkpoint, Pending, Revert, Usage
 from tests.history.disks import FailingDisk
 from tests.history.words import asks, assert_sendable, gives, reopened, said, says
 
