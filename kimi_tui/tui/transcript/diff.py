@@ -1,44 +1,18 @@
 """Diffs: what changed in a file, line by line and word by word, and how that looks."""
 
-import difflib
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
 
 from kimi_tui.base.terminal import plain
 from kimi_tui.tui.markdown.line import PLAIN, Ink, Line, Span, Spans, ink, span_width
 from kimi_tui.tui.markdown.syntax import highlight, language_of
 from kimi_tui.tui.markdown.wrap import chop
+from kimi_tui.tui.transcript.comparison import DiffRow, Range, changed_words, compared
 from kimi_tui.wire.display import DiffBlock
 
-Sign = Literal[" ", "+", "−", "⋯"]
-
-_CONTEXT = 3
-"""Unchanged lines shown around a change."""
-_MANY_LINES = 3_000
-"""Lines beyond which matching is allowed to be coarse."""
-_LONG_LINE = 400
-"""Characters beyond which the words of a line are not compared."""
-_ALIKE = 0.4
-"""Share of two lines that must agree for their words to be compared."""
-_WORD = re.compile(r"\w+|\s+|.")
+_LEAD = 24
+"""Lines above a change that are read for its colours."""
 _GROUNDS = {"+": "diff-added", "−": "diff-removed"}
-
-Range = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class DiffRow:
-    """One line of a diff. `number` is the line's in the file it is from; `changed` are character ranges."""
-
-    sign: Sign
-    number: int
-    text: str
-    code: Spans = ()
-    changed: tuple[Range, ...] = ()
 
 
 class Diff:
@@ -46,13 +20,16 @@ class Diff:
 
     def __init__(self, block: DiffBlock) -> None:
         self._block = block
+        self._old, self._new = _lines_of(block.old_text), _lines_of(block.new_text)
         self.path = block.path
         self.is_summary = block.is_summary
 
     @cached_property
     def rows(self) -> tuple[DiffRow, ...]:
         """Changed lines with a few unchanged ones around them; `⋯` stands for what is left out."""
-        return tuple(_rows(self._block))
+        if self.is_summary:
+            return tuple(DiffRow(" ", text, index=index) for index, text in enumerate(self._new or self._old))
+        return tuple(compared(self._old, self._new, self._block.old_start, self._block.new_start))
 
     @property
     def added(self) -> int:
@@ -67,9 +44,14 @@ class Diff:
     def lines(self, width: int, start: int = 0, end: int | None = None) -> list[Line]:
         """Rows `start` to `end` of the diff at `width` cells."""
         digits = len(str(max((row.number for row in self.rows), default=1)))
+        rows = self.rows[start:end]
+        language = "" if self.is_summary else language_of(self.path)
+        old_code = _coloured(self._old, [row.index for row in rows if row.sign == "−"], language)
+        new_code = _coloured(self._new, [row.index for row in rows if row.sign in "+ "], language)
         lines: list[Line] = []
-        for row in self.rows[start:end]:
-            lines += _drawn(row, digits, width)
+        for row in rows:
+            code = (old_code if row.sign == "−" else new_code).get(row.index) or ((row.text, PLAIN),)
+            lines += _drawn(row, code, digits, width)
         return lines
 
     def unified(self) -> str:
@@ -84,56 +66,31 @@ class Diff:
         )
 
 
-def _rows(block: DiffBlock) -> Iterator[DiffRow]:
-    old, new = _lines_of(block.old_text), _lines_of(block.new_text)
-    if block.is_summary:
-        for text in (*old, *new):
-            yield DiffRow(" ", 0, text, ((text, PLAIN),))
-        return
-    language = language_of(block.path)
-    old_code, new_code = highlight("\n".join(old), language), highlight("\n".join(new), language)
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > _MANY_LINES)
-    for index, group in enumerate(matcher.get_grouped_opcodes(_CONTEXT)):
-        if index:
-            yield DiffRow("⋯", 0, "")
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
-                for j in range(j1, j2):
-                    yield DiffRow(" ", block.new_start + j, new[j], new_code[j])
-                continue
-            marks = _changed_words(old[i1:i2], new[j1:j2])
-            for i in range(i1, i2):
-                yield DiffRow("−", block.old_start + i, old[i], old_code[i], marks[0][i - i1])
-            for j in range(j1, j2):
-                yield DiffRow("+", block.new_start + j, new[j], new_code[j], marks[1][j - j1])
+def _coloured(lines: list[str], wanted: list[int], language: str) -> dict[int, Spans]:
+    # The wanted lines in colour, read from somewhat above: a string or comment may begin there.
+    coloured: dict[int, Spans] = {}
+    for first, last in _stretches(wanted):
+        above = max(0, first - _LEAD)
+        coloured.update(enumerate(highlight("\n".join(lines[above : last + 1]), language), above))
+    return coloured
+
+
+def _stretches(numbers: list[int]) -> list[Range]:
+    # Ascending numbers as first and last of those that are near each other.
+    stretches: list[Range] = []
+    for number in numbers:
+        if stretches and number - stretches[-1][1] <= _LEAD:
+            stretches[-1] = (stretches[-1][0], number)
+        else:
+            stretches.append((number, number))
+    return stretches
 
 
 def _lines_of(text: str) -> list[str]:
     return plain(text).expandtabs(4).removesuffix("\n").split("\n") if text else []
 
 
-def _changed_words(old: list[str], new: list[str]) -> tuple[list[tuple[Range, ...]], list[tuple[Range, ...]]]:
-    removed: list[tuple[Range, ...]] = [()] * len(old)
-    added: list[tuple[Range, ...]] = [()] * len(new)
-    for index, (before, after) in enumerate(zip(old, new, strict=False)):
-        if max(len(before), len(after)) > _LONG_LINE:
-            continue
-        words_before, words_after = _WORD.findall(before), _WORD.findall(after)
-        matcher = difflib.SequenceMatcher(None, words_before, words_after, autojunk=False)
-        if matcher.ratio() < _ALIKE:
-            continue
-        opcodes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
-        removed[index] = tuple(_characters(words_before, i1, i2) for _, i1, i2, _, _ in opcodes if i2 > i1)
-        added[index] = tuple(_characters(words_after, j1, j2) for _, _, _, j1, j2 in opcodes if j2 > j1)
-    return removed, added
-
-
-def _characters(words: list[str], start: int, end: int) -> Range:
-    before = sum(map(len, words[:start]))
-    return before, before + sum(map(len, words[start:end]))
-
-
-def _drawn(row: DiffRow, digits: int, width: int) -> list[Line]:
+def _drawn(row: DiffRow, code: Spans, digits: int, width: int) -> list[Line]:
     if row.sign == "⋯":
         return [Line(((f"{'⋯':>{digits}}", ink("diff-number")),))]
     ground = _GROUNDS.get(row.sign)
@@ -141,9 +98,11 @@ def _drawn(row: DiffRow, digits: int, width: int) -> list[Line]:
     number = f"{row.number:>{digits}} " if row.number else ""
     head: Spans = ((number, _over(ink("diff-number"), ground)), (f"{row.sign} ", fill))
     blank: Spans = ((" " * span_width(head), fill),)
-    code = _marked([(text, _over(style, ground)) for text, style in row.code], row.changed, f"{ground}-word")
+    grounded = [(text, _over(style, ground)) for text, style in code]
+    if row.partner is not None:
+        grounded = _marked(grounded, changed_words(row.text, row.partner), f"{ground}-word")
     lines: list[Line] = []
-    for index, spans in enumerate(chop(code, max(4, width - span_width(head)))):
+    for index, spans in enumerate(chop(grounded, max(4, width - span_width(head)))):
         prefix = blank if index else head
         margin = sum(len(text) for text, _ in prefix)
         lines.append(Line((*prefix, *spans), "" if index else "\n", margin if index else len(number), fill))
