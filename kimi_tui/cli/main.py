@@ -12,7 +12,8 @@ def run() -> None:
     """Run the program with the process's arguments, and end the process."""
     try:
         code = main(sys.argv[1:])
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:

@@ -89,12 +89,17 @@ def _input(line: CommandLine) -> Iterator[RawInput | None]:
 @contextmanager
 def _output(line: CommandLine) -> Iterator[io.FileIO]:
     """The file of `--output`, else stdout; unbuffered."""
+    if line.output is None:
+        if sys.stdout is None:
+            raise UsageError("Standard output is closed.", hint="Name a file to write to with -o.")
+        yield io.FileIO(1, "w", closefd=False)
+        return
     try:
-        file = io.FileIO(line.output.expanduser(), "w") if line.output else io.FileIO(1, "w", closefd=False)
+        file = io.FileIO(line.output.expanduser(), "w")
     except OSError as error:
-        name = f"--output {line.output}" if line.output else "Standard output"
         raise UsageError(
-            f"{name} can't be written: {error.strerror}.", hint="Name a file that you may write to with -o."
+            f"--output {line.output} can't be written: {error.strerror}.",
+            hint="Name a file that you may write to.",
         ) from error
     with file:
         yield file
@@ -107,7 +112,7 @@ def _stderr() -> io.FileIO:
 
 def _write_failure(line: CommandLine, error: KimiTuiError) -> None:
     """The result of a run that didn't begin, where a program is waiting for one."""
-    if line.output_format == "stream-json":
-        sys.stdout.write(json_line(result_of_failure(error)))
-    elif line.output_format == "json":
-        sys.stdout.write(json_line({**result_of_failure(error), "result": ""}))
+    if sys.stdout is None or line.output_format in (None, "text"):
+        return
+    result = result_of_failure(error)
+    sys.stdout.write(json_line({**result, "result": ""} if line.output_format == "json" else result))

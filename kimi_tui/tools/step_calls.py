@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kimi_tui.base.content import as_parts, system_note
@@ -161,8 +161,12 @@ def result_message(call: ToolCall, result: ToolReturn) -> Message:
 
 def _rejection(rejection: ToolRejected) -> ToolReturn:
     if rejection.feedback:
-        return failed(f"The call was rejected: {rejection.feedback}", brief=f"rejected: {rejection.feedback}")
-    return failed(
-        "The user rejected the call. Stop what you are doing and wait for what the user says next.",
-        brief="rejected",
-    )
+        result = failed(
+            f"The call was rejected: {rejection.feedback}", brief=f"rejected: {rejection.feedback}"
+        )
+    else:
+        result = failed(
+            "The user rejected the call. Stop what you are doing and wait for what the user says next.",
+            brief="rejected",
+        )
+    return replace(result, extras={"rejected": True})

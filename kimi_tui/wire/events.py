@@ -97,6 +97,7 @@ class ToolReturn:
     message: str = ""
     display: tuple[DisplayBlock, ...] = ()
     extras: dict[str, Any] | None = None
+    """Ours: `{"rejected": True}` when the call was not allowed."""
 
 
 @value

@@ -131,6 +131,27 @@ def test_streams_that_are_closed_are_no_accident(program):
     assert (done.returncode, done.stdout) == (2, b"")
 
 
+@pytest.mark.parametrize("arguments", ["-p x --demo", "-p x --demo --output-format json", "--print"])
+def test_a_closed_standard_output_is_told(program, arguments):
+    closed = ["sh", "-c", f'exec "{KIMI_TUI}" {arguments} >&-']
+    done = subprocess.run(
+        closed, cwd=program.work_dir, env=program.environment(), capture_output=True, stdin=subprocess.DEVNULL
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"Standard output is closed.")
+
+
+def test_the_way_to_the_first_frame_imports_nothing_that_it_does_not_need(program):
+    code = (
+        "import sys; from kimi_tui.cli.parsing import parse; parse(['--demo', '--config', 'a = 1']);"
+        "import kimi_tui.cli.screen_front, kimi_tui.tui.app; print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = set(done.stdout.split())
+    assert not modules & {"pydantic", "typer", "yaml", "tomlkit", "httpx", "openai", "anthropic"}
+    assert not [name for name in modules if name.startswith(("kimi_tui.engine", "kimi_tui.soul"))]
+
+
 def test_print_mode_never_imports_textual_or_rich(program):
     run = "from kimi_tui.cli.main import main; main(sys.argv[1:])"
     code = f"import sys; {run}; print(*sys.modules, file=sys.stderr)"
