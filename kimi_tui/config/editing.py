@@ -10,6 +10,7 @@ from tomlkit.items import Array, Table
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.private_file import replace_private_file
+from kimi_tui.config.project import project_config_path
 from kimi_tui.config.source import read_config_text
 from kimi_tui.config.trust import Trust
 
@@ -30,9 +31,13 @@ def add_allowed_rule(path: Path, rule: str) -> None:
     _edit(path, add)
 
 
-def add_project_rule(path: Path, rule: str, *, trust: Trust) -> None:
-    """Add `rule` to a project's config, as `add_allowed_rule`. What was trusted stays trusted: the user said
-    yes to the rule. Raises ConfigError."""
+def allow_in_project(rule: str, *, work_dir: Path, share_dir: Path) -> None:
+    """Add `rule` to the config of the project that `work_dir` is in, made when missing. Raises ConfigError.
+
+    What was trusted of it stays trusted, since the user said yes to the rule; the rest does not become so.
+    """
+    path = project_config_path(work_dir, share_dir) or work_dir / ".kimi-tui" / "config.toml"
+    trust = Trust(share_dir)
     trusted = not path.exists() or trust.covers(path, read_config_text(path))
     add_allowed_rule(path, rule)
     if not trusted:

@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.config.editing import add_allowed_rule, add_project_rule, set_default_model, set_theme
+from kimi_tui.config.editing import add_allowed_rule, allow_in_project, set_default_model, set_theme
 from kimi_tui.config.trust import Trust
 
 COMMENTED = """# my settings
@@ -35,16 +35,26 @@ def test_a_rule_that_is_there_is_not_added_twice(home):
 
 
 def test_a_rule_that_is_granted_in_a_project_counts_at_once(home):
-    project = home.work_dir / ".kimi-tui" / "config.toml"
-    add_project_rule(project, "git *", trust=Trust(home.share_dir))
-    add_project_rule(project, "ls", trust=Trust(home.share_dir))
+    for rule in ("git *", "ls"):
+        allow_in_project(rule, work_dir=home.work_dir, share_dir=home.share_dir)
     assert home.settings().permissions.allow == ("git *", "ls")
 
 
 def test_a_rule_that_is_granted_does_not_make_the_rest_of_a_project_config_trusted(home):
-    project = home.write_project('[permissions]\nallow = ["rm *"]')
-    add_project_rule(project, "git *", trust=Trust(home.share_dir))
+    home.write_project('[permissions]\nallow = ["rm *"]')
+    allow_in_project("git *", work_dir=home.work_dir, share_dir=home.share_dir)
     assert home.settings().permissions.allow == ()
+
+
+def test_a_rule_that_is_granted_in_a_folder_of_a_repository_goes_to_the_repositorys_config(home):
+    (home.work_dir / ".git").mkdir()
+    project = home.write_project("# ours\n")
+    Trust(home.share_dir).grant(project, project.read_text())
+    home.work_dir /= "src"
+    home.work_dir.mkdir()
+    allow_in_project("git *", work_dir=home.work_dir, share_dir=home.share_dir)
+    assert "git *" in project.read_text()
+    assert home.settings().permissions.allow == ("git *",)
 
 
 def test_a_missing_file_and_its_folder_are_made_for_the_owner_alone(home):
