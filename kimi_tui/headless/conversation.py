@@ -127,5 +127,6 @@ class Conversation:
 def internal_error(error: Exception) -> KimiTuiError:
     """What to say of a defect of ours."""
     return KimiTuiError(
-        f"An internal error ended the run: {type(error).__name__}: {error}.", hint="The log has the details."
+        f"An internal error ended the run: {type(error).__name__}: {error}.",
+        hint="The log has the details; `kimi-tui info` says where it is.",
     )
