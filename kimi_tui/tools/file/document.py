@@ -79,8 +79,11 @@ class Document:
 
     def _endings_for(self, count: int, newline: int, removed: int) -> bytes:
         """Endings of `count` newlines that stand where those from `newline` on, `removed` of them, stood."""
-        result = self.endings[newline : newline + removed][:count]
-        following, preceding = self.endings[newline + removed :][:1], self.endings[:newline][-1:]
+        if not count:
+            return b""
+        result = self.endings[newline : newline + min(removed, count)]
+        following = self.endings[newline + removed : newline + removed + 1]
+        preceding = self.endings[max(0, newline - 1) : newline]
         return result + (following or preceding or b"\x00") * (count - len(result))
 
 

@@ -12,7 +12,7 @@ from kimi_tui.tools.file.ledger import FileVersion, version_of
 from kimi_tui.tools.file.regular import Content, file_problem, load
 from kimi_tui.tools.workspace import Located
 
-MAX_CHANGED_BYTES = 32 << 20
+MAX_CHANGED_BYTES = 16 << 20
 """Larger files are not changed: they are read into memory and compared line by line."""
 
 

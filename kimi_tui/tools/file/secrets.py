@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from fnmatch import translate
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.base.paths import share_dir
@@ -96,20 +96,25 @@ _SECRET_PATHS = (
     "/etc/shadow*",
     "/etc/gshadow*",
 )
+"""Patterns of whole paths, each below a hidden folder or a system folder."""
+_SYSTEM_FOLDERS = ("/proc/", "/etc/")
 _HARMLESS_PATHS = ("*/.ssh/known_hosts*", "*/.ssh/config", "*/.ssh/*.pub")
 
 
-def is_secret(path: PurePath) -> bool:
+def is_secret(path: str) -> bool:
     """Whether the file at `path`, absolute, is likely to hold passwords, tokens or private keys."""
-    name, whole = path.name.lower(), path.as_posix().lower()
+    whole = path.replace(os.sep, "/").lower()
+    name = whole.rpartition("/")[2]
     if _matcher(SECRET_NAMES)(name):
         return not _matcher(_HARMLESS_NAMES)(name)
+    if "/." not in whole and not whole.startswith(_SYSTEM_FOLDERS):
+        return False
     return bool(_matcher(_SECRET_PATHS)(whole)) and not _matcher(_HARMLESS_PATHS)(whole)
 
 
 def holds_secrets(file: Located) -> bool:
     """Whether `file`, or what its links lead to, is likely to hold secrets. Our own settings are."""
-    return _is_setting_of_ours(file.real) or is_secret(file.path) or is_secret(file.real)
+    return _is_setting_of_ours(file.real) or is_secret(str(file.path)) or is_secret(str(file.real))
 
 
 def _is_setting_of_ours(path: Path) -> bool:

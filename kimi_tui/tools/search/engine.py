@@ -68,19 +68,21 @@ async def _answer(process: asyncio.subprocess.Process, seconds: float) -> Answer
     try:
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
             group.create_task(_drain(process.stderr, errors))
-            if await _read(process.stdout, output):
-                end = "size"
-                _kill(process)
-            else:
-                await process.wait()
+            while block := await process.stdout.read(_BLOCK):
+                if len(output) <= _MAX_OUTPUT:
+                    output += block
+                elif end == "whole":
+                    end = "size"
+                    _kill(process)
+            await process.wait()
     except TimeoutError:
         end = "time"
     finally:
         if process.returncode is None:
             _kill(process)
-            for stream in (process.stdout, process.stderr):  # with output left unread, wait() never returns
-                await _drain(stream, bytearray())
-            await process.wait()
+        for stream in (process.stdout, process.stderr):  # with output left unread, wait() never returns
+            await _drain(stream, bytearray())
+        await process.wait()
     return Answer(bytes(output), errors.decode("utf-8", "replace"), process.returncode or 0, end)
 
 
@@ -90,16 +92,8 @@ def _kill(process: asyncio.subprocess.Process) -> None:
         process.kill()
 
 
-async def _read(stream: asyncio.StreamReader, into: bytearray) -> bool:
-    """Read until the end, or until there is too much: then True."""
-    while block := await stream.read(_BLOCK):
-        into += block
-        if len(into) > _MAX_OUTPUT:
-            return True
-    return False
-
-
 async def _drain(stream: asyncio.StreamReader, into: bytearray) -> None:
+    """Read to the end; keep the beginning."""
     while block := await stream.read(_BLOCK):
         into += block[: _MAX_ERRORS - len(into)]
 

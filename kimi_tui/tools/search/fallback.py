@@ -8,7 +8,6 @@ import errno
 import json
 import os
 import re
-import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,14 +91,15 @@ class Search:
         self._output.flush()
         return status
 
-    def _files(self) -> Iterator[tuple[Path, str]]:
+    def _files(self) -> Iterator[tuple[str, str]]:
+        """Path and relative path of each file to look at."""
         folder = Path(self._query.folder)
         if self._query.file:
-            yield folder / self._query.file, self._query.file
+            yield str(folder / self._query.file), self._query.file
             return
         for found in Walk(folder, seconds=float("inf")):
-            if not found.is_folder and self._is_wanted(found) and not Path(found.path).is_symlink():
-                yield Path(found.path), found.relative
+            if found.is_regular and self._is_wanted(found):
+                yield found.path, found.relative
 
     def _is_wanted(self, found: Found) -> bool:
         name = found.relative.lower() if self._query.mode == "files" else found.relative
@@ -109,7 +109,7 @@ class Search:
             return any(regex.match(name) for regex in self._wanted)
         return not found.is_ignored
 
-    def _report(self, path: Path, name: str) -> bool:
+    def _report(self, path: str, name: str) -> bool:
         """Print what there is to say of a file. Whether there was anything."""
         encoded = os.fsencode(f".{os.sep}{name}") + b"\0"
         if self._query.mode == "files":
@@ -136,10 +136,9 @@ class Search:
             return
         at = 0
         for line in text.split("\n"):
-            for match in self._regex.finditer(text, at, at + len(line.removesuffix("\r"))):
-                yield match
-                if self._query.mode != "count":
-                    break
+            end = at + len(line) - line.endswith("\r")
+            if first := self._regex.search(text, at, end):
+                yield from self._regex.finditer(text, at, end) if self._query.mode == "count" else (first,)
             at += len(line) + 1
 
     def _print_lines(self, name: bytes, text: str, spans: list[tuple[int, int]]) -> None:
@@ -195,17 +194,14 @@ def _anywhere(glob: str) -> re.Pattern[str]:
     return glob_regex(bare if "/" in glob.rstrip("/") else f"**/{bare}")
 
 
-def _text(path: Path) -> str | None:
+def _text(path: str) -> str | None:
     """The text of a file; None when there is none in it. Raises OSError for a file too large, too."""
-    info = path.stat()
-    if not stat.S_ISREG(info.st_mode):
-        return None
-    with path.open("rb") as file:
+    with open(path, "rb") as file:  # noqa: PTH123
         head = file.read(_SNIFFED)
         is_wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
         if b"\0" in head and not is_wide:
             return None
-        if info.st_size > _MAX_FILE_BYTES:
+        if os.fstat(file.fileno()).st_size > _MAX_FILE_BYTES:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         data = head + file.read()
     return data.decode("utf-16", "replace") if is_wide else data.decode("utf-8", "surrogateescape")

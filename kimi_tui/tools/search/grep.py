@@ -5,7 +5,6 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from pathlib import Path
 
 from pydantic import Field
 
@@ -93,7 +92,7 @@ class Grep(Tool[GrepParams]):
         except FileProblem as problem:
             return failed(str(problem), brief=problem.what)
         notes += self._notes(answer, hidden)
-        if not found.lines and not query.file:
+        if not found.entries and not query.file:
             notes.append("Files that git ignores are only searched when the path leads to them.")
         return page(found, offset=params.offset, limit=params.head_limit, notes=notes)
 
@@ -109,7 +108,7 @@ class Grep(Tool[GrepParams]):
             line_numbers=params.line_numbers,
         )
 
-    async def _answers(self, query: Query) -> tuple[Answer, list[Path], list[str]]:
+    async def _answers(self, query: Query) -> tuple[Answer, list[str], list[str]]:
         """The answer, the files that were left out since they hold secrets, and what to say of it."""
         secrets = Query(pattern="", folder=query.folder, mode="files", globs=SECRET_NAMES)
         async with asyncio.TaskGroup() as group:
@@ -128,7 +127,7 @@ class Grep(Tool[GrepParams]):
         programs = [[program, *ripgrep_arguments(query)] for program in self._programs()]
         return await search([*programs, fallback_command(query)], query.folder, seconds=self._seconds)
 
-    def _notes(self, answer: Answer, hidden: Sequence[Path]) -> list[str]:
+    def _notes(self, answer: Answer, hidden: Sequence[str]) -> list[str]:
         notes = []
         if answer.end != "whole":
             why = f"took over {self._seconds:g} s" if answer.end == "time" else "found too much"

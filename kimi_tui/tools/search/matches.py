@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 _LINE = re.compile(
     rb"--\r?\n"  # between groups of lines
@@ -18,13 +17,13 @@ _COUNT = re.compile(rb"(?P<path>[^\0]+)\0(?P<count>\d+)\r?\n")
 class MatchedLine:
     """A line that matches, or one near it."""
 
-    path: Path
+    path: str
     number: int
     is_match: bool
     text: str
 
 
-def paths_in(output: bytes, folder: str) -> list[Path]:
+def paths_in(output: bytes, folder: str) -> list[str]:
     """The paths, absolute, of an output of names."""
     return [_path(name, folder) for name in output.split(b"\0") if name]
 
@@ -38,10 +37,10 @@ def lines_in(output: bytes, folder: str) -> Iterator[MatchedLine]:
             yield MatchedLine(_path(name, folder), int(match["number"]), match["kind"] == b":", text)
 
 
-def counts_in(output: bytes, folder: str) -> list[tuple[Path, int]]:
+def counts_in(output: bytes, folder: str) -> list[tuple[str, int]]:
     """How many matches each file of an output of counts has."""
     return [(_path(match["path"], folder), int(match["count"])) for match in _COUNT.finditer(output)]
 
 
-def _path(name: bytes, folder: str) -> Path:
-    return Path(os.path.normpath(os.path.join(folder, os.fsdecode(name))))  # noqa: PTH118
+def _path(name: bytes, folder: str) -> str:
+    return folder.rstrip(os.sep) + os.sep + os.fsdecode(name).removeprefix(f".{os.sep}")

@@ -1,9 +1,9 @@
 """What a search found, as the model reads it: a page of lines, and the rest in words."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from kimi_tui.tools.search.engine import Answer
 from kimi_tui.tools.search.matches import MatchedLine, counts_in, lines_in, paths_in
@@ -18,16 +18,26 @@ _MAX_OUTPUT_CHARS = 100_000
 class Presentation:
     """How found files are shown, and which."""
 
-    name: Callable[[Path], str]
-    may_show: Callable[[Path], bool]
+    name: Callable[[str], str]
+    may_show: Callable[[str], bool]
     line_numbers: bool = True
+
+    def line(self, line: MatchedLine | None) -> str:
+        """A line of a file as `grep` gives it; None is a gap."""
+        if line is None:
+            return "--"
+        mark = ":" if line.is_match else "-"
+        number = f"{line.number}{mark}" if self.line_numbers else ""
+        return f"{self.name(line.path)}{mark}{number}{line.text}"
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was found, a line of output each."""
+    """What was found, in order."""
 
-    lines: Sequence[str]
+    entries: Sequence[object]
+    line: Callable[[Any], str]
+    """The line of output of an entry."""
     summary: str
 
 
@@ -36,45 +46,40 @@ def findings(query: Query, answer: Answer, presentation: Presentation) -> Findin
     name, may_show = presentation.name, presentation.may_show
     match query.mode:
         case "files" | "files_with_matches":
-            paths = [path for path in paths_in(answer.output, query.folder) if may_show(path)]
-            paths.sort(key=lambda path: (-_mtime_ns(path), path))
-            return Findings([name(path) for path in paths], counted(len(paths), "file"))
+            paths = sorted(filter(may_show, paths_in(answer.output, query.folder)))
+            paths.sort(key=_mtime_ns, reverse=True)
+            return Findings(paths, name, counted(len(paths), "file"))
         case "count":
             counts = sorted(pair for pair in counts_in(answer.output, query.folder) if may_show(pair[0]))
             total = sum(count for _, count in counts)
             summary = f"{counted(total, 'match')} in {counted(len(counts), 'file')}"
-            return Findings([f"{name(path)}:{count}" for path, count in counts], summary)
+            return Findings(counts, lambda pair: f"{name(pair[0])}:{pair[1]}", summary)
         case "content":
             found = [line for line in lines_in(answer.output, query.folder) if may_show(line.path)]
             found.sort(key=lambda line: line.path)
             n_matches = sum(line.is_match for line in found)
-            has_gaps = bool(query.before or query.after)
-            return Findings(
-                list(_content(found, presentation, has_gaps)), counted(n_matches, "matching line")
-            )
+            entries = _with_gaps(found) if query.before or query.after else found
+            return Findings(entries, presentation.line, counted(n_matches, "matching line"))
 
 
-def _content(found: Sequence[MatchedLine], presentation: Presentation, has_gaps: bool) -> Iterator[str]:
-    last: MatchedLine | None = None
-    name = ""
+def _with_gaps(found: Sequence[MatchedLine]) -> list[MatchedLine | None]:
+    """`found` with None where lines are left out."""
+    result: list[MatchedLine | None] = []
     for line in found:
-        if last is None or last.path != line.path:
-            name = presentation.name(line.path)
-        if has_gaps and last and (last.path, last.number + 1) != (line.path, line.number):
-            yield "--"
-        mark = ":" if line.is_match else "-"
-        number = f"{line.number}{mark}" if presentation.line_numbers else ""
-        yield f"{name}{mark}{number}{line.text}"
-        last = line
+        last = result[-1] if result else None
+        if last and (last.path, last.number + 1) != (line.path, line.number):
+            result.append(None)
+        result.append(line)
+    return result
 
 
 def page(found: Findings, *, offset: int, limit: int, notes: Sequence[str]) -> ToolReturn:
     """At most `limit` lines of what was found, 0 for all, after the first `offset`."""
-    total = len(found.lines)
+    total = len(found.entries)
     if not total:
         return ok(message=" ".join(("No match.", *notes)), brief="no match")
-    lines = found.lines[offset : offset + limit if limit else total]
-    output = "".join(f"{line}\n" for line in lines)
+    entries = found.entries[offset : offset + limit if limit else total]
+    output = "".join(f"{found.line(entry)}\n" for entry in entries)
     is_cut = len(output) > _MAX_OUTPUT_CHARS
     if is_cut:
         output = output[: output.rfind("\n", 0, _MAX_OUTPUT_CHARS) + 1]
@@ -99,7 +104,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
-def _mtime_ns(path: Path) -> int:
+def _mtime_ns(path: str) -> int:
     try:
         return os.lstat(path).st_mtime_ns
     except OSError:

@@ -24,6 +24,8 @@ class Found:
     """To where the walk began, with `/`."""
     is_folder: bool
     """Not for a link to a folder."""
+    is_regular: bool
+    """Not for a link to a file."""
     rules: IgnoreRules
 
     @property
@@ -66,7 +68,7 @@ class Walk:
             for entry in entries:
                 if entry.name in VCS_FOLDERS:
                     continue
-                found = Found(entry.path, prefix + entry.name, _is_folder(entry), rules)
+                found = _found(entry, prefix, rules)
                 yield found
                 if not found.is_folder or depth == self.max_depth:
                     continue
@@ -79,8 +81,9 @@ class Walk:
             folders += reversed(below)
 
 
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
+def _found(entry: "os.DirEntry[str]", prefix: str, rules: IgnoreRules) -> Found:
     try:
-        return entry.is_dir(follow_symlinks=False)
+        is_folder, is_regular = entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False)
     except OSError:
-        return False
+        is_folder = is_regular = False
+    return Found(entry.path, prefix + entry.name, is_folder, is_regular, rules)

@@ -73,14 +73,16 @@ async def test_what_git_ignores_is_found_when_the_path_leads_there(project: Desk
 
 
 async def test_nested_ignore_files_count_where_they_are(project: Desk) -> None:
-    project.put("src/.gitignore", "*.ts\n!keep.ts\n/gen\n")
+    project.put("src/.gitignore", "*.ts\n!keep.ts\n!keep.log\n/gen\n")
     project.put("src/keep.ts")
+    project.put("src/keep.log")
     project.put("src/gen/c.py")
     project.put("other/d.ts")
     project.put("other/gen/e.py")
 
     assert found(await glob(project, "**/*.ts")) == ["other/d.ts", "src/keep.ts"]
     assert found(await glob(project, "**/*.py")) == ["other/gen/e.py", "src/a.py"]
+    assert found(await glob(project, "**/*.log")) == ["src/keep.log"]
 
 
 async def test_a_repository_below_has_its_own_rules(desk: Desk) -> None:
