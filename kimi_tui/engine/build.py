@@ -1,6 +1,7 @@
 """Putting a session together: the one place that knows every part."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from kimi_tui.agentspec.finding import find_agent
@@ -9,7 +10,7 @@ from kimi_tui.agentspec.prompt import PromptVariables, render_prompt
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
-from kimi_tui.engine.models import model_makers, starting_model
+from kimi_tui.engine.models import Models, ModelWish
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox
@@ -25,6 +26,7 @@ from kimi_tui.tools.dmail import DMailbox
 from kimi_tui.tools.file.ledger import FileLedger
 from kimi_tui.tools.permission.rulebook import RuleBook
 from kimi_tui.tools.shell.output import OutputFolder
+from kimi_tui.tools.shell.process import Shell
 from kimi_tui.tools.todo import TodoStore
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.channel import Wire
@@ -35,13 +37,11 @@ async def open_engine(wire: Wire, options: EngineOptions) -> Engine:
 
     Raises ConfigError, ModelNotSet and SessionError.
     """
-    session = open_session(options)
-    session.acquire()
-    try:
-        return await _assemble(wire, options, session)
-    except BaseException:
-        session.release()
-        raise
+    async with AsyncExitStack() as resources:
+        session = open_session(options)
+        session.acquire()
+        resources.callback(session.release)
+        return await _assemble(wire, options, session, resources)
 
 
 def open_session(options: EngineOptions) -> Session:
@@ -57,15 +57,21 @@ def open_session(options: EngineOptions) -> Session:
     return store.fork(earlier) if options.fork else earlier
 
 
-async def _assemble(wire: Wire, options: EngineOptions, session: Session) -> Engine:
+async def _assemble(
+    wire: Wire, options: EngineOptions, session: Session, resources: AsyncExitStack
+) -> Engine:
     settings = options.settings
     directories = (*options.additional_dirs, *map(Path, session.state.additional_dirs))
     workspace = Workspace(session.work_dir, directories)
     spec = _spec(options, session)
-    behaviour = _behaviour(options, session, spec)
+    models = Models(settings, session_id=session.id)
+    resources.push_async_callback(models.aclose)
+    behaviour = _behaviour(models, options, session, spec)
     approval = _approval(wire, options, session, behaviour)
     todos = SessionTodos(session, wire)
     dmailbox = DMailbox()
+    shell = Shell()
+    resources.push_async_callback(shell.close)
     toolbox = Toolbox(
         {
             Workspace: workspace,
@@ -73,11 +79,13 @@ async def _assemble(wire: Wire, options: EngineOptions, session: Session) -> Eng
             TodoStore: todos,
             DMailbox: dmailbox,
             FileLedger: FileLedger(),
+            Shell: shell,
             OutputFolder: OutputFolder(session.dir / "output"),
         }
     )
     agent = await asyncio.to_thread(_agent, spec, workspace, toolbox)
     context = Context(session.context_file)
+    resources.push_async_callback(context.close)
     await context.restore()
     soul = Soul(
         agent=agent,
@@ -101,8 +109,9 @@ async def _assemble(wire: Wire, options: EngineOptions, session: Session) -> Eng
         behaviour=behaviour,
         approval=approval,
         todos=todos,
-        models=model_makers(settings, session_id=session.id),
+        models=models,
         max_time_s=options.max_time_s,
+        resources=resources.pop_all(),
     )
 
 
@@ -113,10 +122,18 @@ def _spec(options: EngineOptions, session: Session) -> ResolvedAgentSpec:
     return load_agent_spec(path, known_tools=BUILTIN_TOOLS)
 
 
-def _behaviour(options: EngineOptions, session: Session, spec: ResolvedAgentSpec) -> Behaviour:
-    model = starting_model(options, last_used=session.state.model, of_agent=spec.model, session_id=session.id)
+def _behaviour(
+    models: Models, options: EngineOptions, session: Session, spec: ResolvedAgentSpec
+) -> Behaviour:
+    wish = ModelWish(
+        asked_for=options.model,
+        last_used=session.state.model,
+        of_agent=spec.model,
+        demo=options.demo,
+        demo_when_nothing_is_configured=options.interactive,
+    )
     return Behaviour(
-        model,
+        models.starting(wish),
         thinking=options.settings.default_thinking if options.thinking is None else options.thinking,
         yolo=options.yolo or session.state.yolo,
     )

@@ -3,20 +3,20 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, suppress
 from typing import assert_never
 
 from kimi_tui.base.content import UserInput, text_of
-from kimi_tui.base.errors import ConfigError, KimiTuiError, MaxStepsReached
+from kimi_tui.base.errors import ChatProviderError, KimiTuiError, MaxStepsReached
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.engine.models import Models
 from kimi_tui.engine.recorder import Recorder, recorded_results
 from kimi_tui.engine.replay import replayed
 from kimi_tui.engine.slash import SLASH_COMMANDS, find_slash_command
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
-from kimi_tui.llm.provider import LLM
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.limits import LimitReached
@@ -65,8 +65,9 @@ class Engine:
         behaviour: Behaviour,
         approval: WireApproval,
         todos: SessionTodos,
-        models: Mapping[str, Callable[[], LLM]],
+        models: Models,
         max_time_s: float | None,
+        resources: AsyncExitStack,
     ) -> None:
         self._wire = wire
         self._session = session
@@ -78,30 +79,43 @@ class Engine:
         self._todos = todos
         self._models = models
         self._max_time_s = max_time_s
+        self._resources = resources
         self._prompts: deque[UserInput] = deque()
         self._turn: asyncio.Task[None] | None = None
 
     async def serve(self) -> None:
-        """Replay what the session holds, then follow commands until Shutdown. Closes the Wire at the end."""
-        self._introduce()
-        recorder = Recorder(self._session.wire_file, self._wire.subscribe())
+        """Replay what the session holds, then follow commands until Shutdown.
+
+        Closes the Wire and everything that was opened for the session at the end.
+        """
         try:
+            self._introduce()
+            recorder = Recorder(self._session.wire_file, self._wire.subscribe())
             async with asyncio.TaskGroup() as group:
                 group.create_task(recorder.run())
+                preparing = group.create_task(self._prepare_model())
                 try:
                     await self._follow_commands(group)
                 finally:
+                    preparing.cancel()
                     await self._stop_turn()
                     self._wire.close()
         finally:
-            await self._context.close()
-            self._session.release()
+            await self._resources.aclose()
+
+    async def _prepare_model(self) -> None:
+        """Load the provider's SDK while the user still types; what is wrong shows at the first turn."""
+        if self._behaviour.llm is not None:
+            with suppress(ChatProviderError):
+                await self._behaviour.llm.chat_provider.prepare()
 
     def _introduce(self) -> None:
         self._send_info()
         self._replay()
         if self._todos.items:
             self._wire.send(TodoUpdate(self._todos.items))
+        if self._session.problem:
+            self._notify("The session's state was damaged", self._session.problem, severity="warning")
         for repair in self._context.repairs:
             self._notify("The session's journal was repaired", repair.description, severity="warning")
         self._soul.send_status()
@@ -222,12 +236,7 @@ class Engine:
         self._send_info()
 
     async def _set_model(self, name: str) -> None:
-        make = self._models.get(name)
-        if make is None:
-            raise ConfigError(
-                f"There is no model “{name}”.", hint=f"Configured are: {', '.join(self._models) or 'none'}."
-            )
-        self._behaviour.llm = make()
+        self._behaviour.llm = self._models.named(name)
         await self._session.update_state(model=name)
         self._send_info()
         self._soul.send_status()
@@ -256,7 +265,7 @@ class Engine:
                 yolo=self._behaviour.yolo,
                 capabilities=tuple(sorted(llm.capabilities)) if llm is not None else (),
                 slash_commands=tuple(command.info for command in SLASH_COMMANDS),
-                models=tuple(self._models),
+                models=tuple(self._models.names),
             )
         )
 

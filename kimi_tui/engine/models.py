@@ -1,41 +1,73 @@
-"""From settings to models: which ones there are, and how each is built."""
+"""The models of a session: which ones there are, each built when it is first used."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from kimi_tui.base.errors import ConfigError
 from kimi_tui.config.resolved_model import ResolvedModel, resolve_model
 from kimi_tui.config.settings import Settings
-from kimi_tui.engine.options import EngineOptions
 from kimi_tui.llm.capabilities import known_capabilities
 from kimi_tui.llm.creation import create_provider
 from kimi_tui.llm.provider import LLM, Price, ProviderSettings
 
-DEMO = ResolvedModel(name="demo", type="demo", model="demo", max_context_size=200_000)
+_DEMO = ResolvedModel(name="demo", type="demo", model="demo", max_context_size=200_000)
 
 
-def model_makers(settings: Settings, *, session_id: str) -> Mapping[str, Callable[[], LLM]]:
-    """Each configured model's name, and the function that builds it. Building raises ConfigError."""
-    return {
-        name: partial(_build_named, settings, name, session_id=session_id) for name in sorted(settings.models)
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelWish:
+    """Which model a session should start with; the first that is named counts, else the default one."""
+
+    asked_for: str | None = None
+    last_used: str | None = None
+    """By the session, when it is resumed; it may be configured no more."""
+    of_agent: str | None = None
+    demo: bool = False
+    demo_when_nothing_is_configured: bool = False
+    """Only where somebody sees that it is the demo."""
 
 
-def starting_model(
-    options: EngineOptions, *, last_used: str | None, of_agent: str | None, session_id: str
-) -> LLM:
-    """The model that a session starts with: the one asked for, last used in it, its agent's, or the default.
+class Models:
+    """The configured models, and the demo when it is used."""
 
-    The demo only when it was asked for, or when nothing at all is configured and somebody is there to see
-    that it is the demo. Raises ModelNotSet and ConfigError.
-    """
-    if options.demo or (options.interactive and not options.settings.models and options.model is None):
-        return build_model(DEMO, session_id=session_id)
-    name = options.model or (last_used if last_used in options.settings.models else None) or of_agent
-    return build_model(resolve_model(options.settings, name), session_id=session_id)
+    def __init__(self, settings: Settings, *, session_id: str) -> None:
+        self._settings = settings
+        self._session_id = session_id
+        self._built: dict[str, LLM] = {}
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Names that `named` takes."""
+        return tuple(sorted(self._settings.models))
+
+    def starting(self, wish: ModelWish) -> LLM:
+        """The model to start with. Raises ModelNotSet and ConfigError."""
+        nothing = not self._settings.models and wish.asked_for is None
+        if wish.demo or (nothing and wish.demo_when_nothing_is_configured):
+            return self._take(_DEMO)
+        last_used = wish.last_used if wish.last_used in self._settings.models else None
+        return self._take(resolve_model(self._settings, wish.asked_for or last_used or wish.of_agent))
+
+    def named(self, name: str) -> LLM:
+        """The configured model of that name. Raises ConfigError."""
+        if name not in self._settings.models:
+            raise ConfigError(
+                f"There is no model “{name}”.",
+                hint=f"Configured are: {', '.join(self.names) or 'none'}.",
+            )
+        return self._take(resolve_model(self._settings, name))
+
+    async def aclose(self) -> None:
+        """Close the connections of every model that was used."""
+        for llm in self._built.values():
+            await llm.chat_provider.aclose()
+
+    def _take(self, model: ResolvedModel) -> LLM:
+        if model.name not in self._built:
+            self._built[model.name] = _built(model, session_id=self._session_id)
+        return self._built[model.name]
 
 
-def build_model(model: ResolvedModel, *, session_id: str) -> LLM:
-    """A model, ready to be asked."""
+def _built(model: ResolvedModel, *, session_id: str) -> LLM:
     provider = create_provider(
         ProviderSettings(
             kind=model.type,
@@ -47,20 +79,17 @@ def build_model(model: ResolvedModel, *, session_id: str) -> LLM:
             idle_timeout_s=model.idle_timeout_s,
             scripts=model.scripts,
             session_id=session_id,
+            capabilities=model.capabilities,
         )
     )
-    known = known_capabilities(model.type, model.model)
+    price = model.price
     return LLM(
         chat_provider=provider,
         kind=model.type,
         name=model.name,
         max_context_size=model.max_context_size,
-        capabilities=model.capabilities if model.capabilities is not None else known,
-        price=Price(input=model.price.input, output=model.price.output, cached=model.price.cached)
-        if model.price is not None
-        else None,
+        capabilities=known_capabilities(model.type, model.model)
+        if model.capabilities is None
+        else model.capabilities,
+        price=None if price is None else Price(input=price.input, output=price.output, cached=price.cached),
     )
-
-
-def _build_named(settings: Settings, name: str, *, session_id: str) -> LLM:
-    return build_model(resolve_model(settings, name), session_id=session_id)

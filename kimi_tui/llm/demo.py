@@ -50,6 +50,12 @@ class DemoProvider:
         """A demo that shows its thoughts, or keeps them to itself."""
         return DemoProvider(self._settings, pace=self._pace, effort=effort)
 
+    async def prepare(self) -> None:
+        """Nothing needs loading."""
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
     async def generate(
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
     ) -> AsyncGenerator[StreamPart, None]:

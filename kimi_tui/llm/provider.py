@@ -55,6 +55,14 @@ class ChatProvider(Protocol):
         """The same provider with another thinking effort; models that can't think ignore it."""
         ...
 
+    async def prepare(self) -> None:
+        """Load what the first request needs, so that its answer comes sooner. Raises ChatProviderError."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections of this provider and of those that `with_thinking` made of it."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSettings:

@@ -37,6 +37,12 @@ class ScriptedProvider:
         """The same provider, at the same place of the same scripts: they say what it thinks."""
         return self
 
+    async def prepare(self) -> None:
+        """Nothing needs loading."""
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
     async def generate(
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
     ) -> AsyncGenerator[StreamPart, None]:

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Protocol
 
-from kimi_tui.base.content import UserInput, system_note, text_of
+from kimi_tui.base.content import TextPart, UserInput, system_note, text_of
 from kimi_tui.base.errors import ChatProviderError, MaxStepsReached
 from kimi_tui.base.message import Message, ToolCall, user_message
 from kimi_tui.base.terminal import plain_line
@@ -80,6 +80,8 @@ class Soul:
         """How many steps the turn has begun."""
         self._request_index = 0
         """Where in the history the user's request of this turn stands."""
+        self._request_checkpoint = -1
+        """The checkpoint before it."""
 
     def steer(self, user_input: UserInput) -> None:
         """Say something to the turn that runs; its next step sees it."""
@@ -94,7 +96,7 @@ class Soul:
         self.steps = 0
         request = user_message(user_input)
         await self._context.set_system_prompt(self._agent.system_prompt)
-        await self._checkpoint("user", _label(user_input))
+        self._request_checkpoint = await self._checkpoint("user", _label(user_input))
         self._request_index = len(self._context.history)
         await self._context.append_message(request)
         finished = False
@@ -191,30 +193,39 @@ class Soul:
             del self._steers[0]
             self._send(SteerInput(user_input))
 
-    async def _checkpoint(self, kind: CheckpointKind, label: str) -> None:
+    async def _checkpoint(self, kind: CheckpointKind, label: str) -> int:
         checkpoint = await self._context.checkpoint(self._shows_checkpoints, kind=kind, label=label)
         self._dmailbox.set_checkpoints({known.id for known in self._context.checkpoints})
         self._send(
             CheckpointCreated(checkpoint.id, checkpoint.uid, kind=kind, label=label, parent=checkpoint.parent)
         )
+        return checkpoint.id
 
     async def _go_back(self, dmail: DMail, request: Message) -> None:
         """Revert to where the D-Mail goes. The request that the turn works on is kept wherever that is."""
-        reversion = await self._context.revert_to(dmail.checkpoint_id, reason="dmail")
+        to_request = dmail.checkpoint_id == self._request_checkpoint
+        reversion = await self._context.revert_to(
+            dmail.checkpoint_id, reason="dmail", keep_user_message=to_request
+        )
         self._send(Reverted(reversion.to, reversion.from_id, "dmail", reversion.branch))
         kept = len(self._context.history)
         await self._checkpoint("dmail", _label(dmail.message))
-        note = system_note(
-            "You just received a D-Mail from your future self. What you did after this point has been taken "
-            "back in the conversation, but not on disk. Act on it without telling the user of it: "
-            f"\n\n{dmail.message.strip()}"
-        )
-        messages = [Message("user", (note,))]
-        if kept <= self._request_index:
+        messages = [Message("user", (_from_the_future(dmail),))]
+        if to_request:
+            self._request_index = kept - 1
+        elif kept <= self._request_index:
             self._request_index = len(self._context.history)
             messages.insert(0, request)
         await self._context.append_message(messages)
         self.send_status()
+
+
+def _from_the_future(dmail: DMail) -> TextPart:
+    return system_note(
+        "You just received a D-Mail from your future self. What you did after this point has been taken "
+        "back in the conversation, but not on disk. Act on it without telling the user of it: "
+        f"\n\n{dmail.message.strip()}"
+    )
 
 
 def _label(content: UserInput) -> str:

@@ -56,6 +56,12 @@ class Model:
     def with_thinking(self, effort: ThinkingEffort) -> "Model":
         return self
 
+    async def prepare(self) -> None:
+        pass
+
+    async def aclose(self) -> None:
+        pass
+
     async def generate(
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
     ) -> AsyncGenerator[StreamPart, None]:
