@@ -1,0 +1,1 @@
+"""Running commands in a shell."""

@@ -1,0 +1,279 @@
+"""Processes of the shell: started in a group of their own, ended together."""
+
+import asyncio
+import os
+import shutil
+import signal
+from asyncio.subprocess import DEVNULL, Process
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from kimi_tui.base.errors import KimiTuiError
+
+_CHUNK = 65_536
+_CHUNKS_AT_ONCE = 64
+_TERM_GRACE_S = 2.0
+"""How long a process may take to end after it was told to."""
+_CLOSE_GRACE_S = 1.0
+"""How long the program waits at its end for what runs on."""
+_DRAIN_GRACE_S = 0.1
+"""How long output is awaited from children that outlive the shell."""
+_POLL_S = 0.02
+_ENVIRONMENT = {
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "MANPAGER": "cat",
+    "NO_COLOR": "1",
+    "PAGER": "cat",
+    "SYSTEMD_PAGER": "cat",
+    "TERM": "dumb",
+}
+"""Nobody is there to page or to answer, and no terminal to colour."""
+
+
+class ShellUnavailable(KimiTuiError):
+    """A command could not be started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a command ended."""
+
+    status: int
+    """The shell's exit status; negative for the signal that ended it."""
+    timed_out: bool = False
+    left_children: bool = False
+    """Whether it left processes behind that go on."""
+
+
+class Shell:
+    """Runs commands under bash, or sh where there is no bash.
+
+    A command that leaves processes behind returns nevertheless; `close` ends them.
+    """
+
+    def __init__(
+        self, *, environment: Mapping[str, str] | None = None, term_grace_s: float = _TERM_GRACE_S
+    ) -> None:
+        self._environment = environment
+        """What commands see of it; None for the program's own."""
+        self._term_grace_s = term_grace_s
+        self._groups: dict[int, _Output] = {}
+        """By process group: those that run, and those that left processes behind."""
+
+    async def run(
+        self, command: str, *, work_dir: Path, timeout_s: float, on_output: Callable[[bytes], None]
+    ) -> Exit:
+        """Run `command` to its end and hand on its output, both streams in order.
+
+        A time-out or a cancellation ends everything that it started. Raises ShellUnavailable.
+        """
+        self._forget_ended_groups()
+        output = _Output(on_output)
+        try:
+            process = await self._started(command, work_dir, output)
+        except BaseException:
+            output.close()
+            raise
+        self._groups[process.pid] = output
+        try:
+            status = await _status_within(timeout_s, process)
+            if status is None:
+                await self._end(process, output)
+                return Exit(process.returncode or -signal.SIGKILL, timed_out=True)
+            await output.drain(_DRAIN_GRACE_S)
+        except BaseException:
+            await self._end(process, output)
+            raise
+        return Exit(status, left_children=self._leave(process.pid))
+
+    async def close(self) -> None:
+        """End every process that is left."""
+        for group in self._groups:
+            _signal(group, signal.SIGTERM)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(self._term_grace_s, _CLOSE_GRACE_S)):
+                while any(map(_is_alive, self._groups)):  # noqa: ASYNC110 - a group's end is no event
+                    await asyncio.sleep(_POLL_S)
+        for group, output in self._groups.items():
+            _signal(group, signal.SIGKILL)
+            output.close()
+        self._groups.clear()
+
+    async def _started(self, command: str, work_dir: Path, output: "_Output") -> Process:
+        program = _shell_path()
+        environment = {**(os.environ if self._environment is None else self._environment), **_ENVIRONMENT}
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
+                program,
+                "-c",
+                command,
+                stdin=DEVNULL,
+                stdout=output.write_end,
+                stderr=output.write_end,
+                cwd=work_dir,
+                env=environment,
+                start_new_session=True,
+            )
+        )
+        try:
+            process = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            with suppress(OSError, ValueError):
+                process = await starting
+                output.start()
+                await self._end(process, output)
+            raise
+        except (OSError, ValueError) as error:
+            raise _unavailable(error, work_dir) from error
+        output.start()
+        return process
+
+    async def _end(self, process: Process, output: "_Output") -> None:
+        """End the whole group: first politely, then surely."""
+        _signal(process.pid, signal.SIGTERM)
+        try:
+            async with asyncio.timeout(self._term_grace_s):
+                await process.wait()
+                await output.ended.wait()
+        except TimeoutError:
+            pass
+        finally:
+            _signal(process.pid, signal.SIGKILL)
+            output.read_rest()
+            output.close()
+            self._groups.pop(process.pid, None)
+        await process.wait()
+
+    def _leave(self, group: int) -> bool:
+        """Whether `group` goes on without its shell; its output is read and dropped from now on."""
+        output = self._groups[group]
+        if not _is_alive(group):
+            output.close()
+            del self._groups[group]
+            return False
+        output.discard()
+        return True
+
+    def _forget_ended_groups(self) -> None:
+        for group, output in list(self._groups.items()):
+            if not output.is_wanted and not _is_alive(group):
+                output.close()
+                del self._groups[group]
+
+
+class _Output:
+    """The pipe that a command writes both its streams to."""
+
+    def __init__(self, take: Callable[[bytes], None]) -> None:
+        self._take = take
+        self._read_end, self.write_end = os.pipe()
+        os.set_blocking(self._read_end, False)
+        self._loop = asyncio.get_running_loop()
+        self._is_open = True
+        self.is_wanted = True
+        self.ended = asyncio.Event()
+
+    def start(self) -> None:
+        """Begin to read. The command holds the other end alone from here on."""
+        os.close(self.write_end)
+        self.write_end = -1
+        self._loop.add_reader(self._read_end, self._read)
+
+    async def drain(self, grace_s: float) -> None:
+        """Read what is there, and for a moment what still comes."""
+        self.read_rest()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(grace_s):
+                await self.ended.wait()
+
+    def read_rest(self) -> None:
+        """Read what is there."""
+        for _ in range(_CHUNKS_AT_ONCE):
+            if not self._read():
+                break
+
+    def discard(self) -> None:
+        """Drop what comes from here on: a process must not wait for a reader, nor lose its pipe."""
+        self.is_wanted = False
+        self._take = _drop
+
+    def close(self) -> None:
+        """Close both ends."""
+        if self.write_end >= 0:
+            os.close(self.write_end)
+            self.write_end = -1
+        if self._is_open:
+            self._is_open = False
+            self._loop.remove_reader(self._read_end)
+            os.close(self._read_end)
+        self.ended.set()
+
+    def _read(self) -> bool:
+        """Read once. Whether there may be more at once."""
+        if not self._is_open:
+            return False
+        try:
+            data = os.read(self._read_end, _CHUNK)
+        except BlockingIOError:
+            return False
+        if not data:
+            self.close()
+            return False
+        self._take(data)
+        return True
+
+
+async def _status_within(timeout_s: float, process: Process) -> int | None:
+    """How `process` ended; None when it hasn't by then."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await process.wait()
+    except TimeoutError:
+        return None
+
+
+def _shell_path() -> str:
+    if os.name != "posix":
+        raise ShellUnavailable(
+            "Commands run under bash, and this system has none.", hint="Run kimi-tui on Linux, macOS or WSL."
+        )
+    path = shutil.which("bash") or shutil.which("sh")
+    if path is None:
+        raise ShellUnavailable(
+            "There is neither bash nor sh on the PATH.", hint="Ask the user to install bash."
+        )
+    return path
+
+
+def _unavailable(error: OSError | ValueError, work_dir: Path) -> ShellUnavailable:
+    if not work_dir.is_dir():
+        return ShellUnavailable(f"The work dir {work_dir} is gone.", hint="Ask the user to bring it back.")
+    if isinstance(error, OSError) and error.strerror:
+        what = f"The command could not be started: {error.strerror}."
+    else:
+        what = f"The command could not be started: {error}."
+    return ShellUnavailable(
+        what, hint="If it is very long, write it to a file with a tool and run that file."
+    )
+
+
+def _drop(data: bytes) -> None:
+    """Take `data` and do nothing with it."""
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def _is_alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
