@@ -49,6 +49,17 @@ class Arguments:
             self._fragments = ["".join(self._fragments)]
         return self._fragments[0] if self._fragments else ""
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the JSON is whole."""
+        if not self._fragments or not self._fragments[-1].rstrip().endswith("}"):
+            return False
+        try:
+            json.loads(self.text)
+        except ValueError:
+            return False
+        return True
+
     def values(self) -> dict[str, Any]:
         """The arguments by name; empty while they are incomplete or no object."""
         try:

@@ -67,6 +67,11 @@ class Gallery:
         self.layouts = 0
         """How many pieces have been laid out so far."""
 
+    @property
+    def kept_rows(self) -> int:
+        """Rows of the layouts in memory."""
+        return self._rows
+
     def picture(self, piece: Piece, width: int) -> Picture:
         """`piece` at `width` cells, from memory when nothing has changed."""
         picture = self._pictures.get(piece)

@@ -110,6 +110,11 @@ class Transcript(FlowView):
         self._work()
         self._pacer.draw_now()
 
+    @property
+    def busy(self) -> bool:
+        """Whether something still waits to be taken in or drawn."""
+        return bool(self._inbox) or self._pacer.pending
+
     def clear(self) -> None:
         """Remove everything."""
         self._inbox.clear()

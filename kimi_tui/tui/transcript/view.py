@@ -82,7 +82,9 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
         width, height = self.scrollable_content_region.size
         if not width or not height:
             return
-        self._flow.width, self._viewport.height = width, height
+        if self._flow.width != width:
+            self._viewport.rewrap(width)
+        self._viewport.height = height
         regions = self._canvas.show(self._viewport.rows(), self.size, width)
         self._note_new_below()
         self._sync_scrollbar()
@@ -149,11 +151,13 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Lay out what is seen at the new width; what stands on top stays there."""
-        width = self.scrollable_content_region.width
-        if self._flow.width and self._flow.width != width:
+        if self._flow.width not in (0, self.scrollable_content_region.width):
             self.screen.clear_selection()
-            self._viewport.rewrap(width)
         self._pacer.draw_now()
+
+    def block_at(self, y: int) -> Block | None:
+        """The block that row `y` of the screen belongs to."""
+        return self._canvas.rows[y].block if 0 <= y < len(self._canvas.rows) else None
 
     # scrolling
 
@@ -174,8 +178,9 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Somebody else scrolled: the wheel, the bar, or a selection that is dragged past the edge."""
-        rows = round(new_value) - self._flow.offset(self._viewport.top)
-        if rows and self._viewport.height:
+        if self.scrollable_content_region.size != (self._flow.width, self._viewport.height):
+            return  # A resize clamps the value; what is shown then is for `on_resize` to say.
+        if rows := round(new_value) - self._flow.offset(self._viewport.top):
             self._viewport.scroll(rows)
             self._pacer.draw_now()
 

@@ -40,6 +40,8 @@ class Viewport:
         """The place of the first row, as of the last `rows`."""
         self.following = True
         """Whether it keeps to the end."""
+        self._held: tuple[Place, int] | None = None
+        """The top row after the last change of width, and how many letters of its piece come before it."""
 
     def rows(self) -> list[Row]:
         """The rows to be seen now; fewer than the height when there are no more."""
@@ -86,16 +88,23 @@ class Viewport:
             self.following = False
 
     def rewrap(self, width: int) -> None:
-        """The width changes: keep the text that stands on top there."""
+        """The width changes: keep the text that stands on top there, through any number of changes."""
         block = self._flow.block_at(self.top)
-        if not self.following and block is not None and self.top.piece < len(block.pieces):
+        if (
+            self._flow.width
+            and not self.following
+            and block is not None
+            and self.top.piece < len(block.pieces)
+        ):
             piece = block.pieces[self.top.piece]
-            before = self._flow.picture(block, piece).lines
+            if self._held is None or self._held[0] != self.top:
+                above = self._flow.picture(block, piece).lines[: self.top.row]
+                self._held = self.top, sum(map(_letters, above))
+            letters = self._held[1]
             self._flow.width = width
-            row = _row_of_text(self._flow.picture(block, piece).lines, _text_above(before, self.top.row))
-            self.top = self.top._replace(
-                row=min(self.top.row, piece.gap) if self.top.row <= piece.gap else row
-            )
+            if self.top.row > piece.gap:
+                self.top = self.top._replace(row=_row_of(letters, self._flow.picture(block, piece).lines))
+            self._held = self.top, letters
         self._flow.width = width
 
     def _top_at_end(self) -> Place:
@@ -121,14 +130,15 @@ class Viewport:
         return rows
 
 
-def _text_above(lines: Sequence[Line], row: int) -> int:
-    return sum(len(line.text) - line.margin for line in lines[:row])
-
-
-def _row_of_text(lines: Sequence[Line], characters: int) -> int:
-    # The row that shows the character after so many.
+def _row_of(letters: int, lines: Sequence[Line]) -> int:
+    # The row that shows the letter after so many.
     for row, line in enumerate(lines):
-        characters -= len(line.text) - line.margin
-        if characters < 0:
+        letters -= _letters(line)
+        if letters < 0:
             return row
     return max(0, len(lines) - 1)
+
+
+def _letters(line: Line) -> int:
+    # Spaces come and go with the breaks.
+    return len(line.text[line.margin :].replace(" ", ""))

@@ -81,8 +81,8 @@ class RevertedBlock(Block):
     def _lines(self, width: int) -> list[Line]:
         fold = ""
         if self.undone:
-            fold = f" {'▸' if self.folded else '▾'} {counted(len(self.undone), 'block')} undone"
-        middle = truncated([(f" {self._words()} ", ink("waiting")), (fold, ink("dim"))], max(2, width - 6))
+            fold = f"{'▸' if self.folded else '▾'} {counted(len(self.undone), 'block')} undone"
+        middle = truncated([(f" {self._words()} ", ink("waiting")), (fold, ink("dim"))], max(2, width - 5))
         return [
             Line(
                 (

@@ -68,7 +68,7 @@ class ToolCallBlock(Block):
         self._body = self.piece(self._folded_lines, guess=0)
         self._own = [self._head, self._body]
         self.pieces = list(self._own)
-        if arguments and self.arguments.values():
+        if self.arguments.is_complete:
             self.begin()
 
     # what happens to it
@@ -78,7 +78,7 @@ class ToolCallBlock(Block):
         self.arguments.feed(text)
         self._restart_clock()
         self._head.redraw()
-        if text.rstrip().endswith("}") and self.arguments.values():
+        if self.arguments.is_complete:
             self.begin()
 
     def begin(self) -> None:

@@ -1,0 +1,157 @@
+"""The conversation pane shows what the wire tells."""
+
+from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart
+from kimi_tui.base.message import FunctionCall, ToolCall
+from kimi_tui.wire.events import (
+    BtwBegin,
+    BtwEnd,
+    CheckpointCreated,
+    CompactionBegin,
+    CompactionEnd,
+    HookResolved,
+    Notification,
+    PlanDisplay,
+    Reverted,
+    SteerInput,
+    StepBegin,
+    StepInterrupted,
+    StepRetry,
+    TurnBegin,
+    TurnEnd,
+    TurnFailure,
+)
+from tests.tui.transcript.conftest import OpenStage
+
+
+def seen(rows: list[str]) -> list[str]:
+    return [row.strip() for row in rows if row.strip()]
+
+
+async def test_a_prompt_and_its_answer_stand_below_each_other(stage: OpenStage) -> None:
+    async with stage() as s:
+        rows = await s.feed(TurnBegin("hello"), StepBegin(1), TextPart("Hi **there**."), TurnEnd())
+        assert seen(rows) == ["▌ you", "▌ hello", "Hi there."]
+
+
+async def test_a_prompt_keeps_its_lines_and_names_its_images(stage: OpenStage) -> None:
+    async with stage() as s:
+        image = ImageURLPart(MediaURL("data:image/png;base64," + "A" * 4096, "1"))
+        rows = await s.feed(TurnBegin((TextPart("one\n  two"), image, TextPart("<system>note</system>"))))
+        assert seen(rows) == ["▌ you", "▌ one", "▌   two", "▌ [image #1 png 3 kB]"]
+
+
+async def test_what_is_said_during_a_turn_is_marked(stage: OpenStage) -> None:
+    async with stage() as s:
+        rows = await s.feed(TurnBegin("go"), SteerInput("faster"))
+        assert seen(rows)[2:] == ["▌ you, meanwhile", "▌ faster"]
+
+
+async def test_thinking_is_folded_to_its_duration_and_unfolds(stage: OpenStage) -> None:
+    async with stage() as s:
+        rows = await s.feed(ThinkPart("First this. Then"), ThinkPart(" that."))
+        assert seen(rows) == ["▸ thinking  Then that."]
+        s.clock.now += 3
+        rows = await s.feed(TextPart("Done."))
+        assert seen(rows) == ["▸ thought for 3.0 s", "Done."]
+        s.transcript.select_block(s.transcript.block_at(1))
+        assert seen(await s.press("enter")) == [
+            "▎ ▾ thought for 3.0 s",
+            "▎   First this. Then that.",
+            "Done.",
+        ]
+
+
+async def test_a_retry_drops_what_the_failed_attempt_said(stage: OpenStage) -> None:
+    async with stage() as s:
+        await s.feed(TurnBegin("go"), StepBegin(1), TextPart("First step."))
+        await s.feed(
+            StepBegin(2), ThinkPart("hm"), TextPart("half an ans"), ToolCall("c", FunctionCall("LS"))
+        )
+        rows = await s.feed(StepRetry(2, 2, 3, 1.5, "APIStatusError", 429))
+        assert " ".join(seen(rows)[2:]) == (
+            "First step. ⚠ The model's server failed (status 429); trying again in 1.5 s. Attempt 2 of 3."
+        )
+        rows = await s.feed(StepRetry(2, 3, 3, 0.0, "APITimeoutError"), TextPart("whole answer"))
+        assert " ".join(seen(rows)[3:]) == (
+            "⚠ The model's server failed (APITimeoutError); trying again. Attempt 3 of 3. whole answer"
+        )
+
+
+async def test_the_end_of_a_turn_says_why_it_ended_early(stage: OpenStage) -> None:
+    async with stage() as s:
+        failure = TurnFailure("The server refused the key.", "Check it with /setup.")
+        rows = await s.feed(TurnBegin("a"), TurnEnd("failed", failure=failure))
+        assert seen(rows)[2:] == ["✗ The server refused the key.", "Check it with /setup."]
+        rows = await s.feed(TurnBegin("b"), TextPart("so"), StepInterrupted(), TurnEnd("cancelled"))
+        assert seen(rows)[-2:] == ["so", "⚠ Interrupted."]
+        rows = await s.feed(TurnBegin("c"), TurnEnd("max_steps", steps=50))
+        assert seen(rows)[-2] == "⚠ The turn stopped after 50 steps."
+
+
+async def test_a_compaction_tells_what_it_saved(stage: OpenStage) -> None:
+    async with stage() as s:
+        assert "compacting the context …" in (await s.feed(CompactionBegin()))[1]
+        assert "context compacted · 120k → 14.2k tokens" in (await s.feed(CompactionEnd(120_000, 14_210)))[1]
+        rows = await s.feed(CompactionBegin(), CompactionEnd())
+        assert "ended without a result" in seen(rows)[-1]
+
+
+async def test_notifications_hooks_plans_and_side_questions_have_their_place(stage: OpenStage) -> None:
+    async with stage(70, 24) as s:
+        rows = await s.feed(
+            Notification("n", "", "", "", "", "github failed to start.", "Try /mcp.", "warning"),
+            HookResolved("PreToolUse", "Bash", "block", "no shell today", 3),
+            HookResolved("PreToolUse", "Bash", "allow", "", 3),
+            PlanDisplay("# Plan\n\n1. look", "plan.md"),
+            BtwBegin("q", "why?"),
+            BtwEnd("q", "because"),
+        )
+        assert seen(rows) == [
+            "⚠ github failed to start.",
+            "Try /mcp.",
+            "⚠ A hook blocked Bash.",
+            "no shell today",
+            "▎ plan plan.md",
+            "▎ Plan",
+            "▎",
+            "▎ 1. look",
+            "▎ by the way: why?",
+            "▎ because",
+        ]
+
+
+async def test_what_a_revert_undid_stays_behind_a_marker(stage: OpenStage) -> None:
+    async with stage(80, 24) as s:
+        await s.feed(TurnBegin("one"), CheckpointCreated(1, "u1", "user", ""), TextPart("first"), TurnEnd())
+        await s.feed(TurnBegin("two"), CheckpointCreated(2, "u2", "user", ""), TextPart("second"), TurnEnd())
+        rows = await s.feed(Reverted(2, 3, "user", files=("a.py",)))
+        assert seen(rows)[:3] == ["▌ you", "▌ one", "first"]
+        assert "↶ went back to checkpoint 2, 1 file restored" in rows[6]
+        assert "▸ 2 blocks undone" in rows[6]
+        assert "second" not in s.text()
+        s.transcript.select_block(s.transcript.block_at(6))
+        assert seen(await s.press("enter"))[-1] == "▎ ┆ second"
+
+
+async def test_a_revert_into_a_turn_keeps_its_beginning(stage: OpenStage) -> None:
+    async with stage(70, 24) as s:
+        await s.feed(TurnBegin("one"), TextPart("kept"), StepBegin(2), CheckpointCreated(7, "u", "step", ""))
+        await s.feed(TextPart("undone"), Reverted(7, 8, "dmail"), TextPart("after"))
+        rows = seen(s.rows())
+        assert rows[2] == "kept"
+        assert "D-Mail back to checkpoint 7" in rows[3]
+        assert rows[4] == "after"
+
+
+async def test_a_compaction_hides_nothing(stage: OpenStage) -> None:
+    async with stage() as s:
+        await s.feed(CheckpointCreated(1, "u", "user", ""), TurnBegin("one"), TextPart("said"))
+        assert "said" in "".join(await s.feed(Reverted(1, 2, "compaction")))
+
+
+async def test_clearing_empties_the_pane(stage: OpenStage) -> None:
+    async with stage() as s:
+        await s.feed(TurnBegin("one"), TextPart("said"))
+        s.transcript.clear()
+        assert seen(s.rows()) == []
+        assert seen(await s.feed(TextPart("again"))) == ["again"]
