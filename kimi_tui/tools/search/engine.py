@@ -43,13 +43,21 @@ class Answer:
     """What ended it: itself, or one of our limits."""
 
 
-async def search(commands: Sequence[Sequence[str]], folder: str, *, seconds: float) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program to start, and where."""
+
+    arguments: Sequence[str]
+    folder: str
+
+
+async def search(commands: Sequence[Command], *, seconds: float) -> Answer:
     """Run the first of `commands` that can be started. Cancelled or late, it is killed."""
     for command in commands:
         try:
             process = await asyncio.create_subprocess_exec(
-                *command,
-                cwd=folder,
+                *command.arguments,
+                cwd=command.folder,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
@@ -111,8 +119,8 @@ def ripgrep_programs() -> tuple[str, ...]:
     return (*([on_path] if on_path else []), *bundled)
 
 
-def ripgrep_arguments(query: Query) -> list[str]:
-    """The arguments that make ripgrep answer `query`: paths end in NUL, lines have numbers."""
+def ripgrep_command(program: str, query: Query) -> Command:
+    """The command that makes ripgrep answer `query`: paths end in NUL, lines have numbers."""
     arguments = ["--no-config", "--null", "--hidden"]
     match query.mode:
         case "files":
@@ -133,9 +141,14 @@ def ripgrep_arguments(query: Query) -> list[str]:
     arguments += [f"--glob=!{name}" for name in sorted(VCS_FOLDERS)]
     if query.mode != "files":
         arguments += ["--crlf", f"--regexp={query.pattern}"]
-    return [*arguments, "--", f".{os.sep}{query.file}" if query.file else "."]
+    target = f".{os.sep}{query.file}" if query.file else "."
+    return Command([program, *arguments, "--", target], query.folder)
 
 
-def fallback_command(query: Query) -> list[str]:
-    """The command of our own program: it prints what ripgrep would, and has Python's regular expressions."""
-    return [sys.executable, "-P", "-m", "kimi_tui.tools.search.fallback", json.dumps(asdict(query))]
+def fallback_command(query: Query) -> Command:
+    """The command of our own program: it prints what ripgrep would, and has Python's regular expressions.
+
+    It starts elsewhere than in the folder to search, whose modules are none of Python's business.
+    """
+    module = "kimi_tui.tools.search.fallback"
+    return Command([sys.executable, "-P", "-m", module, json.dumps(asdict(query))], sys.prefix)

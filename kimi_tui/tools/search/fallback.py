@@ -1,7 +1,7 @@
 """Our own search program, for where ripgrep is missing or its patterns don't suffice.
 
 It runs as a process of its own, since a pattern can keep Python busy for ever. It is given a `query.Query`
-as JSON and prints what ripgrep would print for `engine.ripgrep_arguments`.
+as JSON and prints what ripgrep would print for `engine.ripgrep_command`.
 """
 
 import errno

@@ -16,7 +16,7 @@ from kimi_tui.tools.file.secrets import SECRET_NAMES, ask_to_read, holds_secrets
 from kimi_tui.tools.search.engine import (
     Answer,
     fallback_command,
-    ripgrep_arguments,
+    ripgrep_command,
     ripgrep_programs,
     search,
 )
@@ -116,7 +116,7 @@ class Grep(Tool[GrepParams]):
             listing = None if query.file else group.create_task(self._ask(secrets))
         answer, notes = searching.result(), []
         if answer.status == 2 and _NEEDS_PYTHON.search(answer.errors):
-            python = await search([fallback_command(query)], query.folder, seconds=self._seconds)
+            python = await search([fallback_command(query)], seconds=self._seconds)
             if python.status != 2:
                 answer = python
                 notes.append("The pattern was understood as one of Python.")
@@ -124,8 +124,8 @@ class Grep(Tool[GrepParams]):
         return answer, sorted(path for path in hidden if is_secret(path)), notes
 
     async def _ask(self, query: Query) -> Answer:
-        programs = [[program, *ripgrep_arguments(query)] for program in self._programs()]
-        return await search([*programs, fallback_command(query)], query.folder, seconds=self._seconds)
+        commands = [ripgrep_command(program, query) for program in self._programs()]
+        return await search([*commands, fallback_command(query)], seconds=self._seconds)
 
     def _notes(self, answer: Answer, hidden: Sequence[str]) -> list[str]:
         notes = []

@@ -342,6 +342,16 @@ async def test_a_cancelled_search_leaves_no_process(desk: Desk, tmp_path: Path) 
             os.kill(int(entry.name), 0)
 
 
+async def test_modules_in_the_searched_folder_are_never_run(
+    project: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", ".")
+    project.put("pathspec.py", "raise SystemExit(2)  # needle\n")
+    result = await grep(project, "needle", programs=tuple)
+
+    assert len(lines(result)) == 4
+
+
 async def test_a_program_that_cannot_be_started_is_passed_over(project: Desk) -> None:
     assert len(lines(await grep(project, "needle", programs=lambda: ("/nowhere/rg",)))) == 3
 
