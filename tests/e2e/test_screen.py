@@ -162,7 +162,7 @@ async def test_a_model_that_fails_says_what_happened_and_what_to_do(
     screen = opened()
     screen.type("hi")
     screen.press("enter")
-    screen.until("401")
+    screen.until("no such key")
     screen.type("again")
     screen.press("enter")
     screen.until("better now")
