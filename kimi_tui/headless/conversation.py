@@ -119,6 +119,7 @@ class Conversation:
                 self._wire.answer(HookResponse(event.id))
             case Notification(severity="error", title=title, body=body) if not self._in_turn:
                 self._tally.fail(KimiTuiError(title, hint=body))
+                return
         await self._printer.show(event)
         if isinstance(event, TurnEnd):
             self._turn_over.set()

@@ -76,8 +76,8 @@ async def _messages(stdin: ByteReader) -> AsyncIterator[UserInput]:
 def _message(line: bytes, number: int) -> UserInput:
     try:
         data: Any = json.loads(line)
-    except ValueError as error:
-        raise UsageError(f"Line {number} of the input is not JSON: {error}.", hint=_SHAPE) from None
+    except ValueError:
+        raise UsageError(f"Line {number} of the input is not JSON.", hint=_SHAPE) from None
     if not isinstance(data, dict) or data.get("role") != "user":
         raise UsageError(f"Line {number} of the input is no message of the user.", hint=_SHAPE)
     content = data.get("content")

@@ -246,3 +246,4 @@ async def test_a_slash_command_that_fails_is_an_error(run):
     await run.play([failed], prompt="/clear", output_format="json")
     assert run.exit_code == 1
     assert run.result["error"]["what"] == "A title needs a name."
+    assert run.stderr.text == "A title needs a name. Type it.\n"
