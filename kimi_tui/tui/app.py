@@ -15,14 +15,14 @@ from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.tui.keys import APP_KEYS, bindings, known_ids
 from kimi_tui.tui.options import TuiOptions
-from kimi_tui.tui.screen import MainScreen, WireClosed
+from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
 from kimi_tui.tui.themes import THEMES, resolved_theme
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Shutdown
 
 logger = logging.getLogger(__name__)
 
-STYLES = ("screen", "transcript", "prompt", "approvals", "panes")
+STYLES = ("screen", "prompt")
 FAREWELL_S = 5.0
 """How long the engine may take to save and close; leaving again does not wait."""
 
@@ -46,23 +46,25 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._wire = wire
         self._start = start
         self._options = options
+        self._main: MainScreen | None = None
         self._ended = asyncio.Event()
         self._failed = False
         self._leaving = False
         for theme in THEMES:
             self.register_theme(theme)
-        self.theme = resolved_theme(options.theme)
+        self.set_reactive(App.theme, resolved_theme(options.theme))
+        self.stylesheet.set_variables(self.get_css_variables())
         if options.reduced_motion:
             self.animation_level = "none"
 
     def get_default_screen(self) -> Screen[Any]:
         """The one screen; everything else is a dialog over it."""
-        return MainScreen(wire=self._wire, options=self._options)
+        self._main = MainScreen(wire=self._wire, options=self._options)
+        return self._main
 
     def on_mount(self) -> None:
-        """Take the user's keys, and start the engine once the first frame is out."""
+        """Take the user's keys."""
         self.set_keymap({key: keys for key, keys in self._options.keymap.items() if key in known_ids()})
-        self.call_after_refresh(self._serve)
 
     def on_ready(self) -> None:
         """Say what is wrong with the key map."""
@@ -72,6 +74,10 @@ class KimiTuiApp(App[None], inherit_bindings=False):
                 severity="warning",
                 markup=False,
             )
+
+    @on(Furnished)
+    def _furnished(self) -> None:
+        self._serve()
 
     @work(group="engine")
     async def _serve(self) -> None:
@@ -90,9 +96,8 @@ class KimiTuiApp(App[None], inherit_bindings=False):
 
     def _fail(self, error: KimiTuiError) -> None:
         self._failed = True
-        screen = self.screen_stack[0]
-        if isinstance(screen, MainScreen):
-            screen.show_failure(error)
+        if self._main is not None:
+            self._main.show_failure(error)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Over a dialog, its own keys come first."""
@@ -125,6 +130,11 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         except TimeoutError:
             logger.warning("the engine did not close in time")
         self._end()
+
+    def on_app_focus(self) -> None:
+        """The terminal is looked at again."""
+        if self._main is not None:
+            self._main.terminal_focused()
 
     @on(WireClosed)
     def _wire_closed(self) -> None:

@@ -101,7 +101,7 @@ class Choices(ScrollView, can_focus=False):
             return Strip.blank(width, self.rich_style)
         style = self.visual_style
         if index == self.marked:
-            style += self.get_visual_style("choices--marked", partial=True)
+            style = self.get_visual_style("choices--marked")
         line = self._line(self._choices[index], width)
         return Visual.to_strips(self, line, width, 1, style, pad=True)[0]
 

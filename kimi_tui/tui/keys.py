@@ -50,7 +50,8 @@ SCREEN_KEYS = (
     Key("transcript.page_up", "pageup", "page(-1)", "scroll the conversation up"),
     Key("transcript.page_down", "pagedown", "page(1)", "scroll the conversation down"),
     Key("transcript.top", "ctrl+home", "scroll_top", "start of the conversation"),
-    Key("transcript.end", "ctrl+end", "scroll_end", "end of the conversation"),
+    Key("transcript.end", "ctrl+end", "scroll_bottom", "end of the conversation"),
+    Key("transcript.find", "ctrl+f", "search", "search the conversation"),
     Key("focus.next", "tab", "app.focus_next", "next region"),
     Key("focus.previous", "shift+tab", "app.focus_previous", "region before"),
 )
@@ -108,8 +109,8 @@ HELP_KEYS = (
 )
 
 EDITING_KEYS = (
-    Key("edit.left", "left,ctrl+b", "cursor_left", "left"),
-    Key("edit.right", "right,ctrl+f", "cursor_right", "right"),
+    Key("edit.left", "left", "cursor_left", "left"),
+    Key("edit.right", "right", "cursor_right", "right"),
     Key("edit.word_left", "ctrl+left,alt+left,alt+b", "cursor_word_left", "a word to the left"),
     Key("edit.word_right", "ctrl+right,alt+right,alt+f", "cursor_word_right", "a word to the right"),
     Key("edit.line_start", "home,ctrl+a", "cursor_line_start", "start of the line"),

@@ -37,7 +37,7 @@ def bar(left: Sequence[Segment], right: Sequence[Segment], width: int, *, gap: s
 
 def _fitting(segments: list[Segment], width: int, gap: int) -> list[Segment]:
     kept = list(segments)
-    needed = sum(segment.content.cell_length + gap for segment in kept)
+    needed = sum(segment.content.cell_length + gap for segment in kept) - gap
     while needed > width and len(kept) > 1:
         least = min(reversed(kept), key=lambda segment: segment.importance)
         kept.remove(least)

@@ -122,8 +122,8 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
     """`state` after `message`, which arrived at `now`."""
     match message:
         case TurnBegin():
-            turn = Turn(started=now)
-            return replace(state, turn=turn, sent=max(0, state.sent - 1), last_step=0)
+            sent = state.sent if state.replaying else max(0, state.sent - 1)
+            return replace(state, turn=Turn(started=now), sent=sent, last_step=0)
         case TurnEnd(outcome=outcome):
             runs = tuple(_stopped(run) for run in state.runs)
             return replace(state, turn=None, last_outcome=outcome, runs=runs, requests=(), scan=None)

@@ -30,6 +30,8 @@ from kimi_tui.wire.requests import ApprovalRequest
 GRACE_S = 0.5
 """A key within this time of the panel's appearing was meant for something else."""
 
+_ROWS_FOR_RULE = 8
+
 
 class AnswerButton(Static):
     """One answer; a press and release on it gives it."""
@@ -59,12 +61,12 @@ class ApprovalPanel(Vertical, can_focus=True):
     """The open approvals, one at a time."""
 
     DEFAULT_CSS = """
-    ApprovalPanel { height: auto; max-height: 60%; display: none; }
+    ApprovalPanel { height: auto; display: none; }
     ApprovalPanel.-asking { display: block; }
     ApprovalPanel > Horizontal { height: auto; }
-    ApprovalPanel #approval-question { width: 1fr; height: auto; }
-    ApprovalPanel #approval-source { width: auto; height: 1; }
-    ApprovalPanel .approval-line { height: auto; }
+    ApprovalPanel Static { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    ApprovalPanel #approval-question { width: 1fr; }
+    ApprovalPanel #approval-source { width: auto; max-width: 50%; }
     ApprovalPanel RequestBody { height: auto; min-height: 1; }
     """
     BINDINGS = bindings(APPROVAL_KEYS)
@@ -93,6 +95,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._shown_at = 0.0
         self._focused_at = 0.0
         self._choices: tuple[AnswerChoice, ...] = ()
+        self._rows = 12
 
     def compose(self) -> ComposeResult:
         """Question, what would happen, dangers, choices."""
@@ -100,9 +103,18 @@ class ApprovalPanel(Vertical, can_focus=True):
             yield Static(id="approval-question", markup=False)
             yield Static(id="approval-source", markup=False)
         yield RequestBody()
-        yield Static(id="approval-danger", classes="approval-line", markup=False)
-        yield Static(id="approval-rule", classes="approval-line", markup=False)
+        yield Static(id="approval-danger", markup=False)
+        yield Static(id="approval-rule", markup=False)
         yield Horizontal(id="approval-choices")
+
+    def fit(self, rows: int) -> None:
+        """Take at most `rows`: the body scrolls, and the choices are always in sight."""
+        self._rows = rows
+        rule = self.query_one("#approval-rule", Static)
+        rule.display = self._shown is not None and self._shown.rule is not None and rows >= _ROWS_FOR_RULE
+        danger = self._shown is not None and bool(danger_of(self._shown))
+        others = 2 + danger + rule.display + self.gutter.height
+        self.body.styles.max_height = max(rows - others, 1)
 
     @property
     def asking(self) -> ApprovalRequest | None:
@@ -136,19 +148,15 @@ class ApprovalPanel(Vertical, can_focus=True):
         danger = danger_of(request)
         self.set_class(bool(danger), "-dangerous")
         self.query_one("#approval-question", Static).update(plain_line(question_of(request)))
-        self._line("#approval-danger", f"⚠ {danger}" if danger else "")
-        self._line(
-            "#approval-rule", f"always writes the rule: {plain_line(request.rule)}" if request.rule else ""
-        )
+        line = self.query_one("#approval-danger", Static)
+        line.update(f"⚠ {danger}")
+        line.display = bool(danger)
+        self.query_one("#approval-rule", Static).update(f"always = {plain_line(request.rule or '')}")
         self.body.show_request(request)
+        self.fit(self._rows)
         self._choices = choices_for(request)
         self.marked = 0
         await self._show_choices()
-
-    def _line(self, selector: str, text: str) -> None:
-        line = self.query_one(selector, Static)
-        line.update(text)
-        line.display = bool(text)
 
     async def _show_choices(self) -> None:
         row = self.query_one("#approval-choices")

@@ -3,24 +3,28 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from textual import getters
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
-from textual.content import Content
+from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from kimi_tui.base.assets import asset_path
 from kimi_tui.tui.commands.registry import SlashCommand
 from kimi_tui.tui.keys import GROUPS, HELP_KEYS, KeyNames, bindings
+from kimi_tui.tui.line_view import LineView
+from kimi_tui.tui.markdown.line import BLANK, Line, Spans, ink
+from kimi_tui.tui.markdown.wrap import wrap
 
-_KEYS_CELLS = 26
+_LEFT_CELLS = 26
+_REMAP = 'Remap a key by its grey name in the config file, under [keymap]: "prompt.send" = "ctrl+enter"'
 
 
 class Help(ModalScreen[None]):
     """Commands and keys on one page; `topic` is the part that comes first."""
 
-    CSS_PATH = asset_path("styles", "dialogs.tcss")
     BINDINGS = bindings(HELP_KEYS)
+
+    page = getters.query_one(LineView)
 
     def __init__(
         self,
@@ -38,37 +42,31 @@ class Help(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """A title and the page."""
-        with Vertical(id="help", classes="dialog"):
-            yield Static(f"kimi-tui {self._version} help", classes="dialog-title", markup=False)
-            with VerticalScroll(id="help-page", can_focus=False):
-                parts = [self._command_lines(), self._key_lines()]
-                if self._topic == "keys":
-                    parts.reverse()
-                yield Static(Content("\n\n").join(parts))
-            yield Static("↑ ↓ scroll · esc closes", classes="dialog-hint", markup=False)
+        with Vertical(classes="dialog"):
+            yield Static(f"kimi-tui {self._version}".rstrip(), classes="dialog-title", markup=False)
+            yield LineView(self._drawn)
+            yield Static("↑ ↓ space scroll · esc closes", classes="dialog-hint", markup=False)
 
-    def _command_lines(self) -> Content:
-        lines = [Content.styled("Commands", "bold $primary")]
+    def _drawn(self, width: int) -> list[Line]:
+        parts = [self._command_lines(width), self._key_lines(width)]
+        if self._topic == "keys":
+            parts.reverse()
+        return [*parts[0], BLANK, *parts[1]]
+
+    def _command_lines(self, width: int) -> list[Line]:
+        lines = _heading("Commands")
         for command in self._commands:
             names = " ".join(f"/{name}" for name in (command.name, *command.aliases))
-            left = f"{names} {command.argument}".rstrip()
-            lines.append(_row(left, command.summary))
-        lines.append(_row("@path", "Name a file of the work dir; completes as you type"))
-        return Content("\n").join(lines)
+            lines += _row(f"{names} {command.argument}".rstrip(), command.summary, width)
+        return [*lines, *_row("@path", "Name a file of the work dir; it completes as you type", width)]
 
-    def _key_lines(self) -> Content:
-        lines: list[Content] = []
+    def _key_lines(self, width: int) -> list[Line]:
+        lines: list[Line] = []
         for title, keys in GROUPS:
-            lines += [Content(), Content.styled(f"Keys: {title.lower()}", "bold $primary")]
-            lines += [_row(self._names.all(key.id), key.label, note=key.id) for key in keys]
-        lines.append(Content())
-        lines.append(
-            Content.styled(
-                'Remap a key in the config file by the name in grey: [keymap] "prompt.send" = "ctrl+enter"',
-                "$text-muted",
-            )
-        )
-        return Content("\n").join(lines[1:])
+            lines += [BLANK, *_heading(title)] if lines else _heading(title)
+            for key in keys:
+                lines += _row(self._names.all(key.id), key.label, width, note=key.id)
+        return [*lines, BLANK, *wrap([(_REMAP, ink("dim"))], width)]
 
     def action_close(self) -> None:
         """Back to work."""
@@ -76,16 +74,21 @@ class Help(ModalScreen[None]):
 
     def action_scroll(self, lines: int) -> None:
         """Scroll by lines."""
-        self.query_one("#help-page").scroll_relative(y=lines, animate=False)
+        self.page.scroll_relative(y=lines, animate=False)
 
     def action_page(self, pages: int) -> None:
         """Scroll by pages."""
-        page = self.query_one("#help-page")
-        page.scroll_relative(y=pages * max(page.size.height - 1, 1), animate=False)
+        self.page.scroll_relative(y=pages * max(self.page.size.height - 1, 1), animate=False)
 
 
-def _row(left: str, text: str, *, note: str = "") -> Content:
-    head = left.ljust(_KEYS_CELLS) if len(left) < _KEYS_CELLS else f"{left}  "
-    return Content.assemble(
-        ("  ", ""), (head, "$accent"), text, (f"  {note}" if note else "", "$text-disabled")
-    )
+def _heading(title: str) -> list[Line]:
+    return [Line(((title, ink("heading-2")),))]
+
+
+def _row(left: str, text: str, width: int, *, note: str = "") -> list[Line]:
+    first: Spans = ((left.ljust(_LEFT_CELLS), ink("tool-argument")), ("  ", ink()))
+    rest: Spans = ((" " * (_LEFT_CELLS + 2), ink()),)
+    spans = [(text, ink()), (f"  {note}", ink("dim"))] if note else [(text, ink())]
+    if len(left) > _LEFT_CELLS:
+        return [Line(((left, ink("tool-argument")),)), *wrap(spans, width, first=rest, rest=rest)]
+    return wrap(spans, width, first=first, rest=rest)

@@ -8,7 +8,6 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from kimi_tui.base.assets import asset_path
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.tui.keys import PAGER_KEYS, bindings
 from kimi_tui.tui.line_view import LineView
@@ -19,7 +18,6 @@ from kimi_tui.tui.markdown.wrap import chop
 class Pager(ModalScreen[None]):
     """Read `text`; it is shown as it is."""
 
-    CSS_PATH = asset_path("styles", "dialogs.tcss")
     BINDINGS = bindings(PAGER_KEYS)
 
     view = getters.query_one(LineView)

@@ -9,7 +9,6 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from kimi_tui.base.assets import asset_path
 from kimi_tui.tui import fuzzy
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.keys import PICKER_KEYS, bindings
@@ -20,7 +19,6 @@ MOST_SHOWN = 200
 class Picker(ModalScreen[str | None]):
     """Choose a value; None when the user closed it."""
 
-    CSS_PATH = asset_path("styles", "dialogs.tcss")
     BINDINGS = bindings(PICKER_KEYS)
     AUTO_FOCUS = "Input"
 

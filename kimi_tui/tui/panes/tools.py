@@ -105,7 +105,7 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
         if index >= len(runs):
             return Strip.blank(width, self.rich_style)
         if runs[index].id == self._marked:
-            style += self.get_visual_style("tools--marked", partial=True)
+            style = self.get_visual_style("tools--marked")
         return Visual.to_strips(self, self._line(runs[index], width), width, 1, style, pad=True)[0]
 
     def _line(self, run: ToolRun, width: int) -> Content:

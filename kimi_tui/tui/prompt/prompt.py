@@ -25,6 +25,8 @@ from kimi_tui.tui.prompt.files import FileIndex
 from kimi_tui.tui.prompt.history import HistoryWalk, InputHistory
 from kimi_tui.tui.state import ScreenState
 
+MOST_SHOWN = 8
+"""Completions in sight at once."""
 _DRAFT_DELAY_S = 0.5
 _SECOND = 1.0
 
@@ -52,7 +54,7 @@ class Prompt(Vertical):
     Prompt { height: auto; }
     Prompt > Horizontal { height: auto; }
     Prompt #prompt-mark { width: 2; height: 1; }
-    Prompt Choices { overlay: screen; constrain: inside inside; display: none; max-height: 10; width: 1fr; }
+    Prompt Choices { overlay: screen; display: none; max-height: 8; width: 1fr; }
     Prompt.-completing Choices { display: block; }
     """
 
@@ -85,10 +87,11 @@ class Prompt(Vertical):
     class TakeBackPressed(Message):
         """The user wants the last queued prompt back, to edit it."""
 
-    def __init__(self, *, options: TuiOptions, book: CommandBook, names: KeyNames) -> None:
+    def __init__(self, *, options: TuiOptions, names: KeyNames) -> None:
         super().__init__()
         self._options = options
-        self._book = book
+        self.book: CommandBook | None = None
+        """What knows the commands; there is none before the screen is complete."""
         self._interrupt_key = names.first("turn.interrupt").replace("escape", "esc")
         self._files = FileIndex(options.work_dir)
         self.history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
@@ -239,9 +242,9 @@ class Prompt(Vertical):
             case None:
                 self._show_completions(None, ())
             case Completion(kind="command", query=query):
-                self._show_completions(completion, self._book.commands(query))
+                self._show_completions(completion, self.book.commands(query) if self.book else ())
             case Completion(kind="argument", query=query, command=command):
-                self._show_completions(completion, self._book.arguments(command, query))
+                self._show_completions(completion, self.book.arguments(command, query) if self.book else ())
             case _:
                 self._list_files()
                 self._complete_file(completion)
@@ -266,7 +269,7 @@ class Prompt(Vertical):
         self.set_class(shown, "-completing")
         if shown:
             self.completions.show(choices)
-            self.completions.styles.offset = (0, -min(len(choices), 10))
+            self.completions.styles.offset = (0, -min(len(choices), MOST_SHOWN) - 1)
 
     @on(Choices.Chosen)
     def _clicked(self, event: Choices.Chosen) -> None:
@@ -279,7 +282,11 @@ class Prompt(Vertical):
         completion, choice = self._completion, self.completions.choice
         if completion is None or choice is None:
             return True
-        command_done = completion.kind == "command" and not self._book.takes_argument(choice.value)
+        command_done = (
+            completion.kind == "command"
+            and self.book is not None
+            and not self.book.takes_argument(choice.value)
+        )
         new = _replacement(completion, choice.value, spaced=not (sending and command_done))
         typed = f"/{completion.query}" if completion.kind == "command" else completion.query
         ready = command_done or completion.kind == "argument" or new.strip() == typed

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from rich.cells import cell_len
 from textual.app import RenderResult
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -27,7 +28,10 @@ class HeaderLine(Widget):
     def render(self) -> RenderResult:
         """The line, cut to the width there is."""
         session = self.state.session
-        left = [Segment("kimi-tui", "bold $primary", 60), Segment(self._work_dir, "$foreground", 55)]
+        left = [
+            Segment("kimi-tui", "bold $primary", 60),
+            Segment(shortened(self._work_dir, self.size.width // 2), "$foreground", 55),
+        ]
         if session is None:
             return bar(left, [Segment("starting …", "$text-muted", 80)], self.size.width)
         if session.title:
@@ -50,6 +54,14 @@ class HeaderLine(Widget):
         if session.yolo:
             segments.append(Segment("yolo", "bold $error", 85, "screen.command('yolo')"))
         return segments
+
+
+def shortened(path: str, width: int) -> str:
+    """`path` without its first parts when it is wider than `width` cells."""
+    parts = path.split("/")
+    while len(parts) > 2 and cell_len("/".join(parts)) > width:
+        parts = ["…", *parts[2:]]
+    return "/".join(parts)
 
 
 def home_relative(path: Path) -> str:

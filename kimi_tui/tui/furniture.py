@@ -1,0 +1,93 @@
+"""What comes to the screen after its first frame: the workbench, the commands, the dialogs."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from textual.screen import Screen
+
+from kimi_tui.base.assets import asset_path
+from kimi_tui.tui.choices import Choice
+from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
+from kimi_tui.tui.commands.dispatch import Verdict, run_from_palette, run_line
+from kimi_tui.tui.commands.host import ScreenHost
+from kimi_tui.tui.commands.registry import Registry, Severity, parsed
+from kimi_tui.tui.keys import KeyNames
+from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.workbench import Workbench
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.events import ApprovalResponse
+
+_STYLES = ("transcript", "approvals", "panes", "dialogs")
+
+
+class Furniture:
+    """What the screen works with once it is complete; the screen mounts the workbench."""
+
+    def __init__(
+        self,
+        *,
+        screen: Screen[Any],
+        wire: Wire,
+        options: TuiOptions,
+        names: KeyNames,
+        state: Callable[[], ScreenState],
+        answer: Callable[[ApprovalResponse], None],
+        typed_ago: Callable[[], float | None],
+    ) -> None:
+        self._screen = screen
+        self._names = names
+        self.registry = Registry(COMMANDS, state=state, run_engine_command=run_engine_command)
+        self.host = ScreenHost(
+            screen=screen,
+            wire=wire,
+            state=state,
+            last_answer=lambda: self.workbench.transcript.copy_block(),
+            toggle_pane=lambda name: self.workbench.toggle_pane(name),
+            clipboard=options.clipboard,
+            registry=self.registry,
+            names=names,
+            version=options.version,
+        )
+        self.workbench = Workbench(
+            names=names, clock=options.clock, copy=self.host.copy, answer=answer, typed_ago=typed_ago
+        )
+
+    def load_styles(self) -> None:
+        """Add the looks of all this to the app's style sheet."""
+        sheet = self._screen.app.stylesheet
+        sheet.read_all([asset_path("styles", f"{name}.tcss") for name in _STYLES])
+        sheet.parse()
+
+    def is_command(self, text: str) -> bool:
+        """Whether `text` reads like a command, known or not."""
+        return parsed(text) is not None
+
+    async def run_line(self, text: str) -> Verdict:
+        """Run the command in `text`."""
+        line = parsed(text)
+        return "send" if line is None else await run_line(line, host=self.host, registry=self.registry)
+
+    async def run_palette(self) -> str:
+        """Let the user choose a command; the text to put into the prompt if it wants an argument."""
+        return await run_from_palette(host=self.host, registry=self.registry, names=self._names)
+
+    async def choose_older(self, entries: Sequence[str]) -> str | None:
+        """Let the user choose among what was sent before, newest first."""
+        if not entries:
+            self.say("Nothing has been sent from this folder yet.")
+            return None
+        choices = [Choice(value=entry, label=entry) for entry in reversed(entries)]
+        return await self.host.choose("Older prompts", choices)
+
+    def say(self, message: str, *, severity: Severity = "information") -> None:
+        """Tell the user something that passes."""
+        self.host.say(message, severity=severity)
+
+    def copy(self, text: str) -> None:
+        """Put `text` on the clipboard and say so."""
+        self.host.copy(text)
+
+    def leave(self) -> None:
+        """End the app, in order."""
+        self.host.leave()

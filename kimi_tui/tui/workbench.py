@@ -1,0 +1,202 @@
+"""The workbench: the conversation with its panes, and the approvals below it.
+
+It is put on the screen after the first frame, so that nothing it needs is imported before.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.reactive import reactive
+
+from kimi_tui.tui.approvals.panel import GRACE_S, ApprovalPanel
+from kimi_tui.tui.dialogs.pager import Pager
+from kimi_tui.tui.keys import KeyNames
+from kimi_tui.tui.panes.search import SearchLine
+from kimi_tui.tui.panes.todo import TodoPane
+from kimi_tui.tui.panes.tools import ToolsPane
+from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.transcript.transcript import Transcript
+from kimi_tui.wire.events import ApprovalResponse
+
+WIDE = 100
+"""Columns from which on panes have a place beside the conversation."""
+_PANEL_ROWS = 9
+"""What an approval may take of a low screen."""
+PaneName = Literal["todo", "tools"]
+
+
+class Workbench(Vertical):
+    """Everything between the header and the prompt."""
+
+    DEFAULT_CSS = """
+    Workbench { height: 1fr; }
+    """
+
+    state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
+
+    transcript = getters.query_one(Transcript)
+    search_line = getters.query_one(SearchLine)
+    panel = getters.query_one(ApprovalPanel)
+
+    class Left(Message):
+        """The keyboard should go back to the prompt."""
+
+    def __init__(
+        self,
+        *,
+        names: KeyNames,
+        clock: Callable[[], float],
+        copy: Callable[[str], None],
+        answer: Callable[[ApprovalResponse], None],
+        typed_ago: Callable[[], float | None],
+    ) -> None:
+        """`typed_ago` tells how long ago the user typed; None while a draft stands in the prompt."""
+        super().__init__()
+        self._names = names
+        self._clock = clock
+        self._copy = copy
+        self._answer = answer
+        self._typed_ago = typed_ago
+        self._pane_wishes: dict[PaneName, bool] = {}
+
+    def compose(self) -> ComposeResult:
+        """Conversation and panes side by side, approvals below."""
+        state = Workbench.state
+        with Horizontal(id="body"):
+            with Vertical(id="conversation"):
+                yield Transcript(clock=self._clock)
+                yield SearchLine()
+            with Vertical(id="side"):
+                yield TodoPane().data_bind(state=state)
+                yield ToolsPane(clock=self._clock).data_bind(state=state)
+        yield ApprovalPanel(names=self._names, clock=self._clock).data_bind(state=state)
+
+    def watch_state(self, old: ScreenState, state: ScreenState) -> None:
+        """Show the todo list when there is one; offer a new approval the keyboard."""
+        if bool(old.todo) != bool(state.todo):
+            self.arrange_panes()
+        if state.requests and state.requests[:1] != old.requests[:1]:
+            self.offer_panel()
+
+    # approvals
+
+    def offer_panel(self, delay_s: float = GRACE_S) -> None:
+        """Give the keyboard to the open approval, once the user has not typed for a moment."""
+        self.set_timer(max(delay_s, 0.01), self._offer_panel)
+
+    def _offer_panel(self) -> None:
+        typed_ago = self._typed_ago()
+        if self.panel.asking is None or not self.screen.is_current or typed_ago is None:
+            return
+        if typed_ago < GRACE_S:
+            self.offer_panel(GRACE_S - typed_ago)
+        else:
+            self.panel.focus()
+
+    @on(ApprovalPanel.Answered)
+    def _answered(self, event: ApprovalPanel.Answered) -> None:
+        self._answer(event.response)
+
+    @on(ApprovalPanel.Left)
+    def _panel_left(self) -> None:
+        self.remove_class("-expanded")
+        self._fit_panel()
+        self.post_message(self.Left())
+
+    def _fit_panel(self) -> None:
+        rows = self.size.height
+        leaving_some = max(rows * 6 // 10, min(rows - 1, _PANEL_ROWS))
+        self.panel.fit(rows if self.has_class("-expanded") else leaving_some)
+
+    def expand_approval(self) -> None:
+        """Show the approval over the conversation, or small again."""
+        self.toggle_class("-expanded")
+        self._fit_panel()
+
+    # the conversation
+
+    def page(self, pages: int) -> None:
+        """Scroll the conversation, or an approval that covers it."""
+        if self.has_class("-expanded"):
+            self.panel.action_page(pages)
+        else:
+            self.transcript.action_scroll_pages(pages)
+
+    @on(Transcript.CopyWanted)
+    def _copy_wanted(self, event: Transcript.CopyWanted) -> None:
+        self._copy(event.text)
+
+    @on(Transcript.PagerWanted)
+    def _pager_wanted(self, event: Transcript.PagerWanted) -> None:
+        self._open_pager(event.title, event.text)
+
+    @on(Transcript.LinkClicked)
+    def _link_clicked(self, event: Transcript.LinkClicked) -> None:
+        if event.url.startswith(("http://", "https://", "mailto:")):
+            self.app.open_url(event.url)
+        else:
+            self._copy(event.url)
+
+    @on(Transcript.SearchWanted)
+    def _search_wanted(self) -> None:
+        self.search_line.open()
+
+    @on(SearchLine.Searched)
+    def _search(self, event: SearchLine.Searched) -> None:
+        self.search_line.show_count(self.transcript.search(event.text))
+
+    @on(SearchLine.Stepped)
+    def _search_stepped(self, event: SearchLine.Stepped) -> None:
+        self.transcript.next_match(event.direction)
+
+    @on(SearchLine.Closed)
+    def _search_closed(self) -> None:
+        self.transcript.focus()
+
+    def _open_pager(self, title: str, text: str) -> None:
+        self.app.push_screen(Pager(title=title, text=text, copy=self._copy))
+
+    # panes
+
+    @on(ToolsPane.Marked)
+    def _call_marked(self, event: ToolsPane.Marked) -> None:
+        self.transcript.select_block(event.run.id)
+
+    @on(ToolsPane.Opened)
+    def _call_opened(self, event: ToolsPane.Opened) -> None:
+        if (block := self.transcript.select_block(event.run.id)) is not None:
+            self._open_pager(block.title, block.full_text())
+
+    @on(ToolsPane.Left)
+    def _tools_left(self) -> None:
+        self.transcript.select_block(None)
+        self.post_message(self.Left())
+
+    def toggle_pane(self, name: PaneName) -> None:
+        """Show and focus a pane, or hide it."""
+        shown = not self.has_class(f"-show-{name}")
+        self._pane_wishes[name] = shown
+        self.arrange_panes()
+        if shown and name == "tools":
+            self.query_one(ToolsPane).focus()
+        elif not shown:
+            self.post_message(self.Left())
+
+    def arrange_panes(self) -> None:
+        """Show the panes that were asked for; on a wide terminal also the todo list when there is one."""
+        wide = self.app.size.width >= WIDE
+        todo = self._pane_wishes.get("todo", wide and bool(self.state.todo))
+        tools = self._pane_wishes.get("tools", False)
+        self.set_class(todo, "-show-todo")
+        self.set_class(tools, "-show-tools")
+        self.set_class(todo or tools, "-show-side")
+        self.set_class(not wide, "-over")
+
+    def on_resize(self) -> None:
+        """Panes that nobody asked for give way on a narrow terminal; approvals leave room on a low one."""
+        self.arrange_panes()
+        self._fit_panel()

@@ -1,0 +1,277 @@
+"""Approvals, by key and by mouse."""
+
+from typing import Any
+
+import pytest
+from textual import events
+
+from kimi_tui.tui.approvals.panel import AnswerButton
+from kimi_tui.wire.commands import Interrupt
+from kimi_tui.wire.display import DiffBlock, ShellBlock
+from kimi_tui.wire.events import ApprovalResponse, RequestClosed, StepBegin, TurnBegin, TurnEnd
+from kimi_tui.wire.requests import ApprovalRequest
+from tests.tui.conftest import Desk
+
+DIFF = DiffBlock("src/auth.py", "old = 1\n", "new = 2\n", 12, 12)
+
+
+def shell(request_id: str = "r1", command: str = "pytest -q", **changes: Any) -> ApprovalRequest:
+    fields: dict[str, Any] = {
+        "id": request_id,
+        "tool_call_id": request_id,
+        "sender": "Bash",
+        "action": "run command",
+        "description": "run tests",
+        "display": (ShellBlock(command, danger=changes.pop("shell_danger", "")),),
+        "rule": "Bash(pytest:*)",
+    }
+    return ApprovalRequest(**fields | changes)
+
+
+async def asked(desk: Desk, *requests: ApprovalRequest) -> None:
+    """The requests are open, and the panel has the keyboard."""
+    desk.engine.say(TurnBegin("go"), StepBegin(1))
+    for request in requests:
+        desk.ask(request)
+    await desk.until(lambda: len(desk.screen.state.requests) == len(requests))
+    await desk.pilot.press("f2")
+    desk.clock.now += 1
+    await desk.pilot.pause()
+
+
+def button(desk: Desk, choice: str) -> AnswerButton:
+    return next(found for found in desk.app.screen.query(AnswerButton) if found.choice.id == choice)
+
+
+@pytest.mark.parametrize(
+    ("key", "response"),
+    [("y", "approve"), ("a", "approve_for_session"), ("p", "approve_always"), ("n", "reject")],
+)
+async def test_one_key_answers(open_desk: Any, key: str, response: str) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell())
+        await desk.pilot.press(key)
+        await desk.until(lambda: desk.engine.answers)
+        assert desk.engine.answers == [ApprovalResponse("r1", response)]  # type: ignore[arg-type]
+        assert "Allow Bash" not in desk.shown()
+        assert desk.app.focused is desk.screen.prompt.editor
+
+
+async def test_arrows_and_enter_answer_too(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell())
+        await desk.pilot.press("right", "right", "right", "enter")
+        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r1", "reject")])
+
+
+async def test_a_click_answers(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell())
+        await desk.pilot.click(button(desk, "session"))
+        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r1", "approve_for_session")])
+
+
+async def test_a_press_that_is_released_elsewhere_answers_nothing(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell())
+        await desk.pilot.mouse_down(button(desk, "once"))
+        await desk.pilot.mouse_up(button(desk, "no"))
+        await desk.pilot.pause()
+        assert desk.engine.answers == []
+
+
+async def test_the_click_that_focuses_the_terminal_answers_nothing(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell())
+        desk.app.post_message(events.AppBlur())
+        await desk.pilot.pause()
+        desk.app.post_message(events.AppFocus())
+        await desk.pilot.pause()
+        await desk.pilot.click(button(desk, "once"))
+        await desk.pilot.pause()
+        assert desk.engine.answers == []
+        desk.clock.now += 1
+        await desk.pilot.click(button(desk, "once"))
+        await desk.until(lambda: desk.engine.answers)
+
+
+async def test_keys_of_the_first_half_second_answer_nothing(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        desk.ask(shell())
+        await desk.until(lambda: desk.screen.state.requests)
+        await desk.pilot.press("f2")
+        desk.clock.now += 0.4
+        await desk.pilot.press("y", "enter")
+        await desk.pilot.pause()
+        assert desk.engine.answers == []
+        desk.clock.now += 0.2
+        await desk.pilot.press("y")
+        await desk.until(lambda: desk.engine.answers)
+
+
+async def test_the_second_request_has_its_own_half_second(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell("r1"), shell("r2", "rm x"))
+        await desk.pilot.press("y", "y")
+        await desk.until(lambda: desk.engine.answers)
+        await desk.pilot.pause()
+        assert desk.engine.answers == [ApprovalResponse("r1", "approve")]
+        assert "rm x" in desk.shown()
+
+
+async def test_an_approval_takes_the_keyboard_only_from_an_empty_and_quiet_prompt(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        desk.clock.now += 10
+        desk.ask(shell())
+        await desk.until(lambda: desk.app.focused is desk.screen.furnished.workbench.panel)
+
+
+async def test_a_draft_keeps_the_keyboard(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("yes")
+        desk.clock.now += 10
+        desk.ask(shell())
+        await desk.until(lambda: desk.screen.state.requests)
+        desk.screen.furnished.workbench._offer_panel()
+        assert desk.app.focused is desk.screen.prompt.editor
+        await desk.write("y")
+        assert desk.prompt_text == "yesy"
+        assert desk.engine.answers == []
+
+
+async def test_what_would_happen_is_shown_with_source_count_and_rule(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell(subagent_type="coder"), shell("r2"))
+        text = desk.shown()
+        assert "Allow Bash to run a command?" in text
+        assert "$ pytest -q" in text
+        assert "from sub-agent coder · 1 of 2" in text
+        assert "Bash(pytest:*)" in text
+
+
+async def test_what_may_not_be_granted_offers_no_grant(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell(rule=None, danger="deletes recursively"))
+        assert "⚠ deletes recursively" in desk.shown()
+        await desk.pilot.press("a", "p")
+        await desk.pilot.pause()
+        assert desk.engine.answers == []
+        assert [found.choice.id for found in desk.app.screen.query(AnswerButton)] == [
+            "once",
+            "no",
+            "feedback",
+        ]
+
+
+async def test_the_danger_of_a_command_alone_is_shown(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell(shell_danger="force push"))
+        assert "⚠ force push" in desk.shown()
+
+
+async def test_a_no_can_say_what_to_do_instead(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell())
+        await desk.pilot.press("f")
+        await desk.until(lambda: desk.app.screen.query("#approval-feedback"))
+        await desk.pilot.pause()
+        await desk.write("only unit tests, yes")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.engine.answers)
+        assert desk.engine.answers == [ApprovalResponse("r1", "reject", "only unit tests, yes")]
+
+
+async def test_escape_goes_back_from_the_feedback_to_the_choices(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell())
+        await desk.pilot.press("f")
+        await desk.until(lambda: desk.app.screen.query("#approval-feedback"))
+        await desk.pilot.pause()
+        await desk.pilot.press("n", "escape")
+        await desk.until(lambda: desk.app.screen.query(AnswerButton))
+        assert desk.told(Interrupt) == []
+        await desk.pilot.press("y")
+        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r1", "approve")])
+
+
+async def test_a_request_that_was_closed_disappears(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell())
+        await desk.pilot.press("f")
+        await desk.say(RequestClosed("r1"))
+        await desk.until(lambda: "Allow Bash" not in desk.shown())
+        await desk.until(lambda: desk.app.focused is desk.screen.prompt.editor)
+
+
+async def test_escape_interrupts_while_an_approval_waits(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell())
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.told(Interrupt) == [Interrupt()])
+        await desk.say(TurnEnd("cancelled"))
+        assert "Allow Bash" not in desk.shown()
+
+
+async def test_a_diff_is_shown_and_scrolls_while_the_conversation_scrolls_apart(open_desk: Any) -> None:
+    long = DiffBlock("a.py", "", "".join(f"line_{number} = 1\n" for number in range(200)))
+    async with open_desk() as desk:
+        await asked(desk, shell(sender="WriteFile", action="edit file", display=(long,)))
+        body = desk.screen.furnished.workbench.panel.body
+        assert "line_0" in desk.shown()
+        await desk.pilot.press("down", "down", "down")
+        await desk.until(lambda: body.scroll_offset.y == 3)
+        await desk.pilot.press("pagedown", "pageup")
+        assert body.scroll_offset.y == 3
+        assert desk.engine.answers == []
+
+
+async def test_a_key_shows_it_over_the_whole_conversation(open_desk: Any) -> None:
+    long = DiffBlock("a.py", "", "".join(f"line_{number} = 1\n" for number in range(200)))
+    async with open_desk() as desk:
+        await asked(desk, shell(display=(long,)))
+        panel = desk.screen.furnished.workbench.panel
+        small = panel.size.height
+        await desk.pilot.press("ctrl+o")
+        await desk.until(lambda: panel.size.height > small)
+        await desk.pilot.press("pagedown")
+        await desk.until(lambda: panel.body.scroll_offset.y > 5)
+        await desk.pilot.press("ctrl+o")
+        await desk.until(lambda: panel.size.height == small)
+
+
+async def test_a_diff_shows_both_sides(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell(display=(DIFF,)))
+        text = desk.shown()
+        assert "src/auth.py  +1 −1" in text
+        assert "old = 1" in text
+        assert "new = 2" in text
+
+
+async def test_hostile_text_is_shown_harmlessly(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(
+            desk,
+            shell(
+                command="echo \x1b]0;title\x07 [red]x[/red] \u202egpj",
+                sender="Ba[b]sh\x1b[31m",
+                source_description="[link=x]agent\x1b[2J",
+                rule="[reverse]rule",
+            ),
+        )
+        text = desk.shown()
+        assert "[red]x[/red]" in text
+        assert "Ba[b]sh" in text
+        assert "[link=x]agent" in text
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 16), (40, 10)])
+async def test_every_choice_is_seen_on_small_terminals(open_desk: Any, size: tuple[int, int]) -> None:
+    long = DiffBlock("a.py", "", "".join(f"line_{number} = 1\n" for number in range(200)))
+    async with open_desk(size=size) as desk:
+        await asked(desk, shell(display=(long,), danger="deletes recursively"))
+        text = desk.shown()
+        for label in ("once", "session", "always", "no"):
+            assert label in text

@@ -1,0 +1,61 @@
+"""Drafts that outlive their process."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kimi_tui.tui.prompt.drafts import Draft, DraftStore
+
+
+@pytest.fixture
+def dead_pid() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def store(tmp_path: Path, pid: int) -> DraftStore:
+    return DraftStore(share_dir=tmp_path, work_dir=tmp_path / "shop", pid=pid)
+
+
+def test_a_draft_of_a_dead_process_is_offered_once(tmp_path: Path, dead_pid: int) -> None:
+    draft = Draft("half a thou [paste #1 +20 lines]", {1: "x\n" * 20})
+    store(tmp_path, dead_pid).save(draft)
+    assert store(tmp_path, os.getpid()).take_orphan() == draft
+    assert store(tmp_path, os.getpid()).take_orphan() is None
+
+
+def test_what_was_taken_belongs_to_the_new_process(tmp_path: Path, dead_pid: int) -> None:
+    store(tmp_path, dead_pid).save(Draft("words"))
+    mine = store(tmp_path, os.getpid())
+    mine.take_orphan()
+    mine.save(Draft(""))
+    assert list((tmp_path / "drafts").iterdir()) == []
+
+
+def test_a_draft_of_a_living_process_is_its_own(tmp_path: Path) -> None:
+    store(tmp_path, os.getppid()).save(Draft("theirs"))
+    assert store(tmp_path, os.getpid()).take_orphan() is None
+
+
+def test_an_empty_draft_leaves_no_file(tmp_path: Path) -> None:
+    mine = store(tmp_path, os.getpid())
+    mine.save(Draft("something"))
+    mine.save(Draft("  \n"))
+    assert list((tmp_path / "drafts").iterdir()) == []
+
+
+def test_the_file_is_the_owners_alone(tmp_path: Path) -> None:
+    store(tmp_path, 1).save(Draft("secret"))
+    (file,) = (tmp_path / "drafts").iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_damaged_draft_is_passed_over(tmp_path: Path, dead_pid: int) -> None:
+    store(tmp_path, dead_pid).save(Draft("fine"))
+    (file,) = (tmp_path / "drafts").iterdir()
+    file.write_text('{"text": ')
+    assert store(tmp_path, os.getpid()).take_orphan() is None

@@ -1,0 +1,263 @@
+"""The prompt, by its keys."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+
+from kimi_tui.base.paths import work_dir_key
+from kimi_tui.tui.prompt.drafts import Draft, DraftStore
+from kimi_tui.wire.commands import Interrupt, Prompt, RunSlash, Steer
+from kimi_tui.wire.events import StepBegin, TurnBegin, TurnEnd
+from tests.tui.conftest import Desk
+
+
+async def test_enter_sends_and_clears(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("hello")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.told(Prompt) == [Prompt("hello")])
+        assert desk.prompt_text == ""
+
+
+@pytest.mark.parametrize("key", ["shift+enter", "ctrl+j", "alt+enter"])
+async def test_keys_that_break_the_line(open_desk: Any, key: str) -> None:
+    async with open_desk() as desk:
+        await desk.pilot.press("a", key, "b", "enter")
+        await desk.until(lambda: desk.told(Prompt) == [Prompt("a\nb")])
+
+
+async def test_nothing_is_sent_for_nothing(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.pilot.press("space", "enter")
+        await desk.pilot.pause()
+        assert desk.told(Prompt) == []
+
+
+async def test_the_prompt_grows_to_eight_lines(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        editor = desk.screen.prompt.editor
+        assert editor.size.height == 1
+        await desk.pilot.press(*["ctrl+j"] * 4)
+        await desk.pilot.pause()
+        assert editor.size.height == 5
+        await desk.pilot.press(*["ctrl+j"] * 10)
+        await desk.pilot.pause()
+        assert editor.size.height == 8
+
+
+async def test_chinese_goes_through_as_it_is(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.pilot.press("修", "复", "登", "录", "enter")
+        await desk.until(lambda: desk.told(Prompt) == [Prompt("修复登录")])
+
+
+async def test_up_and_down_walk_through_what_was_sent(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        for text in ("one", "two"):
+            await desk.write(text)
+            await desk.pilot.press("enter")
+            await desk.say(TurnBegin(text))
+            await desk.say(TurnEnd())
+        await desk.write("draft")
+        await desk.pilot.press("up")
+        assert desk.prompt_text == "two"
+        await desk.pilot.press("up")
+        assert desk.prompt_text == "one"
+        await desk.pilot.press("down", "down")
+        assert desk.prompt_text == "draft"
+
+
+async def test_up_moves_the_cursor_first_when_there_are_lines_above(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("a\nb")
+        await desk.pilot.press("up", "x")
+        assert desk.prompt_text == "ax\nb"
+
+
+async def test_history_can_be_searched(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        for text in ("fix the login", "write tests"):
+            await desk.write(text)
+            await desk.pilot.press("enter")
+            await desk.say(TurnBegin(text))
+            await desk.say(TurnEnd())
+        await desk.pilot.press("ctrl+r")
+        await desk.until(lambda: len(desk.app.screen_stack) == 2)
+        await desk.write("login")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.prompt_text == "fix the login")
+
+
+async def test_a_large_paste_folds_and_is_sent_whole(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        text = "\n".join(f"line {number}" for number in range(42))
+        desk.screen.prompt.editor.post_message(events.Paste(text))
+        await desk.until(lambda: desk.prompt_text == "[paste #1 +42 lines]")
+        await desk.write(" why")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.told(Prompt) == [Prompt(f"{text} why")])
+
+
+async def test_backspace_removes_a_folded_paste_as_a_whole(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("see ")
+        desk.screen.prompt.editor.post_message(events.Paste("x" * 2000))
+        await desk.until(lambda: desk.prompt_text.startswith("see [paste"))
+        await desk.pilot.press("backspace")
+        assert desk.prompt_text == "see "
+
+
+async def test_pasted_escape_sequences_are_dropped(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        desk.screen.prompt.editor.post_message(events.Paste("a\x1b[31mb\r\nc"))
+        await desk.until(lambda: desk.prompt_text == "ab\nc")
+
+
+async def test_ctrl_v_pastes_from_the_clipboard(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        desk.clipboard.text = "from elsewhere"
+        await desk.pilot.press("ctrl+v")
+        await desk.until(lambda: desk.prompt_text == "from elsewhere")
+
+
+async def test_slash_offers_commands_and_enter_runs_the_marked_one(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("/cle")
+        await desk.until(lambda: "Start over" in desk.shown())
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.told(RunSlash) == [RunSlash("clear")])
+        assert desk.prompt_text == ""
+
+
+async def test_tab_completes_without_running(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("/tit")
+        await desk.pilot.press("tab")
+        await desk.until(lambda: desk.prompt_text == "/title ")
+        assert desk.told(RunSlash) == []
+
+
+async def test_escape_closes_the_completions_and_keeps_the_text(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("/he")
+        await desk.until(lambda: desk.screen.prompt.has_class("-completing"))
+        await desk.pilot.press("escape")
+        await desk.until(lambda: not desk.screen.prompt.has_class("-completing"))
+        assert desk.prompt_text == "/he"
+
+
+async def test_an_argument_completes(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("/theme li")
+        await desk.until(lambda: desk.screen.prompt.has_class("-completing"))
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.app.theme == "light")
+
+
+async def test_at_completes_files(open_desk: Any, options: Any) -> None:
+    (options.work_dir / "src").mkdir()
+    (options.work_dir / "src" / "auth.py").write_text("x")
+    async with open_desk() as desk:
+        await desk.write("see @au")
+        await desk.until(lambda: desk.screen.prompt.has_class("-completing"))
+        await desk.pilot.press("tab")
+        await desk.until(lambda: desk.prompt_text == "see @src/auth.py ")
+
+
+async def test_an_unknown_command_asks_what_was_meant(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("/titel my shop")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: "There is no command /titel." in desk.shown())
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.told(RunSlash) == [RunSlash("title my shop")])
+
+
+async def test_an_unknown_command_can_be_sent_as_it_is(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("/zzz is what I typed")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: len(desk.app.screen_stack) == 2)
+        await desk.write("send it")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.told(Prompt) == [Prompt("/zzz is what I typed")])
+
+
+async def test_a_path_is_no_command(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("/usr/bin/env fails")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.told(Prompt) == [Prompt("/usr/bin/env fails")])
+
+
+async def working(desk: Desk, text: str = "go") -> None:
+    await desk.write(text)
+    await desk.pilot.press("enter")
+    await desk.say(TurnBegin(text), StepBegin(1))
+
+
+async def test_enter_queues_while_the_agent_works_and_the_queue_goes_on_after(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await working(desk)
+        await desk.write("and then")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: "and then" in desk.shown())
+        assert desk.told(Prompt) == [Prompt("go")]
+        await desk.say(TurnEnd())
+        await desk.until(lambda: desk.told(Prompt) == [Prompt("go"), Prompt("and then")])
+
+
+async def test_a_queued_prompt_can_be_taken_back(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await working(desk)
+        await desk.write("later")
+        await desk.pilot.press("enter", "up")
+        await desk.until(lambda: desk.prompt_text == "later")
+        assert desk.screen.state.queue == ()
+
+
+async def test_ctrl_s_steers_the_running_turn(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await working(desk)
+        await desk.write("not there")
+        await desk.pilot.press("ctrl+s")
+        await desk.until(lambda: desk.told(Steer) == [Steer("not there")])
+        assert desk.prompt_text == ""
+
+
+async def test_escape_interrupts_and_what_was_queued_returns(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await working(desk)
+        await desk.write("later")
+        await desk.pilot.press("enter", "escape")
+        await desk.until(lambda: desk.told(Interrupt) == [Interrupt()])
+        await desk.say(TurnEnd("cancelled"))
+        await desk.until(lambda: desk.prompt_text == "later")
+
+
+async def test_the_edge_of_the_prompt_says_what_the_agent_does(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await working(desk)
+        assert "waiting for the model · esc interrupts" in desk.shown()
+        await desk.say(TurnEnd())
+        assert "interrupts" not in desk.shown()
+
+
+async def test_a_draft_survives_a_crash(open_desk: Any, options: Any) -> None:
+    dead = DraftStore(share_dir=options.share_dir, work_dir=options.work_dir, pid=2**22 + 1)
+    dead.save(Draft("half a thought"))
+    async with open_desk() as desk:
+        await desk.until(lambda: desk.prompt_text == "half a thought")
+
+
+async def test_what_is_typed_is_saved_and_gone_once_sent(open_desk: Any, options: Any) -> None:
+    def saved() -> list[Path]:
+        return list((options.share_dir / "drafts").glob(f"{work_dir_key(options.work_dir)}.*.json"))
+
+    async with open_desk() as desk:
+        await desk.write("thinking of")
+        await desk.until(saved)
+        await desk.pilot.press("enter")
+        await desk.until(lambda: not saved())

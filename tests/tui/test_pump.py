@@ -1,0 +1,37 @@
+"""The pump between wire and screen."""
+
+import asyncio
+
+from kimi_tui.base.content import TextPart
+from kimi_tui.tui.pump import pump
+from kimi_tui.wire.channel import Outgoing, Wire
+from kimi_tui.wire.events import StepBegin, TurnBegin
+
+
+async def test_what_comes_after_a_rest_is_shown_at_once_and_the_rest_of_the_frame_in_one_batch() -> None:
+    wire, batches = Wire(), []
+    pumping = asyncio.create_task(pump(wire.subscribe(), batches.append, frame_s=0.05))
+    wire.send(TurnBegin("hi"))
+    while not batches:
+        await asyncio.sleep(0)
+    assert batches == [[TurnBegin("hi")]]
+    for word in ("a", "b", "c"):
+        wire.send(TextPart(word))
+        await asyncio.sleep(0)
+    assert len(batches) == 1
+    while len(batches) < 2:
+        await asyncio.sleep(0.001)
+    assert batches[1] == [TextPart("abc")]
+    wire.close()
+    await pumping
+
+
+async def test_everything_is_shown_when_the_wire_closes() -> None:
+    wire = Wire()
+    seen: list[Outgoing] = []
+    subscription = wire.subscribe()
+    wire.send(StepBegin(1))
+    wire.send(TextPart("last words"))
+    wire.close()
+    await pump(subscription, seen.extend)
+    assert seen == [StepBegin(1), TextPart("last words")]
