@@ -15,7 +15,6 @@ from kimi_tui.base.paths import make_private_dir
 
 MAX_BYTES = 2_000_000
 BACKUPS = 3
-LEVELS = ("debug", "info", "warning", "error")
 
 _SECRET_VARIABLE = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 _SECRET_SHAPES = re.compile(
