@@ -151,7 +151,7 @@ def _approval(wire: Wire, options: EngineOptions, session: Session, behaviour: B
             work_dir=session.work_dir,
             additional_dirs=options.additional_dirs,
         ),
-        keeper=SessionGrants(session, session.work_dir / ".kimi-tui" / "config.toml"),
+        keeper=SessionGrants(session, share_dir=options.share_dir),
     )
 
 

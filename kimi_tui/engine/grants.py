@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from kimi_tui.config.editing import add_allowed_rule
+from kimi_tui.config.editing import allow_in_project
 from kimi_tui.history.session import Session
 from kimi_tui.tools.permission.rule import Rule
 
@@ -11,9 +11,9 @@ from kimi_tui.tools.permission.rule import Rule
 class SessionGrants:
     """Keeps grants for one session and for its project."""
 
-    def __init__(self, session: Session, project_config: Path) -> None:
+    def __init__(self, session: Session, *, share_dir: Path) -> None:
         self._session = session
-        self._project_config = project_config
+        self._share_dir = share_dir
 
     async def keep_for_session(self, rules: tuple[Rule, ...]) -> None:
         """Remember `rules` as long as the session lives, over restarts too."""
@@ -22,6 +22,8 @@ class SessionGrants:
         await self._session.update_state(grants=(*known, *added))
 
     async def keep_always(self, rules: tuple[Rule, ...]) -> None:
-        """Write `rules` to the project's config."""
+        """Write `rules` to the project's config, for its later sessions."""
         for rule in rules:
-            await asyncio.to_thread(add_allowed_rule, self._project_config, str(rule))
+            await asyncio.to_thread(
+                allow_in_project, str(rule), work_dir=self._session.work_dir, share_dir=self._share_dir
+            )

@@ -36,7 +36,9 @@ def test_the_package_itself_brings_nothing_along() -> None:
 def test_the_app_knows_no_engine_and_no_provider() -> None:
     loaded = modules_after("import kimi_tui.tui.app")
     assert not loaded.intersection(PROVIDER_SDKS)
-    assert not [name for name in loaded if name.startswith(("kimi_tui.engine", "kimi_tui.soul", "kimi_tui.llm"))]
+    assert not [
+        name for name in loaded if name.startswith(("kimi_tui.engine", "kimi_tui.soul", "kimi_tui.llm"))
+    ]
 
 
 def test_print_mode_and_the_engine_never_import_textual_or_rich() -> None:
