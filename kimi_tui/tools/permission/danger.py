@@ -43,6 +43,7 @@ _DESTROYING = {
     "terraform": {"apply", "destroy"}, "tofu": {"apply", "destroy"},
 }  # fmt: skip
 _RUNNING_OPTIONS = {
+    "ack": {"--pager"}, "ag": {"--pager"},
     "cargo": {"--config"}, "curl": {"-K", "--config"}, "go": {"-exec", "-toolexec", "-vettool"},
     "man": {"-H", "-P", "--html", "--pager"}, "npm": {"--script-shell"}, "pnpm": {"--script-shell"},
     "rg": {"--hostname-bin", "--pre"}, "rsync": {"-e", "--rsh", "--rsync-path"},

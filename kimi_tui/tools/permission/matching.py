@@ -9,7 +9,7 @@ from kimi_tui.tools.permission.command_line import CommandLine, parse_command
 from kimi_tui.tools.permission.part import Part, Word, literal
 from kimi_tui.tools.permission.path_pattern import matches
 from kimi_tui.tools.permission.places import Places, is_harmless_device
-from kimi_tui.tools.permission.programs import changes_the_shell, continues_freely, runs_anything
+from kimi_tui.tools.permission.programs import continues_freely, stands_alone
 from kimi_tui.tools.permission.rule import CommandPrefix, ExactCommand, McpRule, PathRule, Rule
 from kimi_tui.tools.permission.writes import written_words
 
@@ -35,8 +35,7 @@ def allows(rule: CommandPrefix | ExactCommand, part: Part) -> bool:
             named = _single_part(command)
             return (
                 named is not None
-                and not changes_the_shell(part)
-                and not runs_anything([word.text for word in part.words])
+                and stands_alone(part)
                 and (part.words, part.assignments) == (named.words, named.assignments)
             )
 

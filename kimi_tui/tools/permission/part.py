@@ -18,6 +18,8 @@ class Word:
     commands do."""
     lead: str = ""
     """What each word that it becomes begins with, as far as that is known."""
+    is_single: bool = False
+    """Whether an unknown word becomes exactly one, since it is quoted."""
 
     @property
     def is_literal(self) -> bool:
@@ -108,9 +110,10 @@ _HARMLESS_VARIABLES = frozenset(
 def is_harmless_variable(name: str) -> bool:
     """Whether setting `name` can't change which programs run or what they may do.
 
-    Programs and the shell take their orders from capital names (PATH, LD_PRELOAD, GIT_SSH, IFS) and from the
-    proxies' small ones; every other small name is a script's own.
+    Programs and the shell take their orders from capital names (PATH, LD_PRELOAD, GIT_SSH, IFS), and from the
+    small ones of proxies and of npm; every other small name is a script's own.
     """
     if name in _HARMLESS_VARIABLES or re.fullmatch(r"LC_[A-Z]+", name):
         return True
-    return re.fullmatch(r"[a-z][a-z0-9_]*", name) is not None and not name.endswith("_proxy")
+    obeyed = name.endswith("_proxy") or name.startswith(("npm_", "pnpm_"))
+    return re.fullmatch(r"[a-z][a-z0-9_]*", name) is not None and not obeyed

@@ -1,7 +1,8 @@
 """What is known of programs: which words of a command name what it does, and what its arguments can do."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from itertools import pairwise
 
 from kimi_tui.tools.permission.part import Part, Word, is_harmless_variable
 from kimi_tui.tools.permission.wrappers import SHELLS, is_runner
@@ -90,6 +91,13 @@ _TARGETS = frozenset(
 _TARGET_OPTION = re.compile(
     r"-[jksqnwild]\d*|-[lj]|\d+|--(?:quiet|silent|keep-going|dry-run|info|stacktrace)"
 )
+_MESSAGE = frozenset({"-m", "--message"})
+_BODY = frozenset({"-b", "--body", "-t", "--title"})
+_TEXT_OPTIONS: Mapping[tuple[str, ...], Set[str]] = {
+    ("gh", "issue"): _BODY, ("gh", "pr"): _BODY, ("git", "commit"): _MESSAGE, ("git", "merge"): _MESSAGE,
+    ("git", "tag"): _MESSAGE,
+}  # fmt: skip
+"""Options whose value is nothing but text to keep."""
 _SED_PRINTS = re.compile(r"(?:(?:\d+|\$)(?:,(?:\+?\d+|\$))?p[; ]*)+|/[\w .-]+/p")
 _SET_OPTION = re.compile(r"-[eux]*o?|pipefail")
 
@@ -147,12 +155,22 @@ def continues_freely(part: Part, known: int) -> bool:
             return all(word.is_literal and _TARGET_OPTION.fullmatch(word.text) for word in rest)
     if part.program in _ONLY_SHOWS:
         return True
-    return all(word.is_literal or word.cannot_be_option for word in rest)
+    text_options = _TEXT_OPTIONS.get(tuple(word.text for word in part.words[:2]), frozenset())
+    return all(
+        word.is_literal or word.cannot_be_option or (word.is_single and before.text in text_options)
+        for before, word in pairwise(part.words[known - 1 :])
+    )
 
 
-def changes_the_shell(part: Part) -> bool:
-    """Whether `part` changes what the commands after it mean, so that it means nothing by itself."""
-    return part.program in _CHANGES_THE_SHELL
+def stands_alone(part: Part) -> bool:
+    """Whether `part` does the same whatever stands around it: what it is fed, and what was set before.
+
+    `source FILE` counts: who allows it trusts what the file sets.
+    """
+    texts = [word.text for word in part.words]
+    if part.program in ("source", "."):
+        return len(texts) > 1
+    return part.program not in _CHANGES_THE_SHELL and not runs_anything(texts)
 
 
 def reads_script(part: Part) -> bool:

@@ -13,7 +13,7 @@ from kimi_tui.tools.permission.matching import Likelihood, allows, speaks_of
 from kimi_tui.tools.permission.part import Part, Word
 from kimi_tui.tools.permission.path_pattern import folder_pattern_for, matches, names, pattern_for
 from kimi_tui.tools.permission.places import Folder, Places, is_harmless_device, protection_of
-from kimi_tui.tools.permission.programs import changes_the_shell, grant_prefix, runs_anything
+from kimi_tui.tools.permission.programs import grant_prefix, runs_anything, stands_alone
 from kimi_tui.tools.permission.rule import (
     CommandPrefix,
     ExactCommand,
@@ -198,6 +198,6 @@ def _rule_for(part: Part) -> Rule | None:
     prefix = grant_prefix(part.words)
     if prefix is not None:
         return CommandPrefix(prefix, tuple((each.name, each.value.text) for each in special))
-    if changes_the_shell(part) or not all(word.is_literal for word in part.words):
+    if not stands_alone(part) or not all(word.is_literal for word in part.words):
         return None
     return ExactCommand(exact_text(part))

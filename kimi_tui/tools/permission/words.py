@@ -26,6 +26,7 @@ class _Draft:
         self.lead: str | None = None
         self.kind: WordKind = "literal"
         self.may_split = False
+        self.has_pattern = False
         self.brace_at: int | None = None
 
     def add(self, text: str) -> None:
@@ -37,6 +38,7 @@ class _Draft:
             self.lead = "".join(self.value)
         if self.kind != "unknown":
             self.kind = kind
+        self.has_pattern |= kind == "pattern"
 
     def opens_brace(self) -> None:
         if self.brace_at is None:
@@ -54,7 +56,8 @@ class _Draft:
         if self.kind == "literal":
             value = "".join(self.value)
             return Word(value, "literal", value)
-        return Word(source, self.kind, "" if self.may_split else self.lead or "")
+        is_single = not (self.may_split or self.has_pattern)
+        return Word(source, self.kind, "" if self.may_split else self.lead or "", is_single)
 
 
 class WordReader:

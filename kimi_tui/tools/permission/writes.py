@@ -6,14 +6,34 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from kimi_tui.tools.permission.part import Part, Word
 
 _PATH_OPTIONS: Mapping[str, Set[str]] = {
-    "clang": {"-o"}, "cp": {"-t", "--target-directory"},
-    "curl": {"-D", "-c", "-o", "--cookie-jar", "--dump-header", "--output", "--output-dir"},
-    "find": {"-fls", "-fprint", "-fprint0", "-fprintf"}, "gcc": {"-o"},
-    "git": {"--output"}, "install": {"-t", "--target-directory"},
-    "ln": {"-t", "--target-directory"}, "mv": {"-t", "--target-directory"},
-    "npm": {"--prefix"}, "pip": {"-t", "--target", "--prefix"}, "pytest": {"--basetemp"},
-    "sort": {"-o", "--output"}, "tar": {"-C", "--directory"}, "tree": {"-o"}, "unzip": {"-d"},
-    "wget": {"-O", "-P", "--directory-prefix", "--output-document"},
+    "cargo": {"-C", "--manifest-path", "--target-dir"},
+    "clang": {"-o"},
+    "cp": {"-t", "--target-directory"},
+    "curl": {
+        "-D", "-c", "-o", "--alt-svc", "--cookie-jar", "--dump-header", "--etag-save", "--hsts", "--libcurl",
+        "--output", "--output-dir", "--stderr", "--trace", "--trace-ascii",
+    },
+    "find": {"-fls", "-fprint", "-fprint0", "-fprintf"},
+    "gcc": {"-o"},
+    "git": {"-o", "--output", "--output-directory"},
+    "go": {"-C", "-o"},
+    "install": {"-t", "--target-directory"},
+    "ln": {"-t", "--target-directory"},
+    "mv": {"-t", "--target-directory"},
+    "npm": {"-C", "--prefix"},
+    "openssl": {"-out"},
+    "pip": {"-t", "--prefix", "--target"},
+    "pnpm": {"-C", "--dir"},
+    "pytest": {"--basetemp"},
+    "sort": {"-o", "--output"},
+    "tar": {"-C", "--directory"},
+    "tree": {"-o"},
+    "unzip": {"-d"},
+    "wget": {
+        "-O", "-P", "-a", "-o", "--append-output", "--directory-prefix", "--output-document", "--output-file",
+        "--save-cookies",
+    },
+    "yarn": {"--cwd"},
 }  # fmt: skip
 """Options that take a path to write to, or a folder to work in."""
 
@@ -32,8 +52,10 @@ def written_words(part: Part) -> list[Word]:
             words += operands
         case "chmod" | "chown" | "chgrp" | "setfacl":
             words += operands[1:]
-        case "cp" | "ln" | "install" | "rsync" | "scp":
+        case "cp" | "install" | "rsync" | "scp":
             words += operands[-1:]
+        case "ln":
+            words += operands  # a link's target too: what is written through it lands there
         case "sed" | "perl" | "ruby" if _edits_in_place(part):
             words += operands
         case "uniq" | "xxd":
@@ -42,8 +64,10 @@ def written_words(part: Part) -> list[Word]:
             words += operands[:1]
         case "dd":
             words += _assigned(part.arguments, "of")
-        case "git" if operands and operands[0].text in ("clone", "init", "worktree"):
+        case "git" if operands and operands[0].lead in ("clone", "worktree"):
             words += operands[2:]
+        case "git" if operands and operands[0].lead == "init":
+            words += operands[1:]
     return words
 
 
