@@ -82,9 +82,10 @@ class Line:
         if not margin:
             return self
         before = "".join(text for text, _ in margin)
-        marker = before.strip(_DECORATION)
-        decoration = before.find(marker) if marker else len(before) + self.margin
-        return Line((*margin, *self.spans), self.joint, decoration, self.fill)
+        decorated = decoration(before)
+        if decorated == len(before):
+            decorated += self.margin
+        return Line((*margin, *self.spans), self.joint, decorated, self.fill)
 
 
 BLANK = Line()
@@ -98,6 +99,11 @@ def copied_text(lines: Iterable[Line]) -> str:
             text.append(line.joint)
         text.append(line.text[line.margin :])
     return "".join(text)
+
+
+def decoration(prefix: str) -> int:
+    """How many characters at the start of `prefix` are blanks and bars."""
+    return len(prefix) - len(prefix.lstrip(_DECORATION))
 
 
 def span_width(spans: Sequence[Span]) -> int:

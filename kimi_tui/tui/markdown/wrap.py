@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, chop_cells
 
-from kimi_tui.tui.markdown.line import PLAIN, Ink, Line, Span, Spans, span_width
+from kimi_tui.tui.markdown.line import PLAIN, Ink, Line, Span, Spans, decoration, span_width
 
 _OPENING = "（〈《「『【〔〖［｛“"
 _CLOSING = "，。、；：？！）〉》」』】〕〗］｝…”"
@@ -44,7 +44,7 @@ def wrap(
 ) -> list[Line]:
     """`spans` as rows of at most `width` cells, `first` before the first and `rest` before the others.
 
-    The prefixes count as decoration only when they are blank.
+    Blanks and bars of the prefixes count as decoration.
     """
     room = max(1, width - max(span_width(first), span_width(rest)))
     text = "".join(text for text, _ in spans)
@@ -52,7 +52,14 @@ def wrap(
     cutter = _Cutter(spans)
     for row in rows_of(text, room):
         prefix = rest if lines else first
-        lines.append(Line((*prefix, *cutter.take(row.start, row.end)), row.joint, _blank(prefix), fill))
+        lines.append(
+            Line(
+                (*prefix, *cutter.take(row.start, row.end)),
+                row.joint,
+                decoration("".join(t for t, _ in prefix)),
+                fill,
+            )
+        )
     return lines
 
 
@@ -85,11 +92,6 @@ def truncated(spans: Sequence[Span], width: int) -> Spans:
     if span_width(kept) > width - 1:
         kept = ()
     return (*kept, ("…", kept[-1][1] if kept else PLAIN))
-
-
-def _blank(prefix: Spans) -> int:
-    text = "".join(text for text, _ in prefix)
-    return 0 if text.strip() else len(text)
 
 
 def _narrow_rows(text: str, width: int) -> list[Row]:

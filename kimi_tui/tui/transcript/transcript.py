@@ -286,7 +286,8 @@ class Transcript(FlowView):
         if not seen:
             return
         if self.text_selection is None:
-            start = next((row for row in seen if row.block is self.selected), seen[len(seen) // 2])
+            chosen = (row for row in seen if row.block is self.selected and row.line.spans)
+            start = next(chosen, seen[len(seen) // 2])
             self._origin = self._caret = start.place
         elif rows < 0:
             self._caret = self._flow.up(self._caret, -rows)

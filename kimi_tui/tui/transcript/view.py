@@ -80,7 +80,8 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _draw(self) -> None:
         width, height = self.scrollable_content_region.size
-        if not width or not height:
+        if width < 1 or height < 1:
+            self._canvas.show((), self.size, 0)
             return
         if self._flow.width != width:
             self._viewport.rewrap(width)

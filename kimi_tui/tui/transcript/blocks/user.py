@@ -22,7 +22,7 @@ class UserBlock(SinglePieceBlock):
         """A line that says who speaks, then the words behind a bar."""
         speaker = "you, meanwhile" if self.steering else "you"
         return [
-            Line((*_BAR, (speaker, ink("user-bar")))),
+            Line((*_BAR, (speaker, ink("user-bar"))), margin=2),
             *prose(self.text, width, ink("user"), margin=_BAR),
         ]
 
