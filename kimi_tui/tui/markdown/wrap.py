@@ -122,12 +122,13 @@ def _wide_rows(text: str, width: int) -> list[Row]:
         if token[0] in " \t":
             used += cells
             continue
-        if used + cells > width and end > start:
-            rows.append(Row(start, end, joint))
-            joint = " " if end < match.start() else ""
+        if used + cells > width:
+            if end > start:
+                rows.append(Row(start, end, joint))
+                joint = " " if end < match.start() else ""
             start, used = match.start(), 0
         if cells > width:
-            start, joint, used = _chopped(rows, token, match.start() if end == start else start, width, joint)
+            start, joint, used = _chopped(rows, token, start, width, joint)
         else:
             used += cells
         end = match.end()

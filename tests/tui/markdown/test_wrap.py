@@ -7,10 +7,9 @@ from rich.cells import cell_len
 from kimi_tui.tui.markdown.line import PLAIN, copied_text, ink
 from kimi_tui.tui.markdown.wrap import chop, joins_without_space, rows_of, truncated, wrap
 
-TEXTS = st.text(
-    st.sampled_from("abc xyz,.() 中文字（），。！“”é👩‍💻👍🏽\u200b"),
-    max_size=120,
-)
+TEXTS = st.lists(
+    st.sampled_from([*"abc xyz,.() 中文字（），。！“”é\u200b", "👩‍💻", "👍🏽"]), max_size=120
+).map("".join)
 
 
 def wrapped(text: str, width: int) -> list[str]:
@@ -40,6 +39,10 @@ def test_a_wide_character_never_hangs_over_the_edge() -> None:
 
 def test_indentation_of_the_first_row_is_kept() -> None:
     assert wrapped("    four spaces", 20) == ["    four spaces"]
+
+
+def test_indentation_gives_way_to_what_would_not_fit_behind_it() -> None:
+    assert wrapped(" 文", 2) == ["文"]
 
 
 def test_a_long_word_behind_spaces_leaves_no_empty_row() -> None:
