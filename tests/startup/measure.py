@@ -1,6 +1,6 @@
 """CPU time of a fresh process, as the kernel counts it."""
 
-import os
+import resource
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 
 def cpu_seconds(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> float:
     """User and system time of one run of `command`, its children included."""
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-    after = os.times()
-    return (after.children_user - before.children_user) + (after.children_system - before.children_system)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
 
 
 def ratio(command: Sequence[str], baseline: Sequence[str], *, rounds: int = 7) -> float:

@@ -1,0 +1,36 @@
+"""From the command to a typed character on the screen, beside an empty Textual app in the same run."""
+
+import os
+import sys
+from pathlib import Path
+
+from tests.startup.terminal import cpu_until
+
+KIMI_TUI = str(Path(sys.executable).with_name("kimi-tui"))
+EMPTY_APP = """
+from textual.app import App
+from textual.widgets import Static
+class Empty(App):
+    def compose(self):
+        yield Static("ready")
+Empty().run()
+"""
+
+
+def environment(home: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "KIMI_SHARE_DIR": str(home / "share"),
+        "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+    }
+
+
+def test_a_typed_character_shows_soon_after_an_empty_app_would_have_drawn(tmp_path: Path) -> None:
+    env, cwd = environment(tmp_path), str(tmp_path)
+    empty, ours = [], []
+    for _ in range(5):
+        empty.append(cpu_until([sys.executable, "-c", EMPTY_APP], "ready", env=env, cwd=cwd))
+        ours.append(cpu_until([KIMI_TUI, "--demo"], "\u00df", env=env, cwd=cwd, typing=True))
+    assert min(ours) / min(empty) < 1.6
