@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -70,6 +71,25 @@ async def test_a_command_runs_in_the_work_dir_without_pager_terminal_or_input(
 ) -> None:
     _, output = await run(shell, "pwd; echo $PAGER $GIT_TERMINAL_PROMPT $TERM; read -r x; echo $?", tmp_path)
     assert output == f"{tmp_path.resolve()}\ncat 0 dumb\n1\n"
+
+
+def test_a_command_does_not_read_what_the_user_types(tmp_path: Path) -> None:
+    program = """
+import asyncio, pathlib
+from kimi_tui.tools.shell.process import Shell
+asyncio.run(Shell().run("cat", work_dir=pathlib.Path.cwd(), timeout_s=60, on_output=print))
+"""
+    python = subprocess.Popen(
+        [sys.executable, "-c", program], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert python.stdin is not None
+    assert python.stdout is not None
+    python.stdin.write(b"typed\n")
+    python.stdin.flush()
+    assert python.stdout.read() == b""
+    python.stdin.close()
+    assert python.wait() == 0
+    python.stdout.close()
 
 
 async def test_a_prompt_on_the_terminal_fails_at_once(shell: Shell, tmp_path: Path) -> None:
