@@ -12,6 +12,7 @@ from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.models import Models, ModelWish
 from kimi_tui.engine.options import EngineOptions
+from kimi_tui.engine.rules import starting_rules
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox
 from kimi_tui.history.context import Context
@@ -24,7 +25,6 @@ from kimi_tui.soul.spending import Spending
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.dmail import DMailbox
 from kimi_tui.tools.file.ledger import FileLedger
-from kimi_tui.tools.permission.rulebook import RuleBook
 from kimi_tui.tools.shell.output import OutputFolder
 from kimi_tui.tools.shell.process import Shell
 from kimi_tui.tools.todo import TodoStore
@@ -67,7 +67,12 @@ async def _assemble(
     models = Models(settings, session_id=session.id)
     resources.push_async_callback(models.aclose)
     behaviour = _behaviour(models, options, session, spec)
-    approval = _approval(wire, options, session, behaviour)
+    approval = WireApproval(
+        wire=wire,
+        behaviour=behaviour,
+        rules=starting_rules(settings.permissions, session.state.grants, workspace),
+        keeper=SessionGrants(session, share_dir=options.share_dir),
+    )
     todos = SessionTodos(session, wire)
     dmailbox = DMailbox()
     shell = Shell()
@@ -136,22 +141,6 @@ def _behaviour(
         models.starting(wish),
         thinking=options.settings.default_thinking if options.thinking is None else options.thinking,
         yolo=options.yolo or session.state.yolo,
-    )
-
-
-def _approval(wire: Wire, options: EngineOptions, session: Session, behaviour: Behaviour) -> WireApproval:
-    permissions = options.settings.permissions
-    return WireApproval(
-        wire=wire,
-        behaviour=behaviour,
-        rules=RuleBook.from_texts(
-            allow=(*permissions.allow, *session.state.grants),
-            ask=permissions.ask,
-            deny=permissions.deny,
-            work_dir=session.work_dir,
-            additional_dirs=options.additional_dirs,
-        ),
-        keeper=SessionGrants(session, share_dir=options.share_dir),
     )
 
 

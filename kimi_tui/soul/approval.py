@@ -9,7 +9,7 @@ from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.tools.approval import Subject, ToolRejected
 from kimi_tui.tools.permission.danger import danger_of
 from kimi_tui.tools.permission.rule import Rule
-from kimi_tui.tools.permission.rulebook import RuleBook
+from kimi_tui.tools.permission.rulebook import RuleBook, Verdict
 from kimi_tui.tools.tool import RunningCall
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.display import DisplayBlock
@@ -67,7 +67,10 @@ class WireApproval:
         display: tuple[DisplayBlock, ...] = (),
     ) -> None:
         """Return when `subject` may be acted on, exactly as described. Raises ToolRejected otherwise."""
-        if self._is_granted(subject):
+        verdict = self._rules.verdict(subject)
+        if verdict == "deny":
+            raise ToolRejected("a rule of the user's permissions denies it", ends_turn=False)
+        if self._is_granted(verdict):
             return
         grant = self._rules.grant_for(subject)
         request = ApprovalRequest(
@@ -81,7 +84,9 @@ class WireApproval:
             subagent_type=self._source.subagent_type,
             source_description=self._source.description,
             rule=" and ".join(str(rule) for rule in grant) or None,
-            danger=danger_of(subject, work_dir=self._rules.work_dir),
+            danger=danger_of(
+                subject, work_dir=self._rules.work_dir, additional_dirs=self._rules.additional_dirs
+            ),
         )
         answer = await self._ask(request, subject)
         match answer.response:
@@ -97,14 +102,12 @@ class WireApproval:
     def answer_what_is_granted(self) -> None:
         """Answer the open requests that yolo or a grant covers by now."""
         for request_id, subject in list(self._open.items()):
-            if self._behaviour.yolo or self._rules.verdict(subject) == "allow":
+            if self._is_granted(self._rules.verdict(subject)):
                 self._wire.answer(ApprovalResponse(request_id, "approve"))
 
-    def _is_granted(self, subject: Subject) -> bool:
-        verdict = self._rules.verdict(subject)
-        if verdict == "deny":
-            raise ToolRejected("a rule of the user's permissions denies it", ends_turn=False)
-        return self._behaviour.yolo or verdict == "allow"
+    def _is_granted(self, verdict: Verdict | None) -> bool:
+        """Whether nobody needs to be asked: by a rule, or by yolo where no rule insists on asking."""
+        return verdict == "allow" or (self._behaviour.yolo and verdict is None)
 
     async def _ask(self, request: ApprovalRequest, subject: Subject) -> ApprovalResponse:
         self._open[request.id] = subject
