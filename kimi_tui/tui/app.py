@@ -13,6 +13,7 @@ from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.tui.key_sequences import teach_key_sequences
 from kimi_tui.tui.keys import APP_KEYS, bindings, known_ids
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
@@ -50,6 +51,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._ended = asyncio.Event()
         self._failed = False
         self._leaving = False
+        teach_key_sequences()
         for theme in THEMES:
             self.register_theme(theme)
         self.set_reactive(App.theme, resolved_theme(options.theme))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from textual.binding import Binding, BindingType
+from textual.keys import _character_to_key
 
 from kimi_tui.tui.transcript.bindings import TRANSCRIPT_BINDINGS
 
@@ -57,16 +58,16 @@ SCREEN_KEYS = (
 )
 
 PROMPT_KEYS = (
-    Key("prompt.send", "enter", "send", "send; queue while the agent works", priority=True),
-    Key("prompt.newline", "shift+enter,ctrl+j,alt+enter", "newline", "new line", priority=True),
-    Key("prompt.steer", "ctrl+s", "steer", "say it to the running turn, without waiting", priority=True),
-    Key("prompt.up", "up", "up", "older prompt, at the first line"),
-    Key("prompt.down", "down", "down", "newer prompt, at the last line"),
-    Key("prompt.search", "ctrl+r", "search_history", "search older prompts"),
-    Key("prompt.complete", "tab", "complete", "complete", priority=True),
-    Key("prompt.dismiss", "escape", "dismiss", "close the completions", priority=True),
-    Key("prompt.paste", "ctrl+v", "paste", "paste from the clipboard"),
-    Key("prompt.exit", "ctrl+d", "delete_or_exit", "delete right; exit when the prompt is empty"),
+    Key("prompt.send", "enter", "act('send')", "send; queue while the agent works"),
+    Key("prompt.newline", "shift+enter,ctrl+j,alt+enter", "newline", "new line"),
+    Key("prompt.steer", "ctrl+s", "act('steer')", "say it to the running turn, without waiting"),
+    Key("prompt.up", "up", "act('up')", "older prompt, at the first line"),
+    Key("prompt.down", "down", "act('down')", "newer prompt, at the last line"),
+    Key("prompt.search", "ctrl+r", "act('search')", "search older prompts"),
+    Key("prompt.complete", "tab", "act('complete')", "complete"),
+    Key("prompt.dismiss", "escape", "act('dismiss')", "close the completions"),
+    Key("prompt.paste", "ctrl+v", "act('paste')", "paste from the clipboard"),
+    Key("prompt.exit", "ctrl+d", "act('delete_or_exit')", "delete right; exit when the prompt is empty"),
 )
 
 TOOLS_KEYS = (
@@ -179,6 +180,14 @@ class KeyNames:
     def first(self, binding_id: str) -> str:
         """The first key of a binding."""
         return self._keys[binding_id].split(",")[0].strip()
+
+    def actions(self, keys: tuple[Key, ...]) -> dict[str, str]:
+        """From pressed key to action, for a widget that looks its keys up itself."""
+        return {
+            _character_to_key(pressed) if len(pressed) == 1 else pressed: key.action
+            for key in keys
+            for pressed in (part.strip() for part in self._keys[key.id].split(","))
+        }
 
     def all(self, binding_id: str) -> str:
         """Every key of a binding."""

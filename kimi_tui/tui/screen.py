@@ -17,6 +17,7 @@ from kimi_tui.base.identity import new_id
 from kimi_tui.tui import outbox
 from kimi_tui.tui.keys import SCREEN_KEYS, KeyNames, bindings
 from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.prompt.drafts import Draft
 from kimi_tui.tui.prompt.prompt import Prompt
 from kimi_tui.tui.prompt.queue import QueueList
 from kimi_tui.tui.pump import pump
@@ -135,8 +136,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.furnished.workbench.transcript.show_all(batch)
         if any(isinstance(message, TurnEnd) for message in batch) and not state.replaying:
             self._turn_ended()
-        if before.session is None and state.session is not None and self._options.initial_prompt:
-            self.post_message(Prompt.Submitted(self._options.initial_prompt))
+        first = self._options.initial_prompt
+        if before.session is None and state.session is not None and first:
+            self.post_message(Prompt.Submitted(first, Draft(first)))
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """What no widget watches by itself."""
@@ -154,32 +156,35 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(Prompt.Submitted)
     def _submitted(self, event: Prompt.Submitted) -> None:
         if self._furniture is None:
-            return
-        if self._furniture.is_command(event.text):
-            self._run_line(event.text)
-        elif self._submit(event.text):
-            self.prompt.sent(event.text)
+            self.prompt.give_back(event.draft)
+        elif self._furniture.is_command(event.text):
+            self._run_line(event)
+        else:
+            self._submit(event)
 
     @work(group="command")
-    async def _run_line(self, text: str) -> None:
-        verdict = await self.furnished.run_line(text)
-        if verdict == "done" or (verdict == "send" and self._submit(text)):
-            self.prompt.sent(text)
+    async def _run_line(self, event: Prompt.Submitted) -> None:
+        verdict = await self.furnished.run_line(event.text)
+        if verdict == "send":
+            self._submit(event)
+        elif verdict == "edit":
+            self.prompt.give_back(event.draft)
+        else:
+            self.prompt.remember(event.text)
 
-    def _submit(self, text: str) -> bool:
-        if not self._may_speak():
-            return False
-        self.state, command = outbox.submit(self.state, text)
-        self._give(command)
-        self.furnished.workbench.transcript.follow()
-        return True
+    def _submit(self, event: Prompt.Submitted) -> None:
+        if self._may_speak(event.draft):
+            self.state, command = outbox.submit(self.state, event.text)
+            self._give(command)
+            self.furnished.workbench.transcript.follow()
+            self.prompt.remember(event.text)
 
     @on(Prompt.Steered)
     def _steered(self, event: Prompt.Steered) -> None:
-        if self._may_speak():
+        if self._may_speak(event.draft):
             self.state, command = outbox.steer(self.state, event.text)
             self._give(command)
-            self.prompt.sent(event.text)
+            self.prompt.remember(event.text)
 
     @on(Prompt.TakeBackPressed)
     def _take_back(self) -> None:
@@ -201,9 +206,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if command is not None:
             self._wire.command(command)
 
-    def _may_speak(self) -> bool:
+    def _may_speak(self, draft: Draft) -> bool:
         if self._failure is None and not self._wire.closed:
             return True
+        self.prompt.give_back(draft)
         self.furnished.say("The session is over; nothing can be sent any more.", severity="error")
         return False
 

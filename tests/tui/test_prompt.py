@@ -261,3 +261,41 @@ async def test_what_is_typed_is_saved_and_gone_once_sent(open_desk: Any, options
         await desk.until(saved)
         await desk.pilot.press("enter")
         await desk.until(lambda: not saved())
+
+
+async def test_keys_do_their_work_in_the_order_they_were_typed(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        for key, letter in (
+            ("b", "b"),
+            ("left", None),
+            ("a", "a"),
+            ("end", None),
+            ("ctrl+j", None),
+            ("c", "c"),
+        ):
+            desk.app.post_message(events.Key(key, letter))
+        await desk.until(lambda: desk.prompt_text == "ab\nc")
+        for key, letter in (("d", "d"), ("enter", "\r"), ("e", "e")):
+            desk.app.post_message(events.Key(key, letter))
+        await desk.until(lambda: desk.told(Prompt) == [Prompt("ab\ncd")])
+        await desk.until(lambda: desk.prompt_text == "e")
+
+
+async def test_a_command_typed_faster_than_its_completions_come_is_what_was_typed(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("/t")
+        await desk.until(lambda: desk.screen.prompt.has_class("-completing"))
+        for letter in "itle":
+            desk.app.post_message(events.Key(letter, letter))
+        desk.app.post_message(events.Key("enter", "\r"))
+        await desk.until(lambda: desk.told(RunSlash) == [RunSlash("title")])
+
+
+async def test_what_could_not_be_sent_stands_before_what_was_typed_since(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("/zzz")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: len(desk.app.screen_stack) == 2)
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.prompt_text == "/zzz")
+        assert desk.told(Prompt) == []

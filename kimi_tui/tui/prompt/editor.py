@@ -1,34 +1,35 @@
 """The editor in the prompt: several lines, large pastes folded, keys that send."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import Literal
 
 from textual import events
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import TextArea
 
 from kimi_tui.base.terminal import plain
-from kimi_tui.tui.keys import EDITING_KEYS, PROMPT_KEYS, bindings
+from kimi_tui.tui.keys import EDITING_KEYS, PROMPT_KEYS, KeyNames
 from kimi_tui.tui.prompt.drafts import Draft
 from kimi_tui.tui.prompt.paste import Pastes
 
+EditorAction = Literal[
+    "send", "steer", "up", "down", "complete", "dismiss", "search", "paste", "delete_or_exit"
+]
+"""Keys that mean more than editing."""
+_WHILE_COMPLETING = frozenset({"act('complete')", "act('dismiss')"})
+
 
 class PromptEditor(TextArea, inherit_bindings=False):
-    """Text to send. It tells its owner about keys that mean more than editing."""
+    """Text to send. Keys that mean more than editing are the prompt's."""
 
     DEFAULT_CSS = """
     PromptEditor { height: auto; min-height: 1; max-height: 8; width: 1fr; border: none; padding: 0; }
     PromptEditor:focus { border: none; }
     """
-    BINDINGS = bindings(EDITING_KEYS + PROMPT_KEYS)
 
-    @dataclass
-    class Pressed(Message):
-        """A key was pressed that the prompt acts on."""
-
-        action: str
-
-    def __init__(self, *, placeholder: str | Content) -> None:
+    def __init__(
+        self, *, placeholder: str | Content, names: KeyNames, act: Callable[[EditorAction], None]
+    ) -> None:
         super().__init__(
             placeholder=placeholder, compact=True, highlight_cursor_line=False, max_checkpoints=200
         )
@@ -37,6 +38,8 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.completing = False
         """Whether completions are shown: then some keys are theirs."""
         self._pastes = Pastes()
+        self._act = act
+        self._actions = names.actions(EDITING_KEYS + PROMPT_KEYS)
 
     @property
     def draft(self) -> Draft:
@@ -63,35 +66,9 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self._pastes.clear()
         self.load_text("")
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Completion keys mean something only while completions are shown."""
-        if action in ("complete", "dismiss"):
-            return self.completing
-        return super().check_action(action, parameters)
-
-    def action_send(self) -> None:
-        """Send, or take the marked completion."""
-        self.post_message(self.Pressed("send"))
-
-    def action_steer(self) -> None:
-        """Say it to the running turn."""
-        self.post_message(self.Pressed("steer"))
-
-    def action_complete(self) -> None:
-        """Take the marked completion."""
-        self.post_message(self.Pressed("complete"))
-
-    def action_dismiss(self) -> None:
-        """Close the completions."""
-        self.post_message(self.Pressed("dismiss"))
-
-    def action_search_history(self) -> None:
-        """Search older prompts."""
-        self.post_message(self.Pressed("search"))
-
-    def action_paste(self) -> None:
-        """Paste what the clipboard of the system holds."""
-        self.post_message(self.Pressed("paste"))
+    async def action_act(self, action: EditorAction) -> None:
+        """Have the prompt do what a key means, now: what is typed after it comes after it."""
+        self._act(action)
 
     def insert_pasted(self, text: str) -> None:
         """Insert `text` at the cursor, folded to a token when it is large."""
@@ -103,27 +80,6 @@ class PromptEditor(TextArea, inherit_bindings=False):
         """Break the line."""
         self._replace_via_keyboard("\n", *self.selection)
 
-    def action_up(self) -> None:
-        """A line up, at the first line an older prompt."""
-        if self.completing or self.cursor_at_first_line:
-            self.post_message(self.Pressed("up"))
-        else:
-            self.action_cursor_up()
-
-    def action_down(self) -> None:
-        """A line down, at the last line a newer prompt."""
-        if self.completing or self.cursor_at_last_line:
-            self.post_message(self.Pressed("down"))
-        else:
-            self.action_cursor_down()
-
-    def action_delete_or_exit(self) -> None:
-        """Delete to the right; in an empty prompt, leave."""
-        if self.text:
-            self.action_delete_right()
-        else:
-            self.post_message(self.Pressed("exit"))
-
     def action_delete_left(self) -> None:
         """Delete to the left; a paste's token goes as a whole."""
         row, column = self.cursor_location
@@ -132,6 +88,17 @@ class PromptEditor(TextArea, inherit_bindings=False):
             super().action_delete_left()
         else:
             self._delete_via_keyboard((row, token), (row, column))
+
+    async def _on_key(self, event: events.Key) -> None:
+        # Textual looks for bindings only once a key has bubbled up to the app; letters typed fast would
+        # overtake it. Here each key does its work in its turn.
+        action = self._actions.get(event.key)
+        if action is None or (action in _WHILE_COMPLETING and not self.completing):
+            await super()._on_key(event)
+        else:
+            await self.app.run_action(action, self)
+            event.stop()
+        event.prevent_default()
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from textual import getters, on, work
 from textual.app import ComposeResult
@@ -20,7 +20,7 @@ from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.activity import FRAME_S, activity
 from kimi_tui.tui.prompt.completion import Completion, completion_at, file_reference
 from kimi_tui.tui.prompt.drafts import Draft, DraftStore
-from kimi_tui.tui.prompt.editor import PromptEditor
+from kimi_tui.tui.prompt.editor import EditorAction, PromptEditor
 from kimi_tui.tui.prompt.files import FileIndex
 from kimi_tui.tui.prompt.history import HistoryWalk, InputHistory
 from kimi_tui.tui.state import ScreenState
@@ -68,12 +68,15 @@ class Prompt(Vertical):
         """The user wants to send this."""
 
         text: str
+        draft: Draft
+        """The same as it stood in the editor, to give back when it can't be sent."""
 
     @dataclass
     class Steered(Message):
         """The user wants to say this to the running turn."""
 
         text: str
+        draft: Draft
 
     class ExitPressed(Message):
         """The user wants to leave."""
@@ -92,6 +95,7 @@ class Prompt(Vertical):
         self._options = options
         self.book: CommandBook | None = None
         """What knows the commands; there is none before the screen is complete."""
+        self._names = names
         self._interrupt_key = names.first("turn.interrupt").replace("escape", "esc")
         self._files = FileIndex(options.work_dir)
         self.history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
@@ -110,7 +114,9 @@ class Prompt(Vertical):
         yield Choices()
         with Horizontal():
             yield Static("❯", id="prompt-mark", markup=False)
-            yield PromptEditor(placeholder="Ask anything   / commands   @ files")
+            yield PromptEditor(
+                placeholder="Ask anything   / commands   @ files", names=self._names, act=self.act
+            )
 
     # what stands in the editor
 
@@ -136,34 +142,33 @@ class Prompt(Vertical):
         if self.blank:
             self.editor.draft = draft
 
-    def clear(self) -> None:
-        """Throw the draft away; what is in the history stays."""
-        self.editor.clear_draft()
-        self._walk.reset()
-
     def discard(self) -> None:
         """Clear the editor; undo brings the draft back."""
         self.editor.replace_all("")
         self._walk.reset()
 
-    def sent(self, text: str) -> None:
-        """`text` is on its way: remember it and make room for the next."""
-        self.clear()
+    def remember(self, text: str) -> None:
+        """`text` was sent: it belongs to the history now."""
         self._save_draft()
         try:
             self.history.append(text)
         except OSError as error:
             self.notify(f"The input history can't be written: {error}", severity="warning", markup=False)
 
-    @on(PromptEditor.Pressed)
-    def _act(self, event: PromptEditor.Pressed) -> None:
-        event.stop()
-        match event.action:
+    def give_back(self, draft: Draft) -> None:
+        """`draft` could not be sent: it stands in the editor again, before what was typed since."""
+        typed = self.editor.text
+        self.editor.draft = Draft(f"{draft.text}{typed}", draft.pastes)
+        self._dismissed = self.editor.text
+
+    def act(self, action: EditorAction) -> None:
+        """Do what a key in the editor means."""
+        match action:
             case "send":
                 self._send()
             case "steer":
-                if text := self.editor.unfolded.strip():
-                    self.post_message(self.Steered(text))
+                if (sent := self._taken()) is not None:
+                    self.post_message(self.Steered(*sent))
             case "up":
                 self._up()
             case "down":
@@ -177,30 +182,53 @@ class Prompt(Vertical):
                 self.post_message(self.SearchPressed())
             case "paste":
                 self.post_message(self.PastePressed())
-            case "exit":
-                self.post_message(self.ExitPressed())
+            case "delete_or_exit":
+                if self.editor.text:
+                    self.editor.action_delete_right()
+                else:
+                    self.post_message(self.ExitPressed())
+            case _:
+                assert_never(action)
 
     def _send(self) -> None:
+        if self._completion != self._completion_here():
+            self._complete()  # typed so fast that the list is of what stood here before
         if self._completion is not None and not self._accept(sending=True):
             return
-        if text := self.editor.unfolded.strip():
-            self.post_message(self.Submitted(text))
+        if (sent := self._taken()) is not None:
+            self.post_message(self.Submitted(*sent))
+
+    def _taken(self) -> tuple[str, Draft] | None:
+        # Out of the editor at once, so that what is typed next is the next prompt.
+        text, draft = self.editor.unfolded.strip(), self.editor.draft
+        if not text:
+            return None
+        self.editor.clear_draft()
+        self._walk.reset()
+        self._show_completions(None, ())
+        return text, draft
 
     def _up(self) -> None:
+        editor = self.editor
         if self._completion is not None:
             self.completions.move(-1)
+        elif not editor.cursor_at_first_line:
+            editor.action_cursor_up()
         elif self.blank and self.state.queue:
             self.post_message(self.TakeBackPressed())
-        elif (older := self._walk.older(self.editor.text)) is not None:
-            self.editor.replace_all(older)
-            self.editor.move_cursor((0, 0))
+        elif (older := self._walk.older(editor.text)) is not None:
+            editor.replace_all(older)
+            editor.move_cursor((0, 0))
             self._dismissed = older
 
     def _down(self) -> None:
+        editor = self.editor
         if self._completion is not None:
             self.completions.move(1)
-        elif (newer := self._walk.newer(self.editor.text)) is not None:
-            self.editor.replace_all(newer)
+        elif not editor.cursor_at_last_line:
+            editor.action_cursor_down()
+        elif (newer := self._walk.newer(editor.text)) is not None:
+            editor.replace_all(newer)
             self._dismissed = newer
 
     # drafts
@@ -229,15 +257,17 @@ class Prompt(Vertical):
         event.stop()
         self._complete()
 
-    def _complete(self) -> None:
+    def _completion_here(self) -> Completion | None:
         editor = self.editor
         if editor.text == self._dismissed or not editor.selection.is_empty:
-            self._show_completions(None, ())
-            return
-        self._dismissed = ""
+            return None
         row, column = editor.cursor_location
-        lines = editor.document.lines
-        completion = completion_at(lines, row, column)
+        return completion_at(editor.document.lines, row, column)
+
+    def _complete(self) -> None:
+        completion = self._completion_here()
+        if self.editor.text != self._dismissed:
+            self._dismissed = ""
         match completion:
             case None:
                 self._show_completions(None, ())
@@ -246,6 +276,7 @@ class Prompt(Vertical):
             case Completion(kind="argument", query=query, command=command):
                 self._show_completions(completion, self.book.arguments(command, query) if self.book else ())
             case _:
+                self._show_completions(None, ())
                 self._list_files()
                 self._complete_file(completion)
 

@@ -7,8 +7,8 @@ from textual.widgets import Static
 from kimi_tui.tui.state import ScreenState
 
 _DEMO = (
-    "You are talking to the demo: a script that runs here, not a model. To connect one, set KIMI_API_KEY,"
-    " OPENAI_API_KEY or ANTHROPIC_API_KEY and start again."
+    "Demo: a script answers, not a model. To connect one, set KIMI_API_KEY, OPENAI_API_KEY or"
+    " ANTHROPIC_API_KEY."
 )
 _NONE = (
     "No model is connected. Set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY and start again,"

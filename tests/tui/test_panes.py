@@ -1,0 +1,102 @@
+"""The panes, the pager and the search."""
+
+from typing import Any
+
+from kimi_tui.base.content import TextPart
+from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
+from kimi_tui.wire.events import StepBegin, ToolResult, ToolReturn, TurnBegin
+from tests.tui.conftest import Desk
+
+LONG = "\n".join(f"test_{number} passed" for number in range(300))
+
+
+async def worked(desk: Desk) -> None:
+    await desk.say(
+        TurnBegin("go"),
+        StepBegin(1),
+        ToolCall("c1", FunctionCall("ReadFile", '{"path": "src/auth.py"}')),
+        ToolCall("c2", FunctionCall("Bash", '{"command": "pyt')),
+        ToolCallPart('est -q"}', "c2"),
+    )
+    desk.clock.now += 2.5
+    await desk.say(ToolResult("c1", ToolReturn(output="text")))
+    await desk.say(ToolResult("c2", ToolReturn(is_error=True, output=LONG, message="failed")))
+
+
+async def test_tool_calls_are_listed_with_argument_status_and_time(open_desk: Any) -> None:
+    async with open_desk(size=(120, 30)) as desk:
+        await worked(desk)
+        await desk.pilot.press("ctrl+l")
+        await desk.until(lambda: "tools 2" in desk.shown())
+        text = desk.shown()
+        assert "✔ ReadFile src/auth.py" in text
+        assert "✗ Bash pytest -q" in text
+        assert "2.5 s" in text
+
+
+async def test_enter_opens_a_call_in_the_pager_and_escape_closes_it(open_desk: Any) -> None:
+    async with open_desk(size=(120, 30)) as desk:
+        await worked(desk)
+        await desk.pilot.press("ctrl+l", "up", "up", "enter")
+        await desk.until(lambda: "src/auth.py" in desk.shown() and len(desk.app.screen_stack) == 2)
+        await desk.pilot.press("escape")
+        await desk.until(lambda: len(desk.app.screen_stack) == 1)
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.app.focused is desk.screen.prompt.editor)
+
+
+async def test_a_double_click_opens_a_call(open_desk: Any) -> None:
+    async with open_desk(size=(120, 30)) as desk:
+        await worked(desk)
+        await desk.pilot.press("ctrl+l")
+        await desk.until(lambda: "tools 2" in desk.shown())
+        await desk.pilot.click("ToolsPane", offset=(5, 2), times=2)
+        await desk.until(lambda: len(desk.app.screen_stack) == 2)
+        assert "test_0 passed" in desk.shown()
+
+
+async def test_the_pager_scrolls_searches_and_copies(open_desk: Any) -> None:
+    async with open_desk(size=(100, 24)) as desk:
+        await worked(desk)
+        await desk.pilot.press("ctrl+l", "up", "down", "enter")
+        await desk.until(lambda: "test_0 passed" in desk.shown())
+        await desk.pilot.press("G")
+        await desk.until(lambda: "test_299 passed" in desk.shown())
+        await desk.pilot.press("g", "slash")
+        await desk.write("test_25")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: "match 1 of 11" in desk.shown())
+        assert "test_25 passed" in desk.shown()
+        await desk.pilot.press("n")
+        await desk.until(lambda: "match 2 of 11" in desk.shown())
+        await desk.until(lambda: "test_250 passed" in desk.shown())
+        await desk.pilot.press("y")
+        await desk.until(lambda: desk.clipboard.text is not None and "test_299 passed" in desk.clipboard.text)
+
+
+async def test_the_conversation_can_be_searched(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.say(TurnBegin("go"), StepBegin(1), TextPart("alpha\n\nbeta alpha\n"))
+        await desk.pilot.press("ctrl+f")
+        await desk.write("alpha")
+        await desk.until(lambda: "2 matches" in desk.shown())
+        await desk.pilot.press("down", "escape")
+        await desk.until(lambda: "2 matches" not in desk.shown())
+
+
+async def test_nothing_ticks_once_every_call_has_ended(open_desk: Any) -> None:
+    async with open_desk(size=(120, 30)) as desk:
+        await desk.pilot.press("ctrl+l")
+        await desk.say(TurnBegin("go"), StepBegin(1), ToolCall("c1", FunctionCall("Bash", "{}")))
+        pane = desk.app.screen.query_one("ToolsPane")
+        await desk.until(lambda: pane._timer is not None)  # type: ignore[attr-defined]
+        await desk.say(ToolResult("c1", ToolReturn()))
+        await desk.until(lambda: pane._timer is None)  # type: ignore[attr-defined]
+
+
+async def test_markup_in_names_and_arguments_is_text(open_desk: Any) -> None:
+    async with open_desk(size=(120, 30)) as desk:
+        call = ToolCall("c1", FunctionCall("[b]Bash[/b]", '{"command": "echo [red]x[/]"}'))
+        await desk.say(TurnBegin("go"), StepBegin(1), call)
+        await desk.pilot.press("ctrl+l")
+        await desk.until(lambda: "[b]Bash[/b] echo [red]x[/]" in desk.shown())
