@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 _ROLES = {"strong_open": "strong", "em_open": "em", "s_open": "strike"}
 _CLOSERS = {"strong_close", "em_close", "s_close", "link_close"}
-_PATH = re.compile(r"(?:[\w.@~-]*/)+[\w.@-]+(?::\d+)*|[\w@-]+\.[a-z]{1,5}(?::\d+)*")
+_PATH = re.compile(
+    r"(?:(?:[\w.@~-]*/)+[\w.@-]+"
+    r"|[\w.@-]+\.(?:cfg|cpp|css|go|html|ini|java|js|json|jsx|lock|md|php|py|rb|rs|sh|sql|toml|ts|tsx|txt|ya?ml)"
+    r")(?::\d+)*"
+)
+"""What stands in a code span and is taken for a file: a path, or a name that ends as files do."""
 _LOOKS_LIKE_ADDRESS = re.compile(r"(?:[a-z]+://)?(?:[\w-]+\.)+[a-z]{2,}(?:[/?#:]\S*)?", re.IGNORECASE)
 
 

@@ -77,6 +77,14 @@ class Line:
                 return style.link
         return ""
 
+    def character_at(self, cell: int) -> int:
+        """Which character of the row stands at a cell; the one behind the last if none does."""
+        for position, character in enumerate(self.text):
+            cell -= cell_len(character)
+            if cell < 0:
+                return position
+        return len(self.text)
+
     def indented(self, margin: Spans) -> "Line":
         """This row behind `margin`. Blanks and bars are decoration; the marker of a list item is not."""
         if not margin:

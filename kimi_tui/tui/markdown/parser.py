@@ -49,4 +49,4 @@ def warm_up() -> None:
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"maxNesting": 20}).enable(["table", "strikethrough"])
+    return MarkdownIt("commonmark", {"maxNesting": 100}).enable(["table", "strikethrough"])

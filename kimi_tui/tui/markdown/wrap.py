@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from rich.cells import cell_len, chop_cells
@@ -14,14 +15,22 @@ _WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf"
     "\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
 )
-_UNBREAKABLE = re.compile(
-    rf"[ \t]+"
-    rf"|[{_OPENING}]*(?:(?![{_OPENING}{_CLOSING}])[{_WIDE}]|(?:(?![{_OPENING}{_CLOSING}{_WIDE}])\S)+)[{_CLOSING}]*"
-    rf"|."
-)
-"""Spaces, or one wide character or one word together with the brackets and stops that must not leave it."""
-_ENDS_WIDE = re.compile(rf"[{_WIDE}{_CLOSING}]\Z")
-_STARTS_WIDE = re.compile(rf"[{_WIDE}{_OPENING}]")
+_NARROW = re.compile("[\t -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2026\u2190-\u21ff]*")
+"""Text whose characters all take one cell: European words, with dashes, quotes and arrows."""
+
+
+@cache
+def _unbreakable() -> re.Pattern[str]:
+    # Spaces, or one wide character or one word together with the brackets and stops that must not leave it.
+    # Compiled with the first text that needs it: that takes some hundredths of a second.
+    marks = f"[{_OPENING}{_CLOSING}]"
+    wide, word = f"(?!{marks})[{_WIDE}]", f"(?:(?![{_OPENING}{_CLOSING}{_WIDE}])\\S)+"
+    return re.compile(rf"[ \t]+|[{_OPENING}]*(?:{wide}|{word})[{_CLOSING}]*|.")
+
+
+@cache
+def _between_wide() -> re.Pattern[str]:
+    return re.compile(rf"[{_WIDE}{_CLOSING}]\n[{_WIDE}{_OPENING}]")
 
 
 class Row(NamedTuple):
@@ -34,9 +43,9 @@ class Row(NamedTuple):
 
 def rows_of(text: str, width: int) -> list[Row]:
     """Where `text`, one line of it, breaks so that no row is wider than `width` cells."""
-    if len(text) <= width and text.isascii():
-        return [Row(0, len(text), "\n")]
-    return _narrow_rows(text, width) if text.isascii() else _wide_rows(text, width)
+    if not text.isascii() and not _NARROW.fullmatch(text):
+        return _wide_rows(text, width)
+    return [Row(0, len(text), "\n")] if len(text) <= width else _narrow_rows(text, width)
 
 
 def wrap(
@@ -65,7 +74,9 @@ def wrap(
 
 def joins_without_space(before: str, after: str) -> bool:
     """Whether a line break of the source between `before` and `after` means nothing: Chinese, Japanese."""
-    return bool(_ENDS_WIDE.search(before) and _STARTS_WIDE.match(after))
+    if before.isascii() or after.isascii():
+        return False
+    return bool(_between_wide().match(f"{before[-1]}\n{after[0]}"))
 
 
 def chop(spans: Sequence[Span], width: int) -> list[Spans]:
@@ -116,7 +127,7 @@ def _wide_rows(text: str, width: int) -> list[Row]:
     rows: list[Row] = []
     start = end = used = 0
     joint = "\n"
-    for match in _UNBREAKABLE.finditer(text):
+    for match in _unbreakable().finditer(text):
         token = match.group()
         cells = cell_len(token)
         if token[0] in " \t":

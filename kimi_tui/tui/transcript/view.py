@@ -27,6 +27,15 @@ class Source(Protocol):
     arrivals: int
     """Counts what came to be seen."""
 
+    def block_of_call(self, call_id: str) -> Block | None:
+        """The block of a tool call."""
+
+    def last_answer(self) -> Block | None:
+        """The latest answer."""
+
+    def toggle_all(self) -> None:
+        """Unfold everything, or fold everything."""
+
 
 class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
     """Shows a flow and scrolls in it.

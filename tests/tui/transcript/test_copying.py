@@ -74,6 +74,23 @@ async def test_selecting_by_keys(stage: OpenStage) -> None:
         assert selected(s) == "one"
 
 
+async def test_a_double_click_selects_a_word_and_a_triple_click_the_row(stage: OpenStage) -> None:
+    async with stage(40, 10) as s:
+        await s.feed(TextPart("look at src/shop.py now"))
+        await s.pilot.click(s.transcript, offset=(12, 1), times=2)
+        assert selected(s) == "src/shop.py"
+        await s.pilot.click(s.transcript, offset=(12, 1), times=3)
+        assert selected(s) == "look at src/shop.py now"
+
+
+async def test_links_open_by_keys_one_after_the_other(stage: OpenStage) -> None:
+    async with stage(60, 12) as s:
+        await s.feed(TextPart("see [docs](https://example.org) and `src/a.py:3`"))
+        await s.press("l", "l", "l")
+        links = [m.url for m in s.host.posted if isinstance(m, Transcript.LinkClicked)]
+        assert links == ["https://example.org", "src/a.py:3", "https://example.org"]
+
+
 async def test_everything_selected_is_everything_as_it_was_written(stage: OpenStage) -> None:
     async with stage(40, 10) as s:
         await s.feed(*replay(3), TurnBegin("last"), TextPart(ANSWER))
