@@ -61,6 +61,9 @@ ROLES = (
 COMPONENT_CLASSES = {f"transcript--{role}" for role in ROLES}
 
 _REVERSED_IN_ANSI = {"match", "match-current", "new-below"}
+_DIM_IN_ANSI = {"dim", "guide", "rule", "undone", "diff-number", "thinking", "cancelled", "table-rule"}
+_COLOURED_IN_ANSI = {"diff-added": "done", "diff-removed": "failed"}
+"""In a terminal's own colours there are no tints: what else tells such text apart."""
 
 
 class Palette:
@@ -98,7 +101,7 @@ class Palette:
     def _mixed(self, ink: Ink) -> Style:
         foreground, background = self._foreground, self._background
         attributes = Style(link=_web_address(ink.link))
-        for role in ink.roles:
+        for role in _ansi_roles(ink.roles) if self._ansi else ink.roles:
             styles = self._styles_of(f"transcript--{role}")
             if styles.has_rule("background") and not self._ansi:
                 background += styles.background
@@ -108,10 +111,20 @@ class Palette:
                 )
             if styles.has_rule("text_style"):
                 attributes += styles.text_style
-            if self._ansi and role in _REVERSED_IN_ANSI:
-                attributes += Style(reverse=True)
+            if self._ansi:
+                attributes += Style(
+                    reverse=role in _REVERSED_IN_ANSI or None, dim=role in _DIM_IN_ANSI or None
+                )
         visible = foreground if self._ansi else background + foreground
         return Style.from_color(visible.rich_color, background.rich_color) + attributes
+
+
+def _ansi_roles(roles: tuple[str, ...]) -> tuple[str, ...]:
+    # A changed line has one colour throughout, instead of a ground below the colours of its syntax.
+    for ground, colour in _COLOURED_IN_ANSI.items():
+        if ground in roles:
+            return (*(role for role in roles if not role.startswith("syntax-")), colour)
+    return roles
 
 
 def _web_address(link: str) -> str | None:

@@ -47,7 +47,7 @@ class Viewport:
         """The rows to be seen now; fewer than the height when there are no more."""
         if not self.following:
             rows = self._from(self.top)
-            if len(rows) == self.height or not self.height:
+            if len(rows) == self.height and self._flow.down(self.top, self.height) is not None:
                 return rows
             self.following = True
         self.top = self._top_at_end()

@@ -113,3 +113,22 @@ async def test_it_draws_at_any_size(stage: OpenStage) -> None:
             await s.pilot.resize_terminal(*size)
             await s.pilot.pause()
             assert all(s.transcript.render_line(y).cell_length == size[0] for y in range(size[1]))
+
+
+async def test_in_the_terminals_own_colours_changed_lines_are_green_and_red(stage: OpenStage) -> None:
+    async with stage(60, 10) as s:
+        s.host.theme = "ansi-dark"
+        await s.pilot.pause()
+        await s.feed(
+            ToolCall("c", FunctionCall("EditFile", '{"path": "a.py"}')),
+            ToolResult("c", ToolReturn(display=(DiffBlock("a.py", "x = 1", "x = 2"),))),
+        )
+        colours = [
+            {
+                segment.style.color.name
+                for segment in s.transcript.render_line(y)
+                if "x" in segment.text and segment.style
+            }
+            for y in (2, 3)
+        ]
+        assert colours == [{"red"}, {"green"}]
