@@ -146,6 +146,20 @@ async def test_jumping_between_prompts(stage: OpenStage) -> None:
         assert rows[-1] == "  answer 4 paragraph 2"
 
 
+async def test_unfolding_at_the_end_keeps_the_head_in_sight_and_folding_follows_again(
+    stage: OpenStage,
+) -> None:
+    async with stage(40, 10) as s:
+        await s.feed(TextPart(PARAGRAPHS), ToolCall("c", FunctionCall("X", '{"p": 1}')))
+        await s.feed(ToolResult("c", ToolReturn(output="\n".join(map(str, range(40))))))
+        s.transcript.select_block("c")
+        head = next(y for y, row in enumerate(s.rows()) if "✔ X" in row)
+        rows = await s.press("enter")
+        assert "✔ X" in rows[head]
+        await s.press("enter")
+        assert (await s.feed(TextPart("more")))[-1] == "  more"
+
+
 async def test_the_place_is_kept_while_a_thought_runs_and_ends(stage: OpenStage) -> None:
     async with stage(40, 10) as s:
         await s.feed(TextPart(PARAGRAPHS), ThinkPart("hm"))
