@@ -10,16 +10,16 @@ from functools import partial
 
 from kimi_tui import __version__
 from kimi_tui.base.errors import KimiTuiError, UsageError
+from kimi_tui.base.interruption import Interruption
+from kimi_tui.base.json_line import json_line
+from kimi_tui.base.raw_input import RawInput
 from kimi_tui.cli.combinations import check_combination
 from kimi_tui.cli.command_line import CommandLine
 from kimi_tui.cli.opening import Opening, read_config_for
 from kimi_tui.cli.places import places_of
 from kimi_tui.cli.signals import stopping_signals
-from kimi_tui.headless.interruption import Interruption
-from kimi_tui.headless.json_line import json_line
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.print_mode import run_print
-from kimi_tui.headless.raw_input import RawInput
 from kimi_tui.headless.result import result_of_failure
 from kimi_tui.wire.channel import Wire
 

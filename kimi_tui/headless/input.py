@@ -8,8 +8,8 @@ from kimi_tui.base.content import UserInput
 from kimi_tui.base.encoding import from_jsonable
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message import Message
+from kimi_tui.base.threaded_read import read_in_thread
 from kimi_tui.headless.options import PrintOptions
-from kimi_tui.headless.threaded_read import read_in_thread
 
 _SHAPE = 'Each line should be {"role": "user", "content": "…"}; content may be a list of parts too.'
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from kimi_tui.base.content import TextPart
+from kimi_tui.base.json_line import json_line
 from kimi_tui.base.message import ToolCall, ToolCallPart
-from kimi_tui.headless.json_line import json_line
-from kimi_tui.headless.output import Output
+from kimi_tui.base.output import Output
 from kimi_tui.headless.remarks import Remarks
 from kimi_tui.headless.step_answer import StepAnswer
 from kimi_tui.wire.channel import Outgoing

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable
 from typing import assert_never
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.interruption import Interruption
+from kimi_tui.base.output import ByteStream, Output
 from kimi_tui.headless.conversation import Conversation, internal_error
 from kimi_tui.headless.input import ByteReader, prompts
-from kimi_tui.headless.interruption import Interruption
 from kimi_tui.headless.json_printer import JsonPrinter
 from kimi_tui.headless.options import PrintOptions
-from kimi_tui.headless.output import ByteStream, Output
 from kimi_tui.headless.printer import Printer
 from kimi_tui.headless.remarks import Remarks
 from kimi_tui.headless.result import Ending, ending_of, result_of

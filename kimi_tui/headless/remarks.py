@@ -1,7 +1,7 @@
 """What print mode says on stderr, in whatever format stdout is."""
 
+from kimi_tui.base.output import Output
 from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.headless.output import Output
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import CompactionBegin, Notification, StepRetry, TurnFailure
 from kimi_tui.wire.requests import ApprovalRequest

@@ -4,7 +4,7 @@ from typing import Any
 
 from kimi_tui.base.content import TextPart
 from kimi_tui.base.message import ToolCall, ToolCallPart
-from kimi_tui.headless.output import Output
+from kimi_tui.base.output import Output
 from kimi_tui.headless.plain_stream import PlainStream
 from kimi_tui.headless.remarks import Remarks
 from kimi_tui.headless.step_answer import StepAnswer

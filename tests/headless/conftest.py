@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from kimi_tui.base.interruption import Interruption
 from kimi_tui.base.message import FunctionCall, ToolCall
-from kimi_tui.headless.interruption import Interruption
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.print_mode import run_print
 from kimi_tui.wire.channel import REQUESTS, Wire

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from kimi_tui.base.content import TextPart
-from kimi_tui.headless.output import Output
+from kimi_tui.base.output import Output
 
 from .conftest import HANG, STEP
 
