@@ -16,7 +16,7 @@ from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.workbench import Workbench
 from kimi_tui.wire.channel import Wire
-from kimi_tui.wire.events import ApprovalResponse
+from kimi_tui.wire.requests import Answer
 
 _STYLES = ("transcript", "approvals", "panes", "dialogs")
 
@@ -32,7 +32,7 @@ class Furniture:
         options: TuiOptions,
         names: KeyNames,
         state: Callable[[], ScreenState],
-        answer: Callable[[ApprovalResponse], None],
+        answer: Callable[[Answer], None],
         typed_ago: Callable[[], float | None],
     ) -> None:
         self._screen = screen

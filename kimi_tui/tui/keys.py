@@ -44,7 +44,7 @@ SCREEN_KEYS = (
     Key("turn.interrupt", "escape", "interrupt", "interrupt the agent"),
     Key("app.cancel", "ctrl+c", "cancel", "copy the selection, clear the prompt, interrupt, or exit"),
     Key("prompt.focus", "ctrl+g", "focus_prompt", "go to the prompt"),
-    Key("approvals.focus", "f2", "focus_approval", "go to the open approval"),
+    Key("approvals.focus", "f2", "focus_approval", "go to the open approval or question"),
     Key("approvals.expand", "ctrl+o", "expand_approval", "show the approval full screen, or small again"),
     Key("panes.todo", "ctrl+t", "toggle_pane('todo')", "todo list"),
     Key("panes.tools", "ctrl+l", "toggle_pane('tools')", "tool calls"),
@@ -59,7 +59,7 @@ SCREEN_KEYS = (
 
 PROMPT_KEYS = (
     Key("prompt.send", "enter", "act('send')", "send; queue while the agent works"),
-    Key("prompt.newline", "shift+enter,ctrl+j,alt+enter", "newline", "new line"),
+    Key("prompt.newline", "ctrl+j,alt+enter,shift+enter", "newline", "new line"),
     Key("prompt.steer", "ctrl+s", "act('steer')", "say it to the running turn, without waiting"),
     Key("prompt.up", "up", "act('up')", "older prompt, at the first line"),
     Key("prompt.down", "down", "act('down')", "newer prompt, at the last line"),
@@ -68,6 +68,16 @@ PROMPT_KEYS = (
     Key("prompt.dismiss", "escape", "act('dismiss')", "close the completions"),
     Key("prompt.paste", "ctrl+v", "act('paste')", "paste from the clipboard"),
     Key("prompt.exit", "ctrl+d", "act('delete_or_exit')", "delete right; exit when the prompt is empty"),
+)
+
+QUESTION_KEYS = (
+    Key("questions.up", "up,k", "move(-1)", "up"),
+    Key("questions.down", "down,j", "move(1)", "down"),
+    *(Key(f"questions.pick_{n}", str(n), f"pick({n})", f"option {n}") for n in range(1, 6)),
+    Key("questions.tick", "space", "tick", "choose, or tick where several may be"),
+    Key("questions.take", "enter", "take", "take what is chosen"),
+    Key("questions.back", "left", "back", "the question before"),
+    Key("questions.dismiss", "escape", "dismiss", "answer nothing"),
 )
 
 TOOLS_KEYS = (
@@ -158,6 +168,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("Everywhere", APP_KEYS + SCREEN_KEYS),
     ("Prompt", PROMPT_KEYS),
     ("Approvals", APPROVAL_KEYS),
+    ("Questions", QUESTION_KEYS),
     ("Conversation, when it has the focus", CONVERSATION_KEYS),
     ("Tool calls", TOOLS_KEYS),
     ("Pager", PAGER_KEYS),

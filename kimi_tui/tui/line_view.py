@@ -93,10 +93,10 @@ class LineView(ScrollView, can_focus=False):
 
     def _colours(self) -> Palette:
         if self._palette is None:
-            _, background = self.background_colors
+            _, _, background, foreground = self.colors
             self._palette = Palette(
                 self.get_component_styles,
-                foreground=self.styles.color,
+                foreground=foreground,
                 background=background,
                 ansi=self.app.native_ansi_color,
             )

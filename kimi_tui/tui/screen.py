@@ -29,6 +29,7 @@ from kimi_tui.tui.status.header import HeaderLine
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire
 from kimi_tui.wire.commands import Command
 from kimi_tui.wire.events import ApprovalResponse, Notification, TurnEnd
+from kimi_tui.wire.requests import Answer, QuestionResponse
 
 if TYPE_CHECKING:
     from kimi_tui.tui.furniture import Furniture
@@ -191,9 +192,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.state, text = outbox.take_back(self.state)
         self.prompt.fill(text)
 
-    def _answer(self, response: ApprovalResponse) -> None:
-        self._wire.answer(response)
-        self.state = closed(self.state, response.request_id, now=self._options.clock())
+    def _answer(self, answer: Answer) -> None:
+        self._wire.answer(answer)
+        if isinstance(answer, ApprovalResponse | QuestionResponse):
+            self.state = closed(self.state, answer.request_id, now=self._options.clock())
 
     def _turn_ended(self) -> None:
         self.state, command, returned = outbox.after_turn(self.state)
@@ -270,8 +272,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.action_focus_prompt()
 
     def action_focus_approval(self) -> None:
-        """Go to the open approval."""
-        self.furnished.workbench.panel.focus()
+        """Go to the open approval or question."""
+        self.furnished.workbench.focus_request()
 
     def action_expand_approval(self) -> None:
         """Show the approval over the whole screen, or small again."""

@@ -13,14 +13,16 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from kimi_tui.tui.approvals.panel import GRACE_S, ApprovalPanel
+from kimi_tui.tui.approvals.questions import QuestionPanel
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.panes.search import SearchLine
 from kimi_tui.tui.panes.todo import TodoPane
 from kimi_tui.tui.panes.tools import ToolsPane
+from kimi_tui.tui.panes.welcome import Welcome
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.transcript.transcript import Transcript
-from kimi_tui.wire.events import ApprovalResponse
+from kimi_tui.wire.requests import Answer
 
 WIDE = 100
 """Columns from which on panes have a place beside the conversation."""
@@ -41,6 +43,7 @@ class Workbench(Vertical):
     transcript = getters.query_one(Transcript)
     search_line = getters.query_one(SearchLine)
     panel = getters.query_one(ApprovalPanel)
+    questions = getters.query_one(QuestionPanel)
 
     class Left(Message):
         """The keyboard should go back to the prompt."""
@@ -51,7 +54,7 @@ class Workbench(Vertical):
         names: KeyNames,
         clock: Callable[[], float],
         copy: Callable[[str], None],
-        answer: Callable[[ApprovalResponse], None],
+        answer: Callable[[Answer], None],
         typed_ago: Callable[[], float | None],
     ) -> None:
         """`typed_ago` tells how long ago the user typed; None while a draft stands in the prompt."""
@@ -68,15 +71,19 @@ class Workbench(Vertical):
         state = Workbench.state
         with Horizontal(id="body"):
             with Vertical(id="conversation"):
+                yield Welcome(names=self._names)
                 yield Transcript(clock=self._clock)
                 yield SearchLine()
             with Vertical(id="side"):
                 yield TodoPane().data_bind(state=state)
                 yield ToolsPane(clock=self._clock).data_bind(state=state)
         yield ApprovalPanel(names=self._names, clock=self._clock).data_bind(state=state)
+        yield QuestionPanel(clock=self._clock).data_bind(state=state)
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show the todo list when there is one; offer a new approval the keyboard."""
+        if state.turn is not None or state.replaying:
+            self.query(Welcome).remove()
         if bool(old.todo) != bool(state.todo):
             self.arrange_panes()
         if state.requests and state.requests[:1] != old.requests[:1]:
@@ -90,18 +97,26 @@ class Workbench(Vertical):
 
     def _offer_panel(self) -> None:
         typed_ago = self._typed_ago()
-        if self.panel.asking is None or not self.screen.is_current or typed_ago is None:
+        if not self.state.requests or not self.screen.is_current or typed_ago is None:
             return
         if typed_ago < GRACE_S:
             self.offer_panel(GRACE_S - typed_ago)
         else:
-            self.panel.focus()
+            self.focus_request()
+
+    def focus_request(self) -> None:
+        """Go to the open approval or question, unless the user is there already."""
+        asking = self.panel if self.panel.asking is not None else self.questions
+        if self.state.requests and not asking.has_focus_within:
+            asking.focus()
 
     @on(ApprovalPanel.Answered)
-    def _answered(self, event: ApprovalPanel.Answered) -> None:
+    @on(QuestionPanel.Answered)
+    def _answered(self, event: ApprovalPanel.Answered | QuestionPanel.Answered) -> None:
         self._answer(event.response)
 
     @on(ApprovalPanel.Left)
+    @on(QuestionPanel.Left)
     def _panel_left(self) -> None:
         self.remove_class("-expanded")
         self._fit_panel()
@@ -181,7 +196,9 @@ class Workbench(Vertical):
         shown = not self.has_class(f"-show-{name}")
         self._pane_wishes[name] = shown
         self.arrange_panes()
-        if shown and name == "tools":
+        if self.state.requests:
+            self.focus_request()
+        elif shown and name == "tools":
             self.query_one(ToolsPane).focus()
         elif not shown:
             self.post_message(self.Left())

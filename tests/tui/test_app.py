@@ -73,9 +73,9 @@ async def test_the_branch_is_read_from_the_repository(open_desk: Any, options: A
 async def test_the_demo_is_called_a_demo(open_desk: Any) -> None:
     async with open_desk(session=replace(SESSION, model="demo", model_kind="demo")) as desk:
         assert "demo, not a model" in desk.shown()
-        assert "To connect one, set KIMI_API_KEY" in desk.words()
+        assert "Set KIMI_API_KEY" in desk.words()
         await desk.pilot.click("Banner")
-        assert "To connect one" not in desk.words()
+        assert "a script answers" not in desk.words()
 
 
 async def test_without_a_model_the_way_to_one_is_shown(open_desk: Any) -> None:

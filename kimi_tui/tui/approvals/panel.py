@@ -127,14 +127,14 @@ class ApprovalPanel(Vertical, can_focus=True):
         return self._shown is not None and self._clock() - self._shown_at >= GRACE_S
 
     async def watch_state(self, state: ScreenState) -> None:
-        """Show the first open request."""
-        waiting = [request for request in state.requests if isinstance(request, ApprovalRequest)]
-        first = waiting[0] if waiting else None
+        """Show the request at the head of the queue, if it is an approval."""
+        head = state.requests[0] if state.requests else None
+        first = head if isinstance(head, ApprovalRequest) else None
         if first is not self._shown:
             self._shown, self._shown_at = first, self._clock()
             await self._show(first)
         if first is not None:
-            count = f" · 1 of {len(waiting)}" if len(waiting) > 1 else ""
+            count = f" · 1 of {len(state.requests)}" if len(state.requests) > 1 else ""
             source = self.query_one("#approval-source", Static)
             source.update(f"from {plain_line(source_of(first))}{count}")
 

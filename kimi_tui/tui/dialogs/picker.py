@@ -38,7 +38,8 @@ class Picker(ModalScreen[str | None]):
             field.cursor_blink = False
             yield field
             yield Choices()
-            yield Static(self._hint, classes="dialog-hint", markup=False)
+            if self._hint:
+                yield Static(self._hint, classes="dialog-hint", markup=False)
 
     def on_mount(self) -> None:
         """Show everything."""

@@ -357,7 +357,13 @@ class Prompt(Vertical):
         self._frame += tick
         frame = None if self._options.reduced_motion else self._frame
         now = self._options.clock()
-        self.border_title = activity(self.state, now=now, frame=frame, interrupt_key=self._interrupt_key)
+        self.border_title = activity(
+            self.state,
+            now=now,
+            frame=frame,
+            interrupt_key=self._interrupt_key,
+            answer_key=self._names.first("approvals.focus"),
+        )
 
 
 def _replacement(completion: Completion, value: str, *, spaced: bool) -> str:

@@ -26,6 +26,7 @@ class StatusBar(Widget):
 
     def __init__(self, *, names: KeyNames) -> None:
         super().__init__()
+        self.auto_links = False
         self._names = names
 
     def render(self) -> RenderResult:

@@ -23,6 +23,7 @@ class HeaderLine(Widget):
 
     def __init__(self, work_dir: Path) -> None:
         super().__init__()
+        self.auto_links = False
         self._work_dir = home_relative(work_dir)
 
     def render(self) -> RenderResult:
