@@ -70,8 +70,10 @@ class Arguments:
 
     def telling(self) -> str:
         """The argument that says best what the call is about, on one line; empty when there is none yet."""
-        strings = {name: value for name, value in self.values().items() if isinstance(value, str)}
-        strings = strings or _unfinished_strings(self.text[:_LOOKED_AT])
+        if values := self.values():
+            strings = {name: value for name, value in values.items() if isinstance(value, str)}
+        else:
+            strings = _unfinished_strings(self.text[:_LOOKED_AT])
         for name in _TELLING:
             if strings.get(name):
                 return plain_line(strings[name][:_LONGEST])

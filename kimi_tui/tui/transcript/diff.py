@@ -1,5 +1,6 @@
 """Diffs: what changed in a file, line by line and word by word, and how that looks."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ from kimi_tui.wire.display import DiffBlock
 
 _LEAD = 24
 """Lines above a change that are read for its colours."""
+_GAP = DiffRow("⋯")
 _GROUNDS = {"+": "diff-added", "−": "diff-removed"}
 
 
@@ -41,9 +43,14 @@ class Diff:
         """Lines that are gone."""
         return sum(row.sign == "−" for row in self.rows)
 
-    def lines(self, width: int, start: int = 0, end: int | None = None) -> list[Line]:
-        """Rows `start` to `end` of the diff at `width` cells."""
-        digits = len(str(max((row.number for row in self.rows), default=1)))
+    @property
+    def digits(self) -> int:
+        """How wide the line numbers are."""
+        return len(str(max((row.number for row in self.rows), default=1)))
+
+    def lines(self, width: int, start: int = 0, end: int | None = None, *, digits: int = 0) -> list[Line]:
+        """Rows `start` to `end` of the diff at `width` cells; numbers take `digits` cells, or enough."""
+        digits = digits or self.digits
         rows = self.rows[start:end]
         language = "" if self.is_summary else language_of(self.path)
         old_code = _coloured(self._old, [row.index for row in rows if row.sign == "−"], language)
@@ -84,6 +91,32 @@ def _stretches(numbers: list[int]) -> list[Range]:
         else:
             stretches.append((number, number))
     return stretches
+
+
+class FileDiff:
+    """All changes of one file: hunks below each other."""
+
+    def __init__(self, blocks: Sequence[DiffBlock]) -> None:
+        self.hunks = tuple(Diff(block) for block in blocks)
+
+    @cached_property
+    def row_count(self) -> int:
+        """Rows of all hunks, and one between each two."""
+        return sum(len(hunk.rows) for hunk in self.hunks) + len(self.hunks) - 1
+
+    def lines(self, width: int, start: int, end: int) -> list[Line]:
+        """Rows `start` to `end` at `width` cells."""
+        digits = max(hunk.digits for hunk in self.hunks)
+        lines: list[Line] = []
+        position = 0
+        for number, hunk in enumerate(self.hunks):
+            if number:
+                lines += _drawn(_GAP, (), digits, width) if start <= position < end else []
+                position += 1
+            first, last = max(0, start - position), min(len(hunk.rows), end - position)
+            lines += hunk.lines(width, first, last, digits=digits) if first < last else []
+            position += len(hunk.rows)
+        return lines
 
 
 def _lines_of(text: str) -> list[str]:

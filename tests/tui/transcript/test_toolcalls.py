@@ -156,6 +156,43 @@ async def test_a_diff_shows_numbers_signs_and_counts(stage: OpenStage) -> None:
         ]
 
 
+async def test_hunks_of_one_file_stand_together_and_are_counted_together(stage: OpenStage) -> None:
+    async with stage(60, 24) as s:
+        hunks = (DiffBlock("a", "1\n2", "1\nx", 1, 1), DiffBlock("a", "98\n99", "98\ny\nz", 98, 98))
+        rows = await s.feed(
+            call("EditFile", '{"path": "a"}'), result(display=(*hunks, DiffBlock("b", "", "new")))
+        )
+        assert seen(rows) == [
+            "✔ EditFile a  +3 −2  +1 −0",
+            "1   1",
+            "2 − 2",
+            "2 + x",
+            "⋯",
+            "98   98",
+            "99 − 99",
+            "99 + y",
+            "100 + z",
+            "1 + new",
+        ]
+
+
+async def test_a_brief_is_left_out_where_it_would_repeat_what_is_shown(stage: OpenStage) -> None:
+    async with stage() as s:
+        diff = DiffBlock("a", "x", "y")
+        rows = await s.feed(call("EditFile", "{}", "1"), result("1", display=(BriefBlock("+1 −1"), diff)))
+        assert seen(rows)[0] == "✔ EditFile  +1 −1"
+        problem = "There is no file a."
+        rows = await s.feed(
+            call("Read", "{}", "2"), result("2", error=True, message=problem, display=(BriefBlock(problem),))
+        )
+        assert seen(rows)[-2:] == ["✗ Read", problem]
+        rows = await s.feed(
+            call("Bash", "{}", "3"),
+            result("3", error=True, output="out", display=(BriefBlock("exit code 1"),)),
+        )
+        assert seen(rows)[-2:] == ["✗ Bash  exit code 1", "out"]
+
+
 async def test_a_long_diff_is_cut_and_unfolds(stage: OpenStage) -> None:
     async with stage(60, 60) as s:
         new = "\n".join(f"line {n}" for n in range(30))
@@ -194,7 +231,7 @@ async def test_todos_shells_tasks_and_unknown_blocks(stage: OpenStage) -> None:
             result("4", display=(UnknownBlock({"type": "chart", "text": "a chart"}),)),
         )
         assert seen(rows) == [
-            "✔ SetTodoList  1/3",
+            "✔ SetTodoList",
             "✔ a",
             "▸ b",
             "○ c",
@@ -243,4 +280,5 @@ def test_the_telling_argument_is_found_while_the_json_arrives() -> None:
     assert Arguments('{"command": "echo \\"hi').telling() == 'echo "hi'
     assert Arguments('{"command": "a\\u4f').telling() == "a"
     assert Arguments('{"limit": 5}').telling() == ""
+    assert Arguments('{"todos": [{"title": "one"}]}').telling() == ""
     assert Arguments("not json").telling() == ""

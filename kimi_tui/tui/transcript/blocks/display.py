@@ -1,7 +1,9 @@
 """Display blocks of tool results: a summary for the line, a preview below it, and all of it."""
 
 import json
+from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import groupby
 from typing import assert_never
 
 from kimi_tui.base.terminal import plain, plain_line
@@ -9,7 +11,7 @@ from kimi_tui.tui.markdown.line import Line, Span, Spans, ink
 from kimi_tui.tui.markdown.wrap import wrap
 from kimi_tui.tui.transcript.blocks.block import counted
 from kimi_tui.tui.transcript.blocks.output import head_lines
-from kimi_tui.tui.transcript.diff import Diff
+from kimi_tui.tui.transcript.diff import FileDiff
 from kimi_tui.tui.transcript.piece import Draw
 from kimi_tui.wire.display import (
     BackgroundTaskBlock,
@@ -34,6 +36,8 @@ _TODO_SIGNS: dict[TodoStatus, tuple[str, str]] = {
 class Shown:
     """A display block as the transcript draws it."""
 
+    is_brief = False
+    """Whether it only sums the result up in a few words."""
     tells_arguments = False
     """Whether it shows what the call's arguments say."""
 
@@ -55,6 +59,8 @@ class Shown:
 
 
 class _Brief(Shown):
+    is_brief = True
+
     def __init__(self, text: str) -> None:
         self._text = plain_line(text)
 
@@ -68,29 +74,31 @@ class _Brief(Shown):
 class _ShownDiff(Shown):
     tells_arguments = True
 
-    def __init__(self, block: DiffBlock) -> None:
-        self._diff = Diff(block)
+    def __init__(self, blocks: Sequence[DiffBlock]) -> None:
+        self._diff = FileDiff(blocks)
 
     def summary(self) -> list[Span]:
-        if self._diff.is_summary:
+        if any(hunk.is_summary for hunk in self._diff.hunks):
             return []
-        return [(f"  +{self._diff.added}", ink("done")), (f" −{self._diff.removed}", ink("failed"))]
+        added = sum(hunk.added for hunk in self._diff.hunks)
+        removed = sum(hunk.removed for hunk in self._diff.hunks)
+        return [(f"  +{added}", ink("done")), (f" −{removed}", ink("failed"))]
 
     def preview(self, width: int, margin: Spans) -> list[Line]:
         lines = self._rows(margin, 0, _ROWS_IN_PREVIEW, width)
-        hidden = len(self._diff.rows) - _ROWS_IN_PREVIEW
+        hidden = self._diff.row_count - _ROWS_IN_PREVIEW
         if hidden > 0:
             lines.append(Line((*margin, (f"⋯ {counted(hidden, 'more line')}", ink("guide"))), "\n", 2))
         return lines
 
     def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
-        starts = range(0, max(1, len(self._diff.rows)), _ROWS_IN_PIECE)
+        starts = range(0, max(1, self._diff.row_count), _ROWS_IN_PIECE)
         return [
             (partial(self._rows, margin, start, start + _ROWS_IN_PIECE), _ROWS_IN_PIECE) for start in starts
         ]
 
     def source(self) -> str:
-        return self._diff.unified()
+        return "\n".join(hunk.unified() for hunk in self._diff.hunks)
 
     def _rows(self, margin: Spans, start: int, end: int, width: int) -> list[Line]:
         room = width - sum(len(text) for text, _ in margin)
@@ -102,10 +110,6 @@ class _ShownTodo(Shown):
 
     def __init__(self, block: TodoBlock) -> None:
         self._items = block.items
-
-    def summary(self) -> list[Span]:
-        done = sum(item.status == "done" for item in self._items)
-        return [(f"  {done}/{len(self._items)}", ink("dim"))]
 
     def preview(self, width: int, margin: Spans) -> list[Line]:
         lines: list[Line] = []
@@ -156,13 +160,24 @@ class _ShownUnknown(Shown):
         return self._text
 
 
-def shown(block: DisplayBlock) -> Shown:
-    """How `block` is drawn."""
+def shown(blocks: Iterable[DisplayBlock]) -> tuple[Shown, ...]:
+    """How `blocks` are drawn; hunks of one file together."""
+    drawn: list[Shown] = []
+    for path, group in groupby(
+        blocks, key=lambda block: block.path if isinstance(block, DiffBlock) else None
+    ):
+        members = list(group)
+        hunks = [block for block in members if isinstance(block, DiffBlock)]
+        drawn += [_ShownDiff(hunks)] if path is not None else [_shown_alone(block) for block in members]
+    return tuple(drawn)
+
+
+def _shown_alone(block: DisplayBlock) -> Shown:
     match block:
         case BriefBlock(text=text):
             return _Brief(text)
         case DiffBlock():
-            return _ShownDiff(block)
+            return _ShownDiff([block])
         case TodoBlock():
             return _ShownTodo(block)
         case ShellBlock():

@@ -110,7 +110,7 @@ class ToolCallBlock(Block):
         self.result = result
         self.status = "failed" if result.is_error else "done"
         self._live = ""
-        self._display = tuple(shown(block) for block in result.display)
+        self._display = shown(result.display)
         self.refold()
 
     def cancel(self) -> None:
@@ -197,8 +197,10 @@ class ToolCallBlock(Block):
     def _after(self) -> list[Span]:
         # What stands behind the call and is never cut off for it.
         spans: list[Span] = []
+        repeated = self._repeats_briefs()
         for item in self._display:
-            spans += item.summary()
+            if not (item.is_brief and repeated):
+                spans += item.summary()
         if self.status == "writing" and self.arguments.length > 200:
             spans.append((f"  {self.arguments.length / 1000:.1f} kB", ink("dim")))
         elif self.status == "waiting":
@@ -208,6 +210,11 @@ class ToolCallBlock(Block):
         elif self.duration is not None and self.duration >= 0.05:
             spans.append((f"  {seconds(self.duration)}", ink("dim")))
         return spans
+
+    def _repeats_briefs(self) -> bool:
+        # The counts of a diff, or an error spelled out below, say what a brief says.
+        counts = any(item.summary() for item in self._display if not item.is_brief)
+        return counts or (self.status == "failed" and self.name not in _SHELLS and self._result_text() != "")
 
     def _folded_lines(self, width: int) -> list[Line]:
         lines: list[Line] = []
