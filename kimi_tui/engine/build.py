@@ -110,7 +110,7 @@ async def _assemble(
         session=session,
         context=context,
         soul=soul,
-        agent_name=agent.name,
+        agent=agent,
         behaviour=behaviour,
         approval=approval,
         todos=todos,

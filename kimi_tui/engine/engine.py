@@ -10,6 +10,7 @@ from kimi_tui.base.content import UserInput, text_of
 from kimi_tui.base.errors import ChatProviderError, KimiTuiError, MaxStepsReached
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.engine.client_tools import client_tools
 from kimi_tui.engine.models import Models
 from kimi_tui.engine.recorder import Recorder, recorded_results
 from kimi_tui.engine.replay import replayed
@@ -20,13 +21,15 @@ from kimi_tui.history.session import Session
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.limits import LimitReached
-from kimi_tui.soul.soul import Soul, TurnRejected
+from kimi_tui.soul.soul import Agent, Soul, TurnRejected
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import (
     Command,
     Interrupt,
     Prompt,
+    RegisterTools,
     RunSlash,
+    SaveRecording,
     SetModel,
     SetThinking,
     SetYolo,
@@ -61,7 +64,7 @@ class Engine:
         session: Session,
         context: Context,
         soul: Soul,
-        agent_name: str,
+        agent: Agent,
         behaviour: Behaviour,
         approval: WireApproval,
         todos: SessionTodos,
@@ -73,7 +76,7 @@ class Engine:
         self._session = session
         self._context = context
         self._soul = soul
-        self._agent_name = agent_name
+        self._agent = agent
         self._behaviour = behaviour
         self._approval = approval
         self._todos = todos
@@ -82,6 +85,7 @@ class Engine:
         self._resources = resources
         self._prompts: deque[UserInput] = deque()
         self._turn: asyncio.Task[None] | None = None
+        self._recorder: Recorder | None = None
 
     async def serve(self) -> None:
         """Replay what the session holds, then follow commands until Shutdown.
@@ -90,9 +94,9 @@ class Engine:
         """
         try:
             self._introduce()
-            recorder = Recorder(self._session.wire_file, self._wire.subscribe())
+            self._recorder = Recorder(self._session.wire_file, self._wire.subscribe())
             async with asyncio.TaskGroup() as group:
-                group.create_task(recorder.run())
+                group.create_task(self._recorder.run())
                 preparing = group.create_task(self._prepare_model())
                 try:
                     await self._follow_commands(group)
@@ -155,6 +159,11 @@ class Engine:
                 await self._session.update_state(yolo=enabled)
                 self._approval.answer_what_is_granted()
                 self._send_info()
+            case RegisterTools(tools=tools):
+                self._agent.toolset.lend(client_tools(self._wire, tools))
+            case SaveRecording():
+                if self._recorder is not None:
+                    await self._recorder.save()
             case Shutdown():
                 pass
             case _:
@@ -260,12 +269,14 @@ class Engine:
                 title=self._session.state.title,
                 model=llm.name if llm is not None else "",
                 model_kind=llm.kind if llm is not None else "",
-                agent=self._agent_name,
+                agent=self._agent.name,
                 thinking=self._behaviour.thinking,
                 yolo=self._behaviour.yolo,
                 capabilities=tuple(sorted(llm.capabilities)) if llm is not None else (),
                 slash_commands=tuple(command.info for command in SLASH_COMMANDS),
                 models=tuple(self._models.names),
+                tools=self._agent.toolset.names,
+                recording=str(self._session.wire_file),
             )
         )
 

@@ -39,6 +39,7 @@ class Recorder:
         self._path = path
         self._subscription = subscription
         self._held: list[Outgoing] = []
+        self._writing = asyncio.Lock()
 
     async def run(self) -> None:
         """Record until the Wire closes."""
@@ -53,19 +54,25 @@ class Recorder:
             await self._flush()
         await self._flush()
 
+    async def save(self) -> None:
+        """Write what was sent up to now."""
+        self._hold(self._subscription.take())
+        await self._flush()
+
     def _hold(self, batch: Iterable[Outgoing]) -> None:
         self._held.extend(message for message in batch if not isinstance(message, _NOT_RECORDED))
 
     async def _flush(self) -> None:
-        messages, self._held = merge_fragments(self._held), []
-        if not messages:
-            return
-        now = time.time()
-        lines = [{"timestamp": now, "message": encode(message)} for message in messages]
-        try:
-            await asyncio.shield(asyncio.to_thread(self._append, lines))
-        except OSError:
-            logger.warning("wire.jsonl could not be written", exc_info=True)
+        async with self._writing:
+            messages, self._held = merge_fragments(self._held), []
+            if not messages:
+                return
+            now = time.time()
+            lines = [{"timestamp": now, "message": encode(message)} for message in messages]
+            try:
+                await asyncio.shield(asyncio.to_thread(self._append, lines))
+            except OSError:
+                logger.warning("wire.jsonl could not be written", exc_info=True)
 
     def _append(self, lines: list[dict[str, Any]]) -> None:
         make_private_dir(self._path.parent)

@@ -20,11 +20,19 @@ class Toolset:
     """An agent's tools. A tool may stand under another name than its own."""
 
     def __init__(self, tools: Mapping[str, Tool[Any]]) -> None:
-        self._tools = dict(tools)
-        self._schemas = tuple(
-            ToolSchema(name, tool.schema.description, tool.schema.parameters)
-            for name, tool in self._tools.items()
-        )
+        self._own = dict(tools)
+        self._tools = self._own
+        self._schemas = _schemas(self._own)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the agent's own tools."""
+        return tuple(self._own)
+
+    def lend(self, tools: Mapping[str, Tool[Any]]) -> None:
+        """Have these as well, in place of those lent before. A name of the agent's own tools stays theirs."""
+        self._tools = {**self._own, **{name: it for name, it in tools.items() if name not in self._own}}
+        self._schemas = _schemas(self._tools)
 
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
@@ -52,6 +60,12 @@ class Toolset:
             raise BadCall(
                 f"The arguments of {name} don't fit: {_problems(error)}. Correct them and call again."
             ) from error
+
+
+def _schemas(tools: Mapping[str, Tool[Any]]) -> tuple[ToolSchema, ...]:
+    return tuple(
+        ToolSchema(name, tool.schema.description, tool.schema.parameters) for name, tool in tools.items()
+    )
 
 
 def _unknown_tool(name: str, known: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ one event loop; nothing here crosses threads.
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 
 from kimi_tui.base.content import TextPart, ThinkPart
 from kimi_tui.base.message import ToolCallPart
@@ -51,6 +52,17 @@ class Subscription:
         self._arrived.set()
         self._detach(self)
 
+    @property
+    def has_pending(self) -> bool:
+        """Whether anything is queued."""
+        return bool(self._queue)
+
+    def take(self) -> list[Outgoing]:
+        """All that is queued, adjacent fragments merged; empty when there is nothing."""
+        batch = merge_fragments(self._queue)
+        self._queue.clear()
+        return batch
+
     async def drain(self) -> list[Outgoing]:
         """All that is queued, adjacent fragments merged; waits for the first. Empty only when closed."""
         while not self._queue:
@@ -58,9 +70,7 @@ class Subscription:
                 return []
             self._arrived.clear()
             await self._arrived.wait()
-        batch = merge_fragments(self._queue)
-        self._queue.clear()
-        return batch
+        return self.take()
 
     async def __aiter__(self) -> AsyncIterator[Outgoing]:
         """Messages one by one, until the Wire closes."""
@@ -69,13 +79,22 @@ class Subscription:
                 yield message
 
 
+@dataclass(slots=True, eq=False)
+class _Given:
+    """A command on its way to the engine."""
+
+    command: Command
+    carried_out: "asyncio.Future[None] | None" = None
+
+
 class Wire:
     """Events and requests one way, commands and answers the other."""
 
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
-        self._commands: asyncio.Queue[Command | None] = asyncio.Queue()
+        self._commands: asyncio.Queue[_Given | None] = asyncio.Queue()
         self._open_requests: dict[str, asyncio.Future[Answer]] = {}
+        self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
 
     # the engine's side
@@ -100,15 +119,19 @@ class Wire:
                 self.send(RequestClosed(request.id))
 
     async def commands(self) -> AsyncIterator[Command]:
-        """Commands as they come, until the Wire closes."""
-        while (command := await self._commands.get()) is not None:
-            yield command
+        """Commands as they come, until the Wire closes. Asking for the next says that one is carried out."""
+        while (given := await self._commands.get()) is not None:
+            yield given.command
+            if given.carried_out is not None and not given.carried_out.done():
+                given.carried_out.set_result(None)
 
     def close(self) -> None:
         """End every subscription and the commands; open requests are cancelled."""
         self._closed = True
         for future in list(self._open_requests.values()):
             future.cancel()
+        for waiting in list(self._waiting):
+            waiting.cancel()
         for subscription in list(self._subscriptions):
             subscription.close()
         self._commands.put_nowait(None)
@@ -127,7 +150,24 @@ class Wire:
     def command(self, command: Command) -> None:
         """Give the engine a command."""
         if not self._closed:
-            self._commands.put_nowait(command)
+            self._commands.put_nowait(_Given(command))
+
+    async def carry_out(self, command: Command) -> None:
+        """Give the engine a command and wait until it is done with it; of a Prompt, until its turn is due.
+
+        What it sent meanwhile is in the subscriptions by then. Raises WireClosed when the engine has gone.
+        """
+        if self._closed:
+            raise WireClosed
+        carried_out: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._commands.put_nowait(_Given(command, carried_out))
+        self._waiting.add(carried_out)
+        try:
+            await asyncio.wait([carried_out])
+        finally:
+            self._waiting.discard(carried_out)
+        if carried_out.cancelled():
+            raise WireClosed
 
     def answer(self, answer: Answer) -> bool:
         """Answer a request. False when it is not open (any more): a replayed request can't be answered."""

@@ -1,5 +1,7 @@
 """Commands: what a front end asks of the engine. Their outcome comes back as events."""
 
+from typing import Any
+
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.value import value
 
@@ -52,8 +54,43 @@ class SetYolo:
 
 
 @value
+class ToolDefinition:
+    """A tool that runs at the client: what the model is told of it. `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+@value
+class RegisterTools:
+    """Offer these tools of the client to the model, in place of those that it registered before.
+
+    A call of one becomes a ToolCallRequest. A name that the agent's own tools have stays theirs.
+    """
+
+    tools: tuple[ToolDefinition, ...]
+
+
+@value
+class SaveRecording:
+    """Write what has been sent so far to the session's recording."""
+
+
+@value
 class Shutdown:
     """Cancel what runs, save, and close the Wire."""
 
 
-Command = Prompt | Steer | Interrupt | RunSlash | SetModel | SetThinking | SetYolo | Shutdown
+Command = (
+    Prompt
+    | Steer
+    | Interrupt
+    | RunSlash
+    | SetModel
+    | SetThinking
+    | SetYolo
+    | RegisterTools
+    | SaveRecording
+    | Shutdown
+)

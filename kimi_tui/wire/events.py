@@ -315,6 +315,10 @@ class SessionInfo:
     capabilities: tuple[str, ...] = ()
     slash_commands: tuple[SlashCommandInfo, ...] = ()
     models: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    """The agent's own; those of a client are not among them."""
+    recording: str = ""
+    """The file that records what goes over the Wire."""
     read_only: bool = False
 
 
