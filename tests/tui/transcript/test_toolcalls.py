@@ -164,6 +164,7 @@ async def test_hunks_of_one_file_stand_together_and_are_counted_together(stage: 
         )
         assert seen(rows) == [
             "✔ EditFile a  +3 −2  +1 −0",
+            "a",
             "1   1",
             "2 − 2",
             "2 + x",
@@ -172,6 +173,7 @@ async def test_hunks_of_one_file_stand_together_and_are_counted_together(stage: 
             "99 − 99",
             "99 + y",
             "100 + z",
+            "b",
             "1 + new",
         ]
 

@@ -1,14 +1,14 @@
 """Display blocks of tool results: a summary for the line, a preview below it, and all of it."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
 from typing import assert_never
 
 from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.tui.markdown.line import Line, Span, Spans, ink
-from kimi_tui.tui.markdown.wrap import wrap
+from kimi_tui.tui.markdown.line import Line, Span, Spans, ink, span_width
+from kimi_tui.tui.markdown.wrap import truncated, wrap
 from kimi_tui.tui.transcript.blocks.block import counted
 from kimi_tui.tui.transcript.blocks.output import head_lines
 from kimi_tui.tui.transcript.diff import FileDiff
@@ -74,8 +74,10 @@ class _Brief(Shown):
 class _ShownDiff(Shown):
     tells_arguments = True
 
-    def __init__(self, blocks: Sequence[DiffBlock]) -> None:
+    def __init__(self, blocks: Sequence[DiffBlock], *, named: bool) -> None:
         self._diff = FileDiff(blocks)
+        self._named = named
+        self._path = plain_line(blocks[0].path)
 
     def summary(self) -> list[Span]:
         if any(hunk.is_summary for hunk in self._diff.hunks):
@@ -101,8 +103,11 @@ class _ShownDiff(Shown):
         return "\n".join(hunk.unified() for hunk in self._diff.hunks)
 
     def _rows(self, margin: Spans, start: int, end: int, width: int) -> list[Line]:
-        room = width - sum(len(text) for text, _ in margin)
-        return [line.indented(margin) for line in self._diff.lines(room, start, end)]
+        room = width - span_width(margin)
+        lines = self._diff.lines(room, start, end)
+        if self._named and start == 0:
+            lines.insert(0, Line(truncated([(self._path, ink("tool-argument"))], room)))
+        return [line.indented(margin) for line in lines]
 
 
 class _ShownTodo(Shown):
@@ -160,15 +165,19 @@ class _ShownUnknown(Shown):
         return self._text
 
 
-def shown(blocks: Iterable[DisplayBlock]) -> tuple[Shown, ...]:
+def shown(blocks: Sequence[DisplayBlock]) -> tuple[Shown, ...]:
     """How `blocks` are drawn; hunks of one file together."""
     drawn: list[Shown] = []
+    named = len({block.path for block in blocks if isinstance(block, DiffBlock)}) > 1
     for path, group in groupby(
         blocks, key=lambda block: block.path if isinstance(block, DiffBlock) else None
     ):
         members = list(group)
         hunks = [block for block in members if isinstance(block, DiffBlock)]
-        drawn += [_ShownDiff(hunks)] if path is not None else [_shown_alone(block) for block in members]
+        if path is None:
+            drawn += [_shown_alone(block) for block in members]
+        else:
+            drawn.append(_ShownDiff(hunks, named=named))
     return tuple(drawn)
 
 
@@ -177,7 +186,7 @@ def _shown_alone(block: DisplayBlock) -> Shown:
         case BriefBlock(text=text):
             return _Brief(text)
         case DiffBlock():
-            return _ShownDiff([block])
+            return _ShownDiff([block], named=False)
         case TodoBlock():
             return _ShownTodo(block)
         case ShellBlock():
