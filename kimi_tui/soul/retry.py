@@ -11,7 +11,8 @@ from kimi_tui.wire.events import StepRetry
 
 T = TypeVar("T")
 
-STEP_WAIT = tenacity.wait_exponential_jitter(multiplier=0.3, max=5, jitter=0.5)
+LONGEST_WAIT_S = 5.0
+LONGEST_COMPACTION_WAIT_S = 10.0
 LONGEST_RETRY_AFTER_S = 120.0
 """A server that asks for a longer wait is taken at its word: the turn ends and says so."""
 
@@ -22,15 +23,18 @@ async def with_retries(
     step: int,
     max_attempts: int,
     on_retry: Callable[[StepRetry], None],
+    longest_wait_s: float = LONGEST_WAIT_S,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> T:
     """Await `attempt()` up to `max_attempts` times while it raises retryable provider errors.
 
-    Raises the last attempt's error.
+    The wait between two attempts grows from 0.3 s to `longest_wait_s`, or is what the server asks for. Raises
+    the last attempt's error.
     """
+    own_wait = tenacity.wait_exponential_jitter(multiplier=0.3, max=longest_wait_s, jitter=0.5)
 
     def wait(state: tenacity.RetryCallState) -> float:
-        return max(STEP_WAIT(state), _retry_after(_error_of(state)) or 0.0)
+        return max(own_wait(state), _retry_after(_error_of(state)) or 0.0)
 
     def announce(state: tenacity.RetryCallState) -> None:
         error = _error_of(state)
