@@ -80,6 +80,11 @@ def text_of(content: str | Iterable[ContentPart]) -> str:
     return "".join(part.text for part in content if isinstance(part, TextPart))
 
 
+def is_blank(content: str | Iterable[ContentPart]) -> bool:
+    """Whether `content` is nothing, or white space alone."""
+    return all(isinstance(part, TextPart) and not part.text.strip() for part in as_parts(content))
+
+
 def merged(parts: Iterable[ContentPart]) -> tuple[ContentPart, ...]:
     """`parts` with adjacent text joined, and adjacent thinking joined up to its signature."""
     result: list[ContentPart] = []

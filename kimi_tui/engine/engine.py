@@ -2,12 +2,11 @@
 
 import asyncio
 import logging
-from collections import deque
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from typing import assert_never
 
 from kimi_tui.base.content import UserInput, text_of
-from kimi_tui.base.errors import ChatProviderError, KimiTuiError, MaxStepsReached
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.engine.client_tools import client_tools
@@ -16,12 +15,13 @@ from kimi_tui.engine.recorder import Recorder, recorded_results
 from kimi_tui.engine.replay import replayed
 from kimi_tui.engine.slash import SLASH_COMMANDS, find_slash_command
 from kimi_tui.engine.todos import SessionTodos
+from kimi_tui.engine.turns import Turns
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
+from kimi_tui.llm.provider import ChatProvider
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
-from kimi_tui.soul.limits import LimitReached
-from kimi_tui.soul.soul import Agent, Soul, TurnRejected
+from kimi_tui.soul.soul import Agent, Soul
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import (
     Command,
@@ -43,10 +43,6 @@ from kimi_tui.wire.events import (
     Reverted,
     SessionInfo,
     TodoUpdate,
-    TurnBegin,
-    TurnEnd,
-    TurnFailure,
-    TurnOutcome,
 )
 
 logger = logging.getLogger(__name__)
@@ -81,10 +77,9 @@ class Engine:
         self._approval = approval
         self._todos = todos
         self._models = models
-        self._max_time_s = max_time_s
         self._resources = resources
-        self._prompts: deque[UserInput] = deque()
-        self._turn: asyncio.Task[None] | None = None
+        self._turns = Turns(soul, send=wire.send, max_time_s=max_time_s)
+        self._preparing: asyncio.Task[None] | None = None
         self._recorder: Recorder | None = None
 
     async def serve(self) -> None:
@@ -93,29 +88,32 @@ class Engine:
         Closes the Wire and everything that was opened for the session at the end.
         """
         try:
-            self._introduce()
+            await self._introduce()
             self._recorder = Recorder(self._session.wire_file, self._wire.subscribe())
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._recorder.run())
-                preparing = group.create_task(self._prepare_model())
                 try:
+                    self._prepare_model(group)
                     await self._follow_commands(group)
                 finally:
-                    preparing.cancel()
-                    await self._stop_turn()
+                    await self._turns.stop()
+                    if self._preparing is not None:
+                        self._preparing.cancel()
                     self._wire.close()
         finally:
+            self._wire.close()
             await self._resources.aclose()
 
-    async def _prepare_model(self) -> None:
-        """Load the provider's SDK while the user still types; what is wrong shows at the first turn."""
+    def _prepare_model(self, group: asyncio.TaskGroup) -> None:
+        """Load the provider's SDK while the user still types."""
+        if self._preparing is not None:
+            self._preparing.cancel()
         if self._behaviour.llm is not None:
-            with suppress(ChatProviderError):
-                await self._behaviour.llm.chat_provider.prepare()
+            self._preparing = group.create_task(_prepared(self._behaviour.llm.chat_provider))
 
-    def _introduce(self) -> None:
+    async def _introduce(self) -> None:
         self._send_info()
-        self._replay()
+        await self._replay()
         if self._todos.items:
             self._wire.send(TodoUpdate(self._todos.items))
         if self._session.problem:
@@ -132,33 +130,32 @@ class Engine:
                 await self._follow(command, group)
             except KimiTuiError as error:
                 self._notify(error.what, error.hint, severity="error")
+            except Exception as error:
+                logger.exception("a command failed")
+                what = f"{type(command).__name__} failed: {type(error).__name__}: {error}."
+                self._notify(what, "The log has the details.", severity="error")
 
     async def _follow(self, command: Command, group: asyncio.TaskGroup) -> None:
         match command:
-            case Prompt(user_input=user_input):
-                self._prompts.append(user_input)
-                self._start_turn(group)
-            case Steer(user_input=user_input):
-                if self._turn is not None:
-                    self._soul.steer(user_input)
-                else:
-                    self._prompts.append(user_input)
-                    self._start_turn(group)
+            case Steer(user_input=user_input) if self._turns.is_running:
+                self._soul.steer(user_input)
+            case Prompt(user_input=user_input) | Steer(user_input=user_input):
+                self._turns.add(user_input, group)
+                await self._name_session(user_input)
             case Interrupt():
-                if self._turn is not None:
-                    self._turn.cancel()
+                self._turns.interrupt()
             case RunSlash(line=line):
                 await self._run_slash(line)
             case SetModel(name=name):
-                await self._set_model(name)
+                await self._set_model(name, group)
             case SetThinking(enabled=enabled):
                 self._behaviour.thinking = enabled
                 self._send_info()
             case SetYolo(enabled=enabled):
                 self._behaviour.yolo = enabled
-                await self._session.update_state(yolo=enabled)
                 self._approval.answer_what_is_granted()
                 self._send_info()
+                await self._session.update_state(yolo=enabled)
             case RegisterTools(tools=tools):
                 self._agent.toolset.lend(client_tools(self._wire, tools))
             case SaveRecording():
@@ -169,94 +166,56 @@ class Engine:
             case _:
                 assert_never(command)
 
-    # turns
-
-    def _start_turn(self, group: asyncio.TaskGroup) -> None:
-        if self._turn is None and self._prompts:
-            self._turn = group.create_task(self._run_turn(self._prompts.popleft(), group))
-
-    async def _run_turn(self, user_input: UserInput, group: asyncio.TaskGroup) -> None:
-        self._wire.send(TurnBegin(user_input))
-        outcome: TurnOutcome = "cancelled"
-        failure: TurnFailure | None = None
-        try:
-            await self._name_session(user_input)
-            async with asyncio.timeout(self._max_time_s):
-                await self._soul.run(user_input)
-            outcome = "finished"
-        except asyncio.CancelledError:
-            logger.info("turn cancelled")
-        except TurnRejected:
-            outcome = "rejected"
-        except MaxStepsReached as error:
-            outcome, failure = "max_steps", _failure(error)
-        except LimitReached as error:
-            outcome, failure = "limit", _failure(error)
-        except TimeoutError:
-            what = f"The turn took longer than its limit of {self._max_time_s:g} s."
-            outcome, failure = "limit", TurnFailure(what, "Raise --max-time to go on.", "LimitReached")
-        except KimiTuiError as error:
-            outcome, failure = "failed", _failure(error)
-        except Exception as error:
-            logger.exception("turn failed")
-            what = f"An internal error ended the turn: {type(error).__name__}: {error}."
-            outcome, failure = "failed", TurnFailure(what, "The log has the details.", type(error).__name__)
-        finally:
-            self._turn = None
-            self._wire.send(TurnEnd(outcome, self._soul.steps, failure))
-        self._start_turn(group)
-
-    async def _stop_turn(self) -> None:
-        self._prompts.clear()
-        turn = self._turn
-        if turn is not None:
-            turn.cancel()
-            await asyncio.wait([turn])
-
     async def _name_session(self, user_input: UserInput) -> None:
-        if not self._session.state.title:
-            await self.set_title(plain_line(text_of(user_input))[:TITLE_LENGTH] or "untitled")
+        title = plain_line(text_of(user_input))[:TITLE_LENGTH]
+        if title and not self._session.state.title:
+            await self.set_title(title)
 
     # what slash commands do
 
     async def _run_slash(self, line: str) -> None:
         found = find_slash_command(line)
         if found is None:
-            raise KimiTuiError(
-                f"There is no command /{line.split(' ')[0]}.", hint="/help lists those that there are."
-            )
+            name = plain_line(line).partition(" ")[0]
+            raise KimiTuiError(f"There is no command /{name}.", hint="/help lists those that there are.")
         command, argument = found
         await command.run(self, argument)
 
     async def clear(self) -> None:
         """Empty the conversation; what was said stays as a branch. Raises KimiTuiError while a turn runs."""
-        if self._turn is not None:
+        if self._turns.is_running:
             raise KimiTuiError("A turn is running.", hint="Interrupt it first, then /clear.")
         reversion = await self._context.clear()
-        await self._todos.set(())
+        if reversion.branch is None:  # nothing was said
+            return
         self._wire.send(Reverted(reversion.to, reversion.from_id, "clear", reversion.branch))
+        if self._todos.items:
+            await self._todos.set(())
         self._soul.send_status()
 
     async def set_title(self, title: str) -> None:
         """Name the session. Raises KimiTuiError without a name."""
+        title = plain_line(title)
         if not title:
             raise KimiTuiError("A title needs a name.", hint="Type /title NAME.")
         await self._session.update_state(title=title)
         self._send_info()
 
-    async def _set_model(self, name: str) -> None:
+    async def _set_model(self, name: str, group: asyncio.TaskGroup) -> None:
         self._behaviour.llm = self._models.named(name)
-        await self._session.update_state(model=name)
+        self._prepare_model(group)
         self._send_info()
         self._soul.send_status()
+        await self._session.update_state(model=name)
 
     # telling
 
-    def _replay(self) -> None:
+    async def _replay(self) -> None:
         if not self._context.history:
             return
+        results = await asyncio.to_thread(recorded_results, self._session.wire_file)
         self._wire.send(ReplayBegin())
-        for event in replayed(self._context.history, recorded_results(self._session.wire_file)):
+        for event in replayed(self._context.history, results):
             self._wire.send(event)
         self._wire.send(ReplayEnd())
 
@@ -295,11 +254,9 @@ class Engine:
         )
 
 
-def _failure(error: KimiTuiError) -> TurnFailure:
-    return TurnFailure(
-        error.what,
-        error.hint,
-        type(error).__name__,
-        getattr(error, "status_code", None),
-        bool(getattr(error, "retryable", False)),
-    )
+async def _prepared(provider: ChatProvider) -> None:
+    """What goes wrong here goes wrong again at the first turn, which tells."""
+    try:
+        await provider.prepare()
+    except Exception:
+        logger.info("the model could not be prepared", exc_info=True)

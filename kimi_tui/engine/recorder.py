@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from kimi_tui.base.completion import run_to_end
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.wire.channel import Outgoing, Subscription, merge_fragments
-from kimi_tui.wire.codec import PROTOCOL_VERSION, UnknownWireMessage, decode, encode
+from kimi_tui.wire.codec import PROTOCOL_VERSION, decode, encode
 from kimi_tui.wire.events import (
     MCPLoadingBegin,
     MCPLoadingEnd,
@@ -32,7 +33,7 @@ _NOT_RECORDED = (SessionInfo, SnapshotProgress, ToolOutput, MCPLoadingBegin, MCP
 class Recorder:
     """Writes a subscription's messages to a file, which appears with the first of them.
 
-    A disk that refuses costs the recording, never the session: the journal is what a session is resumed from.
+    What goes wrong costs the recording, never the session: the journal is what a session is resumed from.
     """
 
     def __init__(self, path: Path, subscription: Subscription) -> None:
@@ -68,10 +69,10 @@ class Recorder:
             if not messages:
                 return
             now = time.time()
-            lines = [{"timestamp": now, "message": encode(message)} for message in messages]
             try:
-                await asyncio.shield(asyncio.to_thread(self._append, lines))
-            except OSError:
+                lines = [{"timestamp": now, "message": encode(message)} for message in messages]
+                await run_to_end(self._append, lines)
+            except Exception:
                 logger.warning("wire.jsonl could not be written", exc_info=True)
 
     def _append(self, lines: list[dict[str, Any]]) -> None:
@@ -88,23 +89,25 @@ class Recorder:
             file.write(lead + b"".join(_line(line) for line in lines))
 
 
-def recorded_results(path: Path) -> dict[str, ToolReturn]:
+def recorded_results(path: Path) -> dict[str, list[ToolReturn]]:
     """Tool results by the id of their call, with what they displayed; unreadable lines are left out."""
-    results: dict[str, ToolReturn] = {}
+    results: dict[str, list[ToolReturn]] = {}
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            for line in file:
+                if b'"type":"ToolResult"' in line and (result := _result_in(line)) is not None:
+                    results.setdefault(result.tool_call_id, []).append(result.return_value)
     except OSError:
-        return results
-    for line in data.split(b"\n"):
-        if b'"type":"ToolResult"' not in line:
-            continue
-        try:
-            message = decode(json.loads(line)["message"])
-        except (ValueError, TypeError, KeyError, UnknownWireMessage):
-            continue
-        if isinstance(message, ToolResult):
-            results[message.tool_call_id] = message.return_value
+        logger.info("there is no recording to read", exc_info=True)
     return results
+
+
+def _result_in(line: bytes) -> ToolResult | None:
+    try:
+        message = decode(json.loads(line)["message"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return message if isinstance(message, ToolResult) else None
 
 
 def _line(record: dict[str, Any]) -> bytes:

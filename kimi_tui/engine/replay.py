@@ -4,13 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kimi_tui.base.content import TextPart, UserInput, is_system_note
 from kimi_tui.base.message import Message
+from kimi_tui.tools.step_calls import result_content
 from kimi_tui.wire.events import Event, StepBegin, ToolResult, ToolReturn, TurnBegin, TurnEnd
 
 
-def replayed(history: Sequence[Message], results: Mapping[str, ToolReturn]) -> Iterator[Event]:
+def replayed(history: Sequence[Message], results: Mapping[str, Sequence[ToolReturn]]) -> Iterator[Event]:
     """The events of `history`. A result that `results`, the recorded ones, lack is read off its message.
 
-    The program's own notes to the model are left out.
+    An id may have several results: a call that was taken back may share it. The program's own notes to the
+    model are left out.
     """
     in_turn = False
     step = 0
@@ -27,8 +29,8 @@ def replayed(history: Sequence[Message], results: Mapping[str, ToolReturn]) -> I
                 yield from message.content
                 yield from message.tool_calls or ()
             case "tool" if message.tool_call_id is not None:
-                result = results.get(message.tool_call_id) or _read_off(message)
-                yield ToolResult(message.tool_call_id, result)
+                known = results.get(message.tool_call_id, ())
+                yield ToolResult(message.tool_call_id, _recorded(message, known) or _read_off(message))
             case _:
                 pass
     if in_turn:
@@ -39,6 +41,11 @@ def _shown(message: Message) -> UserInput:
     if all(isinstance(part, TextPart) for part in message.content):
         return message.text
     return message.content
+
+
+def _recorded(message: Message, results: Sequence[ToolReturn]) -> ToolReturn | None:
+    """The newest of `results` that `message` tells of."""
+    return next((result for result in reversed(results) if result_content(result) == message.content), None)
 
 
 def _read_off(message: Message) -> ToolReturn:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from kimi_tui.base.completion import carry_out
+
 T = TypeVar("T")
 P = ParamSpec("P")
 
@@ -21,17 +23,7 @@ class Serial:
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run `work` and return its result. Raises what it raises; a CancelledError goes first."""
-        running = asyncio.ensure_future(self._alone(work))
-        cancelled: asyncio.CancelledError | None = None
-        while not running.done():
-            try:
-                await asyncio.wait([running])
-            except asyncio.CancelledError as error:
-                cancelled = error
-        if cancelled is not None:
-            failure = None if running.cancelled() else running.exception()
-            raise cancelled from failure
-        return running.result()
+        return await carry_out(self._alone(work))
 
     async def _alone(self, work: Coroutine[Any, Any, T]) -> T:
         async with self._lock:

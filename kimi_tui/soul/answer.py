@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from kimi_tui.base.content import ContentPart, ImageURLPart, TextPart, ThinkPart, merged
+from kimi_tui.base.content import ContentPart, ImageURLPart, TextPart, ThinkPart, is_blank, merged
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
@@ -40,8 +40,8 @@ class AnswerBuilder:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was said and no tool called."""
-        return not self._calls and all(_is_blank(part) for part in self._parts)
+        """Whether nothing was said and no tool called: thoughts alone answer nobody."""
+        return not self._calls and is_blank(part for part in self._parts if not isinstance(part, ThinkPart))
 
     def message(self) -> Message:
         """The answer, whole."""
@@ -53,7 +53,7 @@ class AnswerBuilder:
 
     def partial_message(self) -> Message | None:
         """What was said so far, without tool calls, which have not arrived whole. None when nothing was."""
-        parts = tuple(part for part in merged(self._parts) if not _is_blank(part))
+        parts = tuple(part for part in merged(self._parts) if not is_blank((part,)))
         return Message("assistant", parts) if any(isinstance(part, TextPart) for part in parts) else None
 
     def _begin_call(self, call: ToolCall) -> ToolCall:
@@ -77,11 +77,3 @@ class AnswerBuilder:
                 arguments.append(part.arguments_part or "")
                 return ToolCallPart(part.arguments_part, own_id)
         return None
-
-
-def _is_blank(part: ContentPart) -> bool:
-    match part:
-        case TextPart(text=text):
-            return not text.strip()
-        case _:
-            return False

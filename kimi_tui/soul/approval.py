@@ -2,8 +2,9 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, assert_never
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.identity import new_id
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.tools.approval import Subject, ToolRejected
@@ -13,12 +14,12 @@ from kimi_tui.tools.permission.rulebook import RuleBook, Verdict
 from kimi_tui.tools.tool import RunningCall
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.display import DisplayBlock
-from kimi_tui.wire.events import ApprovalResponse
+from kimi_tui.wire.events import ApprovalResponse, Notification
 from kimi_tui.wire.requests import ApprovalRequest
 
 
 class GrantKeeper(Protocol):
-    """Where grants go that outlive the request."""
+    """Where grants go that outlive the request. Its methods raise KimiTuiError when that can't be done."""
 
     async def keep_for_session(self, rules: tuple[Rule, ...]) -> None:
         """Remember `rules` as long as the session lives."""
@@ -98,6 +99,8 @@ class WireApproval:
                 await self._grant(grant, self._keeper.keep_always)
             case "reject":
                 raise ToolRejected(answer.feedback)
+            case _:
+                assert_never(answer.response)
 
     def answer_what_is_granted(self) -> None:
         """Answer the open requests that yolo or a grant covers by now."""
@@ -126,4 +129,20 @@ class WireApproval:
         if rules:
             self._rules = self._rules.with_allowed(*rules)
             self.answer_what_is_granted()
-            await keep(rules)
+            try:
+                await keep(rules)
+            except KimiTuiError as error:
+                self._wire.send(_not_kept(error))
+
+
+def _not_kept(error: KimiTuiError) -> Notification:
+    return Notification(
+        id=new_id(),
+        category="approval",
+        type="grant_not_kept",
+        source_kind="engine",
+        source_id="",
+        title="What you allowed holds only until kimi-tui ends",
+        body=str(error),
+        severity="warning",
+    )

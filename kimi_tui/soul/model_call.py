@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from kimi_tui.base.content import ContentPart
-from kimi_tui.base.errors import APIEmptyResponseError, ChatProviderError
+from kimi_tui.base.errors import APIEmptyResponseError
 from kimi_tui.base.message import Message, ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.llm.provider import ChatProvider, ToolSchema
@@ -50,21 +50,26 @@ class ModelCall:
         max_attempts: int,
         show: Callable[[ContentPart | ToolCall | ToolCallPart], None],
         on_retry: Callable[[StepRetry], None],
+        spend: Callable[[TokenUsage], None],
     ) -> Answer:
-        """The answer. `show` gets its parts as they stream, of failed attempts too.
+        """The answer. `show` gets its parts as they stream, `spend` what they cost, of failed attempts too.
 
-        Raises AnswerBrokeOff from the ChatProviderError of the last attempt or from CancelledError.
+        Raises AnswerBrokeOff from the error of the last attempt or from CancelledError.
         """
         builder = AnswerBuilder(taken_ids=self.taken_ids)
 
         async def attempt() -> None:
             nonlocal builder
             builder = AnswerBuilder(taken_ids=self.taken_ids)
-            await self._stream_into(builder, show)
+            try:
+                await self._stream_into(builder, show)
+            finally:
+                if builder.usage is not None:
+                    spend(builder.usage)
 
         try:
             await with_retries(attempt, step=step, max_attempts=max_attempts, on_retry=on_retry)
-        except (ChatProviderError, asyncio.CancelledError) as error:
+        except (Exception, asyncio.CancelledError) as error:
             raise AnswerBrokeOff(builder.partial_message()) from error
         return Answer(builder.message(), builder.usage, builder.message_id)
 

@@ -1,17 +1,19 @@
 """The agent loop: a turn is steps until the model asks for no more tools."""
 
-import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kimi_tui.base.content import TextPart, UserInput, system_note, text_of
-from kimi_tui.base.errors import ChatProviderError, MaxStepsReached
+from kimi_tui.base.completion import carry_out
+from kimi_tui.base.content import ContentPart, TextPart, UserInput, is_blank, system_note, text_of
+from kimi_tui.base.errors import MaxStepsReached, UsageError
 from kimi_tui.base.message import Message, ToolCall, user_message
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.history.context import Context
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.model_call import Answer, AnswerBrokeOff, ModelCall
+from kimi_tui.soul.senses import perceived, require_understood
 from kimi_tui.soul.spending import Spending
 from kimi_tui.tools.dmail import DMail, DMailbox, SendDMail
 from kimi_tui.tools.step_calls import StepCalls, result_message
@@ -90,15 +92,45 @@ class Soul:
     async def run(self, user_input: UserInput) -> None:
         """Run one turn.
 
-        Raises ModelNotSet, ChatProviderError, MaxStepsReached, LimitReached, TurnRejected, JournalWriteError
-        and CancelledError. What happened until then is in the context.
+        Raises UsageError for a prompt with nothing in it, ModelNotSet, ModelNotSupported, ChatProviderError,
+        MaxStepsReached, LimitReached, TurnRejected, JournalWriteError and CancelledError. What happened until
+        then is in the context; what the user said is, whenever the turn is cancelled.
         """
         self.steps = 0
         request = user_message(user_input)
+        if is_blank(request.content):
+            raise UsageError("The message is empty.", hint="Type something first.")
+        try:
+            await carry_out(self._hear(request))
+            require_understood(request, self._behaviour.require_llm())
+            await self._work_on(request)
+        finally:
+            self._dmailbox.take()  # it was for the step that did not end well
+            await self._take_steers()  # they came too late for a step: the next turn sees them
+
+    def send_status(self, message_id: str | None = None) -> None:
+        """Tell how full the context is, after the answer of that id, and what the session has used."""
+        llm = self._behaviour.llm
+        tokens = self._context.token_count_with_pending
+        self._send(
+            StatusUpdate(
+                context_usage=tokens / llm.max_context_size if llm is not None else None,
+                context_tokens=tokens,
+                max_context_tokens=llm.max_context_size if llm is not None else None,
+                token_usage=self._spending.usage,
+                message_id=message_id,
+            )
+        )
+        if self._spending.cost_usd is not None:
+            self._send(CostUpdate(self._spending.cost_usd))
+
+    async def _hear(self, request: Message) -> None:
         await self._context.set_system_prompt(self._agent.system_prompt)
-        self._request_checkpoint = await self._checkpoint("user", _label(user_input))
+        self._request_checkpoint = await self._checkpoint("user", _label(request.content))
         self._request_index = len(self._context.history)
         await self._context.append_message(request)
+
+    async def _work_on(self, request: Message) -> None:
         finished = False
         while not finished:
             self._limits.check_cost(self._spending.cost_usd)
@@ -108,24 +140,11 @@ class Soul:
             self._send(StepBegin(self.steps))
             try:
                 finished = await self._step(request)
-            except (ChatProviderError, asyncio.CancelledError):
+            except TurnRejected:
+                raise
+            except BaseException:
                 self._send(StepInterrupted())
                 raise
-
-    def send_status(self) -> None:
-        """Tell how full the context is and what the session has used."""
-        llm = self._behaviour.llm
-        tokens = self._context.token_count_with_pending
-        self._send(
-            StatusUpdate(
-                context_usage=tokens / llm.max_context_size if llm is not None else None,
-                context_tokens=tokens,
-                max_context_tokens=llm.max_context_size if llm is not None else None,
-                token_usage=self._spending.usage,
-            )
-        )
-        if self._spending.cost_usd is not None:
-            self._send(CostUpdate(self._spending.cost_usd))
 
     async def _step(self, request: Message) -> bool:
         """One model call and its tools. Whether the turn is finished."""
@@ -134,7 +153,7 @@ class Soul:
         answer = await self._answer()
         if answer.message.tool_calls is None:
             await self._context.append_step([answer.message], token_count=_tokens(answer))
-            self.send_status()
+            self.send_status(answer.message_id)
             return not self._steers
         await self._run_tools(answer, answer.message.tool_calls)
         if (dmail := self._dmailbox.take()) is not None:
@@ -143,26 +162,25 @@ class Soul:
 
     async def _answer(self) -> Answer:
         history = self._context.history
+        llm = self._behaviour.require_llm()  # another one may be chosen before the answer is complete
         call = ModelCall(
             chat_provider=self._behaviour.chat_provider,
             system_prompt=self._agent.system_prompt,
             tools=self._agent.toolset.schemas,
-            history=tuple(history),
+            history=perceived(history, llm.capabilities),
             taken_ids={call.id for message in history for call in message.tool_calls or ()},
         )
         try:
-            answer = await call.answer(
+            return await call.answer(
                 step=self.steps,
                 max_attempts=self._limits.max_attempts,
                 show=self._send,
                 on_retry=self._send,
+                spend=lambda usage: self._spending.add(usage, llm),
             )
         except AnswerBrokeOff as broken:
             await self._keep_partial(broken.partial)
             raise broken.__cause__ or broken from None
-        if answer.usage is not None:
-            self._spending.add(answer.usage, self._behaviour.require_llm())
-        return answer
 
     async def _keep_partial(self, partial: Message | None) -> None:
         if partial is not None:
@@ -178,15 +196,18 @@ class Soul:
         finally:
             results = [result_message(call, result) for call, result in running.results]
             await self._context.append_step([answer.message, *results], token_count=_tokens(answer))
-            self.send_status()
+            self.send_status(answer.message_id)
         if running.rejected:
-            self._dmailbox.take()
             raise TurnRejected
 
     async def _keep_result(self, call: ToolCall, result: ToolReturn) -> None:
         await self._context.note_pending(result_message(call, result))
 
     async def _take_steers(self) -> None:
+        if self._steers:
+            await carry_out(self._hear_steers())
+
+    async def _hear_steers(self) -> None:
         while self._steers:
             user_input = self._steers[0]
             await self._context.append_message(user_message(user_input))
@@ -228,9 +249,10 @@ def _from_the_future(dmail: DMail) -> TextPart:
     )
 
 
-def _label(content: UserInput) -> str:
+def _label(content: str | Sequence[ContentPart]) -> str:
     return plain_line(text_of(content))[:LABEL_LENGTH] or "(no text)"
 
 
 def _tokens(answer: Answer) -> int | None:
-    return answer.usage.total if answer.usage is not None else None
+    """What the provider counted; None when it did not: some servers report noughts."""
+    return (answer.usage.total or None) if answer.usage is not None else None

@@ -7,8 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from kimi_tui.base.content import as_parts, system_note
-from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.content import ContentPart, as_parts, system_note
 from kimi_tui.base.message import Message, ToolCall
 from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.tool import RunningCall, failed
@@ -55,7 +54,7 @@ class StepCalls:
         self._send = send
         self._keep = keep
         self._results: dict[int, ToolReturn] = {}
-        self._failure: KimiTuiError | None = None
+        self._failure: Exception | None = None
         self.rejected = False
         """Whether the user rejected a call without feedback: the turn ends."""
 
@@ -89,16 +88,12 @@ class StepCalls:
             skipped = self.rejected and slot.state == "waiting"
             self._results.setdefault(index, SKIPPED if skipped else INTERRUPTED)
             raise
-        except KimiTuiError as error:
+        except Exception as error:  # noqa: BLE001 - `run` raises it
             self._failure = error
         finally:
             self._end(index, slot)
 
     async def _result_of(self, index: int, slot: _Slot) -> ToolReturn:
-        try:
-            tool, params = self._toolset.find(slot.call)
-        except BadCall as error:
-            return failed(str(error), brief="invalid call")
         call = RunningCall(
             slot.call.id,
             slot.call.function.name,
@@ -106,11 +101,14 @@ class StepCalls:
             lambda: self._turn_of(index, slot),
         )
         try:
+            tool, params = self._toolset.find(slot.call)
             if tool.changes_things:
                 return await tool.run(params, call)
             await self._earlier_calls(index, changing_only=True)
             slot.state = "begun"
             return await tool.run(params, call)
+        except BadCall as error:
+            return failed(str(error), brief="invalid call")
         except ToolRejected as rejection:
             if rejection.ends_turn:
                 self._skip_waiting(slot)
@@ -146,17 +144,18 @@ class StepCalls:
 
 
 def result_message(call: ToolCall, result: ToolReturn) -> Message:
-    """`result` as the model reads it: a `<system>` note, then the output."""
+    """`result` as the model reads it."""
+    return Message("tool", result_content(result), tool_call_id=call.id)
+
+
+def result_content(result: ToolReturn) -> tuple[ContentPart, ...]:
+    """What the model reads of `result`: a `<system>` note, then the output."""
     note = result.message
     if result.is_error:
         note = f"ERROR: {note}"
     elif not note and not result.output:
         note = "The tool gave no output."
-    return Message(
-        "tool",
-        (*((system_note(note),) if note else ()), *as_parts(result.output)),
-        tool_call_id=call.id,
-    )
+    return (*((system_note(note),) if note else ()), *as_parts(result.output))
 
 
 def _rejection(rejection: ToolRejected) -> ToolReturn:

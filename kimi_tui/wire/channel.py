@@ -93,7 +93,7 @@ class Wire:
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
         self._commands: asyncio.Queue[_Given | None] = asyncio.Queue()
-        self._open_requests: dict[str, asyncio.Future[Answer]] = {}
+        self._open_requests: dict[str, tuple[Request, asyncio.Future[Answer]]] = {}
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
 
@@ -109,7 +109,7 @@ class Wire:
         if self._closed:
             raise WireClosed
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._open_requests[request.id] = future
+        self._open_requests[request.id] = (request, future)
         self.send(request)
         try:
             return await future
@@ -128,7 +128,7 @@ class Wire:
     def close(self) -> None:
         """End every subscription and the commands; open requests are cancelled."""
         self._closed = True
-        for future in list(self._open_requests.values()):
+        for _, future in list(self._open_requests.values()):
             future.cancel()
         for waiting in list(self._waiting):
             waiting.cancel()
@@ -170,9 +170,15 @@ class Wire:
             raise WireClosed
 
     def answer(self, answer: Answer) -> bool:
-        """Answer a request. False when it is not open (any more): a replayed request can't be answered."""
-        future = self._open_requests.get(_request_id(answer))
-        if future is None or future.done():
+        """Answer a request.
+
+        False when it is not open (any more), such as a replayed one, or asks for another kind of answer.
+        """
+        asked = self._open_requests.get(_request_id(answer))
+        if asked is None:
+            return False
+        request, future = asked
+        if future.done() or not isinstance(answer, _ANSWERS[type(request)]):
             return False
         future.set_result(answer)
         return True
@@ -265,6 +271,13 @@ def _request_id(answer: Answer) -> str:
         case ToolCallResponse(tool_call_id=request_id):
             return request_id
 
+
+_ANSWERS: dict[type, type] = {
+    ApprovalRequest: ApprovalResponse,
+    QuestionRequest: QuestionResponse,
+    ToolCallRequest: ToolCallResponse,
+    HookRequest: HookResponse,
+}
 
 REQUESTS = (ApprovalRequest, QuestionRequest, ToolCallRequest, HookRequest)
 """For telling requests from events in a subscription."""

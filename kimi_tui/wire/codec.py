@@ -41,7 +41,10 @@ def decode(data: Any) -> Event | Request | Answer:
     """The message in `data`. Raises UnknownWireMessage; unknown fields are ignored."""
     if not isinstance(data, dict) or not isinstance(data.get("type"), str):
         raise UnknownWireMessage("A wire message is an object with a type and a payload.")
-    return unwrap(WireEnvelope(data["type"], data.get("payload") or {}))
+    payload = data.get("payload") or {}
+    if not isinstance(payload, dict):
+        raise UnknownWireMessage(f"The payload of {data['type']} is no object.")
+    return unwrap(WireEnvelope(data["type"], payload))
 
 
 def unwrap(wrapped: WireEnvelope) -> Event | Request | Answer:

@@ -70,7 +70,11 @@ async def test_a_torn_last_line_costs_itself_only(tmp_path: Path) -> None:
     wire.close()
     await recorder.run()
 
-    assert {key: value.output for key, value in recorded_results(path).items()} == {"1": "one", "2": "two"}
+    results = recorded_results(path)
+    assert {key: [value.output for value in values] for key, values in results.items()} == {
+        "1": ["one"],
+        "2": ["two"],
+    }
 
 
 async def test_a_disk_that_refuses_costs_the_recording_only(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def test_turns_and_steps_come_back_as_they_were() -> None:
         Message("assistant", (TextPart("one file"),)),
         user_message("thanks"),
     ]
-    assert list(replayed(history, {"c1": ok("a.py", brief="1 entry")})) == [
+    assert list(replayed(history, {"c1": [ok("a.py", brief="1 entry")]})) == [
         TurnBegin("look"), StepBegin(1), ThinkPart("hm"), TextPart("looking"), CALL,
         ToolResult("c1", ToolReturn(output="a.py", display=(BriefBlock("1 entry"),))),
         StepBegin(2), TextPart("one file"), TurnEnd(steps=2), TurnBegin("thanks"), TurnEnd(),
@@ -34,6 +34,13 @@ def test_a_result_that_was_not_recorded_is_read_off_its_message() -> None:
     ]
     (result,) = [event for event in replayed(history, {}) if isinstance(event, ToolResult)]
     assert result.return_value == ToolReturn(True, (TextPart("ls: nope"),), "no such folder")
+
+
+def test_a_result_of_another_call_with_the_same_id_is_not_taken_for_it() -> None:
+    history = [user_message("x"), Message("assistant", (), (CALL,)), result_message(CALL, ok("here"))]
+    recorded = [ok("elsewhere", brief="a"), ok("here", brief="b"), ok("elsewhere", brief="c")]
+    (result,) = [event for event in replayed(history, {"c1": recorded}) if isinstance(event, ToolResult)]
+    assert result.return_value == ok("here", brief="b")
 
 
 def test_the_programs_own_notes_are_left_out() -> None:

@@ -1,0 +1,88 @@
+"""What an engine promises of the order of its events (`wire/events.py`), checked."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from kimi_tui.base.content import TextPart, ThinkPart
+from kimi_tui.base.message import ToolCall, ToolCallPart
+from kimi_tui.wire.events import (
+    ApprovalResponse,
+    ReplayBegin,
+    ReplayEnd,
+    RequestClosed,
+    StepBegin,
+    StepInterrupted,
+    StepRetry,
+    ToolOutput,
+    ToolResult,
+    TurnBegin,
+    TurnEnd,
+)
+from kimi_tui.wire.requests import ApprovalRequest
+
+
+class Order:
+    """Follows the events and fails where a promise is broken."""
+
+    def __init__(self) -> None:
+        self.in_turn = False
+        self.step = 0
+        self.open_calls: set[str] = set()
+        self.ended_calls: set[str] = set()
+        self.speaking = False
+        self.requests: set[str] = set()
+
+    def take(self, event: Any) -> None:
+        match event:
+            case TurnBegin():
+                assert not self.in_turn, "a turn began within a turn"
+                self.in_turn, self.step = True, 0
+            case TurnEnd():
+                assert self.in_turn, "a turn ended twice"
+                assert not self.open_calls, f"calls without a result: {self.open_calls}"
+                assert not self.requests, "a request is open after its turn"
+                self.in_turn = False
+            case StepBegin(n=n):
+                assert self.in_turn
+                assert n == self.step + 1, f"step {n} came after step {self.step}"
+                assert not self.open_calls, f"calls without a result: {self.open_calls}"
+                self.step, self.speaking = n, True
+                self.ended_calls = set()
+            case TextPart() | ThinkPart() | ToolCallPart():
+                assert self.speaking, "the model spoke outside of its step"
+            case ToolCall(id=call_id):
+                assert self.speaking
+                assert call_id not in self.open_calls | self.ended_calls
+                self.open_calls.add(call_id)
+            case StepRetry() | StepInterrupted():
+                self.open_calls = set()
+                self.speaking = isinstance(event, StepRetry)
+            case ToolResult(tool_call_id=call_id):
+                assert call_id in self.open_calls, f"a result too many for {call_id}"
+                self.open_calls.remove(call_id)
+                self.ended_calls.add(call_id)
+                self.speaking = False
+            case ToolOutput(tool_call_id=call_id):
+                assert call_id in self.open_calls
+            case ApprovalRequest(id=request_id):
+                self.requests.add(request_id)
+            case ApprovalResponse(request_id=request_id) | RequestClosed(request_id=request_id):
+                self.requests.remove(request_id)
+
+
+def assert_promises_are_kept(events: Iterable[Any]) -> None:
+    """Fail unless `events`, all of an engine's life, come in the order that it promises."""
+    order = Order()
+    replaying = False
+    for event in events:
+        match event:
+            case ReplayBegin():
+                assert not replaying
+                replaying = True
+            case ReplayEnd():
+                assert replaying
+                assert not order.in_turn
+                replaying = False
+        order.take(event)
+    assert not order.in_turn, "a turn never ended"
+    assert not replaying
