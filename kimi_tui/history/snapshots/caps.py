@@ -1,0 +1,24 @@
+"""Caps: how much of a work dir is covered, and how much of it is kept for how long."""
+
+from dataclasses import dataclass
+
+MB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """Sizes are bytes of content, before compression unless it says otherwise."""
+
+    file: int = 16 * MB
+    """Files that are larger are not covered."""
+    capture: int = 1024 * MB
+    """How much new content one capture takes in; the files beyond are not covered."""
+    files: int = 400_000
+    """In a work dir with more files than this, only those that tools name are covered."""
+    project: int = 4096 * MB
+    """How much a project's store may take on disk before its oldest states go."""
+    age_days: float = 60.0
+    """States that are older go when they are collected."""
+
+
+DEFAULT_CAPS = Caps()

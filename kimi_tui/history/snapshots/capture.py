@@ -1,0 +1,210 @@
+"""Capture: looking at the work dir and recording what became of it, and by whom."""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
+from kimi_tui.history.snapshots.entry import Changes, Entries, Entry
+from kimi_tui.history.snapshots.known import Key, Known, load_known, save_known
+from kimi_tui.history.snapshots.look import Look, apply_keys, look_at_paths, look_at_scan
+from kimi_tui.history.snapshots.manifest import ManifestMissing
+from kimi_tui.history.snapshots.owner import COVERAGE, YOU, Owner
+from kimi_tui.history.snapshots.scan import Scan, Scanner, TooManyFiles
+from kimi_tui.history.snapshots.store import ProjectStore
+
+_WORTH_SAVING = 1000
+"""After reading so many files, what is known is saved at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A state that was recorded."""
+
+    manifest: str
+    changes: Changes
+    """Since the state before it."""
+    before: dict[str, Entry | None] = field(default_factory=dict)
+    """What the changed paths were."""
+
+
+class Capture:
+    """The states of one work dir, as one session sees them.
+
+    Its methods block, and are called one at a time. Every one may raise OSError; nothing is recorded then,
+    and the next one finds the same changes again.
+    """
+
+    def __init__(self, store: ProjectStore, *, caps: Caps = DEFAULT_CAPS) -> None:
+        self._store = store
+        self._root = store.work_dir
+        self._caps = caps
+        self._known = Known()
+        self._entries: dict[str, Entry] = {}
+        self._head: str | None = None
+        self._strays: set[str] | None = None
+        """Covered paths that a scan doesn't come by, since only a tool named them; None before a scan."""
+        self._unreadable: dict[str, str] = {}
+        self.named_only = _why_named_only(store.work_dir)
+        """Why only the files that tools name are covered; empty when all are."""
+
+    @property
+    def head(self) -> str | None:
+        """The newest state."""
+        return self._head
+
+    @property
+    def entries(self) -> Entries:
+        """What the newest state holds."""
+        return self._entries
+
+    @property
+    def not_covered(self) -> dict[str, str]:
+        """What is not covered, and why."""
+        omitted = {path: entry.ref for path, entry in self._entries.items() if entry.kind == "omitted"}
+        return omitted | {path or ".": f"the folder: {why}" for path, why in self._unreadable.items()}
+
+    def open(self, earlier: str | None = None) -> None:
+        """Go on from where the session ended, else from its state `earlier`, else from the project's last."""
+        manifests = self._store.manifests
+        saved = load_known(self._store.known_file)
+        candidates = [manifests.newest(self._store.session), earlier, saved[1] if saved else None]
+        for manifest in candidates:
+            if manifest is not None:
+                try:
+                    self._entries = manifests.entries(manifest)
+                except ManifestMissing:
+                    continue
+                self._head = manifest
+                break
+        if saved is not None:
+            self._known = saved[0]
+            self._distrust_others(saved[1])
+
+    def capture(
+        self,
+        owner: Owner = YOU,
+        *,
+        paths: Iterable[str] | None = None,
+        always: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Captured:
+        """Record how the work dir differs from the newest state, if it does or `always`.
+
+        With `paths` only these are looked at, and the folders they lie in.
+        """
+        if paths is not None:
+            paths = list(paths)
+            look = look_at_paths(
+                self._root, paths, entries=self._entries, blobs=self._store.blobs, caps=self._caps
+            )
+            scan = None
+            if self._strays is not None:
+                self._strays |= {path for path in (*paths, *look.changes) if self._key(path) is None}
+        else:
+            scan, look = self._look_at_all(progress)
+        return self._record(owner, scan, look, always=always)
+
+    def save(self) -> None:
+        """Let the next session know what is known."""
+        if self._head is not None and self._strays is not None and not self.named_only:
+            save_known(self._store.disk, self._store.known_file, self._known, self._head)
+
+    def key(self, path: str) -> Key | None:
+        """What tells whether a path is still as the newest state has it; None or empty when nothing does."""
+        return self._key(path)
+
+    def _look_at_all(self, progress: Callable[[int], None] | None) -> tuple[Scan | None, Look]:
+        scan = self._scan(progress)
+        if scan is None:
+            strays = set(self._strays or ()) | self._entries.keys()
+            return None, self._look_at_strays(strays, Look())
+        look = look_at_scan(self._root, scan, entries=self._entries, blobs=self._store.blobs, caps=self._caps)
+        self._unreadable = scan.unreadable
+        return scan, look
+
+    def _scan(self, progress: Callable[[int], None] | None) -> Scan | None:
+        if self.named_only:
+            return None
+        try:
+            return Scanner(self._root, self._known, max_files=self._caps.files, progress=progress).run()
+        except TooManyFiles:
+            self.named_only = f"there are more than {self._caps.files:,} files in it"
+            return None
+
+    def _record(self, owner: Owner, scan: Scan | None, look: Look, *, always: bool) -> Captured:
+        if scan is not None:
+            scan.apply_to(self._known)
+            apply_keys(self._known, look)
+            strays = self._strays
+            if strays is None:
+                strays = {path for path in self._entries if self._key(path) is None} - set(scan.ended)
+            strays = {path for path in strays if path not in look.changes and not self._is_blind_to(path)}
+            self._strays = strays
+            self._look_at_strays(strays, look)
+        else:
+            apply_keys(self._known, look)
+            if self._strays is None and self.named_only:
+                self._strays = set()
+        try:
+            return self._append(owner, look, always=always)
+        except OSError:
+            self._known, self._strays = Known(), None  # so that the next one finds the same changes again
+            raise
+
+    def _append(self, owner: Owner, look: Look, *, always: bool) -> Captured:
+        if look.coverage:
+            self._head = self._appended(COVERAGE, look.coverage)
+        before = {path: self._entries.get(path) for path in look.changes}
+        if look.changes or always or self._head is None:
+            self._head = self._appended(owner, look.changes)
+        return Captured(self._head, look.changes, before)
+
+    def _appended(self, owner: Owner, changes: Changes) -> str:
+        entries = dict(self._entries)
+        for path, entry in changes.items():
+            if entry is None:
+                entries.pop(path, None)
+            else:
+                entries[path] = entry
+        head = self._store.manifests.append(self._head, owner, changes, entries)
+        self._entries = entries
+        return head
+
+    def _look_at_strays(self, strays: set[str], look: Look) -> Look:
+        if strays:
+            found = look_at_paths(
+                self._root, strays, entries=self._entries, blobs=self._store.blobs, caps=self._caps
+            )
+            look.changes |= {path: entry for path, entry in found.changes.items() if path in strays}
+        return look
+
+    def _key(self, path: str) -> Key | None:
+        folder, _, name = path.rpartition("/")
+        known = self._known.folders.get(folder)
+        return known.keys.get(name) if known is not None else None
+
+    def _is_blind_to(self, path: str) -> bool:
+        """Whether a path lies in a folder that could not be read: what was known of it stands."""
+        return any(path == folder or path.startswith(f"{folder}/") for folder in self._unreadable)
+
+    def _distrust_others(self, manifest: str) -> None:
+        """Keep what is known only of what this state and the one it was known of have in common."""
+        if manifest == self._head:
+            return
+        try:
+            others = self._store.manifests.entries(manifest)
+        except ManifestMissing:
+            self._known = Known()
+            return
+        for path in {*others, *self._entries}:
+            if others.get(path) != self._entries.get(path):
+                self._known.forget(path)
+
+
+def _why_named_only(work_dir: Path) -> str:
+    real = os.path.realpath(work_dir)
+    if real == os.path.realpath(Path.home()):
+        return "it is the home folder"
+    return "it is the whole file system" if real == os.sep else ""

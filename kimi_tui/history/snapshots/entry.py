@@ -1,0 +1,44 @@
+"""Entries: what a path of the work dir is at one moment, and the path's own form.
+
+Paths are relative to the work dir, with `/`. File names are bytes: those that are no UTF-8 are held with
+surrogate escapes, as `os.fsdecode` makes them, which JSON in ASCII carries unharmed.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
+
+Kind = Literal["file", "link", "folder", "omitted"]
+
+
+class Entry(NamedTuple):
+    """A file, symbolic link or folder; or something that is not covered. Two equal ones hold the same."""
+
+    kind: Kind
+    mode: int
+    """The permission bits."""
+    size: int
+    ref: str
+    """Of a file the digest of its content; of a link its target; of what is omitted, why."""
+    version: int = 0
+    """Of what is omitted its mtime in ns, to tell whether it changed."""
+
+
+Entries = Mapping[str, Entry]
+Changes = Mapping[str, Entry | None]
+"""Path -> what it became; None for what is gone."""
+
+
+def parents_of(path: str) -> Iterator[str]:
+    """The folders that a path lies in, the nearest first, without the work dir itself."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def changes_between(before: Entries, after: Entries) -> dict[str, Entry | None]:
+    """What became of `before` in `after`."""
+    changes: dict[str, Entry | None] = {
+        path: entry for path, entry in after.items() if before.get(path) != entry
+    }
+    changes |= {path: None for path in before if path not in after}
+    return changes

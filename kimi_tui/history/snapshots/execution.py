@@ -1,0 +1,182 @@
+"""Execution: carrying a plan out, so that a kill at any instruction leaves it to be completed.
+
+A write-ahead file says what is to become of each path before the first one is touched, and goes when all are
+done. What is found at the next start is completed: a path that is as it was before is changed, one that is as
+it should be is left, and one that is neither was changed by somebody since and is left, too.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from kimi_tui.base.identity import new_uid
+from kimi_tui.base.paths import make_private_dir
+from kimi_tui.history.disk import Disk, discard, replace_file
+from kimi_tui.history.snapshots.blobs import BlobStore
+from kimi_tui.history.snapshots.caps import Caps
+from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.history.snapshots.look import look_at_paths
+from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, Placer, Refused, WorkDisk
+from kimi_tui.history.snapshots.plan import PlanItem
+
+Phase = Literal["remove", "remove folders", "make folders", "put", "modes"]
+_PHASES: tuple[Phase, ...] = ("remove", "remove folders", "make folders", "put", "modes")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is to become of one path."""
+
+    path: str
+    now: Entry | None
+    then: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a plan."""
+
+    done: tuple[str, ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+    """Paths that were left as they were, and why."""
+
+
+class Executor:
+    """Carries plans out in one work dir. Its methods block."""
+
+    def __init__(
+        self,
+        root: Path,
+        journals: Path,
+        blobs: BlobStore,
+        *,
+        disk: Disk,
+        work_disk: WorkDisk = LOCAL_WORK_DISK,
+    ) -> None:
+        self._root = root
+        self._journals = journals
+        self._blobs = blobs
+        self._disk = disk
+        self._placer = Placer(root, blobs, work_disk)
+        self._work_disk = work_disk
+
+    def execute(self, items: Iterable[PlanItem]) -> Outcome:
+        """Carry `items` out. Raises OSError when not even the intention could be written down."""
+        steps = [Step(item.path, item.now, item.then) for item in items]
+        if not steps:
+            return Outcome()
+        uid = new_uid()
+        journal = self._journals / f"{uid}.json"
+        make_private_dir(self._journals)
+        record = {"root": str(self._root), "steps": [[step.path, step.now, step.then] for step in steps]}
+        replace_file(self._disk, journal, [json.dumps(record, separators=(",", ":")).encode("ascii")])
+        outcome = self._carry_out(steps, uid)
+        discard(self._disk, journal)
+        return outcome
+
+    def complete(self) -> Outcome | None:
+        """Complete what a killed process left; None when there is nothing."""
+        outcome: Outcome | None = None
+        for journal in sorted(self._journals.glob("*.json")):
+            if (steps := _steps(journal, self._root)) is not None:
+                self._clear_away(steps, journal.stem)
+                found = self._carry_out(steps, journal.stem)
+                before = outcome or Outcome()
+                outcome = Outcome(before.done + found.done, before.failed + found.failed)
+            discard(self._disk, journal)
+        return outcome
+
+    def _carry_out(self, steps: list[Step], uid: str) -> Outcome:
+        failed: dict[str, str] = {}
+        found = self._found(steps)
+        todo = []
+        for number, step in enumerate(steps):
+            is_now = found.get(step.path, step.now)
+            removed_already = is_now is None and _kind(step.now) != _kind(step.then)
+            if is_now == step.then:
+                continue
+            if is_now != step.now and not removed_already and not _is_half_made(is_now, step.then):
+                failed[step.path] = "it changed meanwhile"
+            else:
+                todo.append((number, step))
+        for phase in _PHASES:
+            deepest_first = phase == "remove folders"
+            for number, step in sorted(todo, key=lambda one: one[1].path, reverse=deepest_first):
+                if step.path in failed:
+                    continue
+                try:
+                    self._do(phase, step, f".kimi-tui-{uid}-{number}")
+                except (OSError, Refused) as error:
+                    failed[step.path] = getattr(error, "strerror", None) or str(error)
+        done = tuple(step.path for step in steps if step.path not in failed)
+        return Outcome(done, tuple(failed.items()))
+
+    def _do(self, phase: Phase, step: Step, temporary: str) -> None:
+        now, then = _kind(step.now), _kind(step.then)
+        if phase == "remove" and now in {"file", "link"} and then in {None, "folder"}:
+            self._placer.remove(step.path)
+        elif phase == "remove folders" and now == "folder" and then != "folder":
+            if not self._placer.remove_folder(step.path) and then is not None:
+                raise Refused("something is in the folder")
+        elif phase == "make folders" and then == "folder":
+            self._placer.make_folder(step.path)
+        elif phase == "put" and step.then is not None and then in {"file", "link"}:
+            self._put(step, step.then, temporary)
+        elif phase == "modes" and step.then is not None and then == "folder":
+            self._placer.set_mode(step.path, step.then.mode)
+
+    def _put(self, step: Step, then: Entry, temporary: str) -> None:
+        try:
+            self._placer.put(step.path, then, temporary=temporary)
+        except OSError:
+            with contextlib.suppress(OSError):
+                self._work_disk.unlink((self._root / step.path).with_name(temporary))
+            raise
+
+    def _found(self, steps: list[Step]) -> dict[str, Entry | None]:
+        """What is at the paths now, where that differs from what the plan knew."""
+        expected = {step.path: step.now for step in steps if step.now is not None}
+        paths = [step.path for step in steps if _is_reachable(self._root, step.path)]
+        look = look_at_paths(self._root, paths, entries=expected, blobs=self._blobs, caps=Caps())
+        return {path: entry for path, entry in look.changes.items() if path in set(paths)}
+
+    def _clear_away(self, steps: list[Step], uid: str) -> None:
+        """Take away what was written to be renamed."""
+        for number, step in enumerate(steps):
+            if _is_reachable(self._root, step.path):
+                with contextlib.suppress(OSError):
+                    self._work_disk.unlink((self._root / step.path).with_name(f".kimi-tui-{uid}-{number}"))
+
+
+def _is_reachable(root: Path, path: str) -> bool:
+    """Whether no link and no `..` lies on the way to `path`."""
+    folder = os.path.dirname(path)  # noqa: PTH120
+    return os.path.realpath(root / folder) == os.path.join(os.path.realpath(root), folder).rstrip("/")  # noqa: PTH118
+
+
+def _is_half_made(found: Entry | None, then: Entry | None) -> bool:
+    """Whether a folder is there that has still to get its mode."""
+    return _kind(found) == _kind(then) == "folder"
+
+
+def _kind(entry: Entry | None) -> str | None:
+    return entry.kind if entry is not None else None
+
+
+def _steps(journal: Path, root: Path) -> list[Step] | None:
+    """What a write-ahead file says; None when it is of no use."""
+    try:
+        record: dict[str, Any] = json.loads(journal.read_bytes())
+        if record["root"] != str(root):
+            return None
+        return [Step(path, _entry(now), _entry(then)) for path, now, then in record["steps"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _entry(fields: list[Any] | None) -> Entry | None:
+    return Entry(*fields) if fields is not None else None

@@ -1,0 +1,161 @@
+"""The file history: the states of one work dir in one session, and the ways back to them."""
+
+import logging
+from collections.abc import Callable, Collection, Iterable
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
+from kimi_tui.history.snapshots.capture import Capture, Captured
+from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.history.snapshots.execution import Executor, Outcome
+from kimi_tui.history.snapshots.manifest import ManifestMissing
+from kimi_tui.history.snapshots.matching import changed_lines, lines_of
+from kimi_tui.history.snapshots.owner import YOU, Owner
+from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, WorkDisk
+from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
+from kimi_tui.history.snapshots.planning import Planner, text_of
+from kimi_tui.history.snapshots.store import ProjectStore
+
+logger = logging.getLogger(__name__)
+
+
+class FileHistory:
+    """Captures, plans and goes back. Its methods block, and are called one at a time.
+
+    Those that touch the disk raise OSError; a failed capture costs coverage, nothing else.
+    """
+
+    def __init__(
+        self, store: ProjectStore, *, caps: Caps = DEFAULT_CAPS, work_disk: WorkDisk = LOCAL_WORK_DISK
+    ) -> None:
+        self._store = store
+        self._capture = Capture(store, caps=caps)
+        self._executor = Executor(
+            store.work_dir, store.folder / "reverts", store.blobs, disk=store.disk, work_disk=work_disk
+        )
+        self._sessions = {store.session}
+
+    @property
+    def named_only(self) -> str:
+        """Why only the files that tools name are covered; empty when all are."""
+        return self._capture.named_only
+
+    @property
+    def not_covered(self) -> dict[str, str]:
+        """Which paths are not covered, and why."""
+        return self._capture.not_covered
+
+    def open(self, earlier: Collection[str] = ()) -> Outcome | None:
+        """Go on from where the session ended, or from the last of its `earlier` states.
+
+        A revert that was interrupted is completed first; the outcome says what became of it. The sessions
+        that made the earlier states, of which this may be a fork, count as this one.
+        """
+        self._store.open()
+        for manifest in earlier:
+            if (session := manifest.rpartition(":")[0].rpartition(".")[0]) != "":
+                self._sessions.add(session)
+        self._capture.open(list(earlier)[-1] if earlier else None)
+        outcome = self._executor.complete()
+        if outcome is not None and outcome.done:
+            self._capture.capture(self._revert, paths=outcome.done)
+        return outcome
+
+    def close(self) -> None:
+        """Let the next session know what is known, and let go of the store."""
+        try:
+            self._capture.save()
+        except OSError:
+            logger.warning("what is known of the work dir could not be saved", exc_info=True)
+        finally:
+            self._store.close()
+
+    def capture(
+        self,
+        owner: Owner = YOU,
+        *,
+        paths: Iterable[str] | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Captured:
+        """Record what changed since the last state; `owner` did it."""
+        always = bool(owner.command)
+        return self._capture.capture(owner, paths=paths, always=always, progress=progress)
+
+    def plan(self, target: str) -> Plan:
+        """What going to the state `target` would do. Raises KimiTuiError when it isn't kept, OSError."""
+        head = self._capture.capture().manifest
+        manifests = self._store.manifests
+        try:
+            then = manifests.entries(target)
+            records = manifests.since(target, head)
+        except ManifestMissing as error:
+            raise KimiTuiError(
+                "The files' state at that checkpoint is not kept any more.",
+                hint="Revert the conversation only, or to another checkpoint.",
+            ) from error
+        planner = Planner(self._store.blobs, sessions=self._sessions)
+        return planner.plan(target, head, records, self._capture.entries, then)
+
+    def execute(self, plan: Plan, ticked: Collection[str]) -> tuple[Outcome, Captured]:
+        """Carry out the items of `plan` whose paths are ticked; what became of them, and the state then.
+
+        What changed since the plan was made is left as it is.
+        """
+        self._capture.capture()
+        items = [item for item in plan.items if item.path in ticked and item.can_be_ticked]
+        outcome = self._executor.execute(items)
+        return outcome, self._capture.capture(
+            self._revert, paths=[item.path for item in items if item.path in outcome.done]
+        )
+
+    def texts(self, item: PlanItem) -> tuple[str, str] | None:
+        """What the file holds and what it will hold; None when that can't be shown as text."""
+        texts = [text_of(self._store.blobs, entry) for entry in (item.now, item.then)]
+        if texts[0] is None or texts[1] is None:
+            return None
+        return texts[0].decode("utf-8", "replace"), texts[1].decode("utf-8", "replace")
+
+    def counted(self, captured: Captured) -> tuple[int, int]:
+        """How many lines the changes added, and how many they removed."""
+        added = removed = 0
+        for path, entry in captured.changes.items():
+            more, fewer = self._counts(captured.before.get(path), entry)
+            added, removed = added + more, removed + fewer
+        return added, removed
+
+    def difference(self, before: str, after: str) -> list[PlanItem]:
+        """How the files differ between two states, as going from the one to the other would.
+
+        Raises KimiTuiError when one of them isn't kept.
+        """
+        try:
+            old, new = self._store.manifests.entries(before), self._store.manifests.entries(after)
+        except ManifestMissing as error:
+            raise KimiTuiError(
+                "The files' state at one of those checkpoints is not kept any more.",
+                hint="`kimi-tui checkpoints list` says which are.",
+            ) from error
+        items = []
+        for path in sorted({*old, *new}):
+            now, then = old.get(path), new.get(path)
+            if now != then:
+                added, removed = self._counts(now, then)
+                action: Action = "delete" if then is None else "recreate" if now is None else "restore"
+                items.append(
+                    PlanItem(path=path, action=action, now=now, then=then, added=added, removed=removed)
+                )
+        return items
+
+    def call(self, *, call: str, tool: str, command: str = "") -> Owner:
+        """The owner of what a tool call changes."""
+        return Owner(who="call", session=self._store.session, call=call, tool=tool, command=command)
+
+    @property
+    def _revert(self) -> Owner:
+        return Owner(who="revert", session=self._store.session)
+
+    def _counts(self, before: Entry | None, after: Entry | None) -> tuple[int, int]:
+        old, new = text_of(self._store.blobs, before), text_of(self._store.blobs, after)
+        if old is None or new is None:
+            return 0, 0
+        return changed_lines(lines_of(old), lines_of(new))

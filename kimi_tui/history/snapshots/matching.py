@@ -1,0 +1,75 @@
+"""Matching: which lines of one text are lines of another, by Myers's greedy algorithm with a bound.
+
+Source: E. W. Myers, “An O(ND) Difference Algorithm and Its Variations” (1986).
+"""
+
+from collections.abc import Sequence
+
+MAX_DIFFERENCE = 1500
+"""Texts that differ in more lines count as wholly different between their common beginning and end."""
+
+Pairs = list[tuple[int, int]]
+
+
+def matching(a: Sequence[bytes], b: Sequence[bytes]) -> Pairs:
+    """Pairs of indices of equal lines, rising in both."""
+    start, end = 0, 0
+    least = min(len(a), len(b))
+    while start < least and a[start] == b[start]:
+        start += 1
+    while end < least - start and a[-1 - end] == b[-1 - end]:
+        end += 1
+    pairs = [(index, index) for index in range(start)]
+    middle = _myers(a[start : len(a) - end], b[start : len(b) - end])
+    pairs += [(i + start, j + start) for i, j in middle]
+    pairs += [(len(a) - index, len(b) - index) for index in range(end, 0, -1)]
+    return pairs
+
+
+def changed_lines(a: Sequence[bytes], b: Sequence[bytes]) -> tuple[int, int]:
+    """How many lines of `b` are new, and how many of `a` are gone."""
+    common = len(matching(a, b))
+    return len(b) - common, len(a) - common
+
+
+def lines_of(text: bytes) -> list[bytes]:
+    """The lines with their line ends; the last one may have none."""
+    lines = text.split(b"\n")
+    last = lines.pop()
+    return [line + b"\n" for line in lines] + ([last] if last else [])
+
+
+def _myers(a: Sequence[bytes], b: Sequence[bytes]) -> Pairs:
+    if not a or not b:
+        return []
+    furthest = {1: 0}
+    trace: list[dict[int, int]] = []
+    for depth in range(min(len(a) + len(b), MAX_DIFFERENCE) + 1):
+        trace.append({k: furthest[k] for k in range(-depth - 1, depth + 2) if k in furthest})
+        for k in range(-depth, depth + 1, 2):
+            down = k == -depth or (k != depth and furthest[k - 1] < furthest[k + 1])
+            x = furthest[k + 1] if down else furthest[k - 1] + 1
+            while x < len(a) and 0 <= x - k < len(b) and a[x] == b[x - k]:
+                x += 1
+            furthest[k] = x
+            if x >= len(a) and x - k >= len(b):
+                return _back(trace, len(a), len(b))
+    return []
+
+
+def _back(trace: list[dict[int, int]], x: int, y: int) -> Pairs:
+    """Walk back from the end to the beginning; the diagonals are the pairs."""
+    pairs: Pairs = []
+    for depth in range(len(trace) - 1, -1, -1):
+        furthest = trace[depth]
+        k = x - y
+        down = k == -depth or (k != depth and furthest[k - 1] < furthest[k + 1])
+        before_k = k + 1 if down else k - 1
+        before_x = furthest[before_k] if depth else 0
+        before_y = before_x - before_k if depth else 0
+        while x > before_x and y > before_y:
+            x, y = x - 1, y - 1
+            pairs.append((x, y))
+        x, y = before_x, before_y
+    pairs.reverse()
+    return pairs

@@ -1,0 +1,182 @@
+"""Placing: making a path of the work dir what an entry says; at any time it is the old or the new."""
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+from typing import Protocol
+
+from kimi_tui.history.disk import LocalDisk, write_all
+from kimi_tui.history.snapshots.blobs import BlobMissing, BlobStore
+from kimi_tui.history.snapshots.entry import Entry, parents_of
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_FOLDER_MODE = 0o755
+
+
+class WorkDisk(Protocol):
+    """The system calls that change a work dir; each raises OSError. See `history.disk.Disk`."""
+
+    def open(self, path: Path, flags: int) -> int:
+        """Open a file."""
+        ...
+
+    def write(self, file: int, data: memoryview) -> int:
+        """Write some of `data`."""
+        ...
+
+    def fsync(self, file: int) -> None:
+        """Return when what was written is on the medium."""
+        ...
+
+    def truncate(self, file: int, size: int) -> None:
+        """Cut the file off."""
+        ...
+
+    def close(self, file: int) -> None:
+        """Close the descriptor."""
+        ...
+
+    def link(self, existing: Path, name: Path) -> None:
+        """Give a file a second name."""
+        ...
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Rename over whatever has the new name."""
+        ...
+
+    def unlink(self, path: Path) -> None:
+        """Take a name away."""
+        ...
+
+    def mkdir(self, path: Path) -> None:
+        """Make a folder."""
+        ...
+
+    def rmdir(self, path: Path) -> None:
+        """Remove an empty folder."""
+        ...
+
+    def symlink(self, target: str, path: Path) -> None:
+        """Make a symbolic link."""
+        ...
+
+    def chmod(self, path: Path, mode: int) -> None:
+        """Set the permission bits of what is no link."""
+        ...
+
+
+class LocalWorkDisk(LocalDisk):
+    """The operating system's."""
+
+    def mkdir(self, path: Path) -> None:
+        """`WorkDisk.mkdir`."""
+        path.mkdir(mode=0o700)
+
+    def rmdir(self, path: Path) -> None:
+        """`WorkDisk.rmdir`."""
+        path.rmdir()
+
+    def symlink(self, target: str, path: Path) -> None:
+        """`WorkDisk.symlink`."""
+        path.symlink_to(target)
+
+    def chmod(self, path: Path, mode: int) -> None:
+        """`WorkDisk.chmod`."""
+        path.chmod(mode)
+
+
+LOCAL_WORK_DISK = LocalWorkDisk()
+
+
+class Refused(Exception):
+    """A path can't be changed; the text says why."""
+
+
+class Placer:
+    """Changes paths below one work dir. Each method may raise OSError and Refused."""
+
+    def __init__(self, root: Path, blobs: BlobStore, disk: WorkDisk) -> None:
+        self._root = root
+        self._blobs = blobs
+        self._disk = disk
+
+    def whole_path(self, path: str) -> Path:
+        """Where `path` is. Raises Refused when it isn't below the work dir or a folder on the way is none."""
+        if not is_inside(path):
+            raise Refused("it is not in the work dir")
+        for folder in parents_of(path):
+            try:
+                info = (self._root / folder).lstat()
+            except FileNotFoundError:
+                continue
+            if not stat.S_ISDIR(info.st_mode):
+                raise Refused(f"{folder} is no folder any more")
+        return self._root / path
+
+    def remove(self, path: str) -> None:
+        """Take away a file or a link, if it is there."""
+        whole = self.whole_path(path)
+        with contextlib.suppress(FileNotFoundError):
+            self._disk.unlink(whole)
+
+    def remove_folder(self, path: str) -> bool:
+        """Remove a folder. False when something is in it."""
+        whole = self.whole_path(path)
+        try:
+            self._disk.rmdir(whole)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            if any(whole.iterdir()):
+                return False
+            raise
+        return True
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder that only the owner can use for now, if it isn't there."""
+        whole = self.whole_path(path)
+        self._make_parents(path)
+        if not whole.is_dir():
+            self._disk.mkdir(whole)
+
+    def set_mode(self, path: str, mode: int) -> None:
+        """Set the permission bits of a file or folder."""
+        self._disk.chmod(self.whole_path(path), mode)
+
+    def put(self, path: str, entry: Entry, *, temporary: str) -> None:
+        """Put a file or a link in place of what is there. `temporary` is its name until it is whole."""
+        whole = self.whole_path(path)
+        self._make_parents(path)
+        beside = whole.with_name(temporary)
+        if entry.kind == "link":
+            self._disk.symlink(entry.ref, beside)
+        else:
+            self._write(beside, entry)
+        self._disk.rename(beside, whole)
+
+    def _make_parents(self, path: str) -> None:
+        """Make the folders on the way that the user removed."""
+        for folder in reversed(list(parents_of(path))):
+            if not (self._root / folder).is_dir():
+                self._disk.mkdir(self._root / folder)
+                self._disk.chmod(self._root / folder, _FOLDER_MODE)
+
+    def _write(self, path: Path, entry: Entry) -> None:
+        try:
+            content = self._blobs.read(entry.ref)
+        except BlobMissing as error:
+            raise Refused("its content is not kept any more") from error
+        file = self._disk.open(path, _NEW)
+        try:
+            write_all(self._disk, file, content)
+            self._disk.fsync(file)
+        finally:
+            self._disk.close(file)
+        self._disk.chmod(path, entry.mode)
+
+
+def is_inside(path: str) -> bool:
+    """Whether a relative path stays below where it starts."""
+    return bool(path) and not path.startswith("/") and not {"", ".", ".."} & set(path.split("/"))

@@ -1,0 +1,140 @@
+"""A project's store: its folder under the share dir, and that nothing is collected while it is used."""
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kimi_tui.base.errors import SessionError
+from kimi_tui.base.paths import make_private_dir, work_dir_key
+from kimi_tui.history.disk import LOCAL_DISK, Disk
+from kimi_tui.history.snapshots.blobs import BlobStore
+from kimi_tui.history.snapshots.caps import Caps
+from kimi_tui.history.snapshots.manifest import ManifestLog, segment_of
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a store takes on disk, in bytes and files."""
+
+    contents: int
+    manifests: int
+    states: int
+
+
+class ProjectStore:
+    """`store/<project>`: `blobs/`, `packs/`, `manifests/`, `known` and `reverts/`."""
+
+    def __init__(self, share_dir: Path, work_dir: Path, session: str, *, disk: Disk = LOCAL_DISK) -> None:
+        self.folder = share_dir / "store" / work_dir_key(work_dir)
+        self.work_dir = work_dir
+        self.session = session
+        self.blobs = BlobStore(self.folder, disk=disk)
+        self.manifests = ManifestLog(self.folder / "manifests", session, disk=disk)
+        self.known_file = self.folder / "known"
+        self.disk = disk
+        self._lock: int | None = None
+
+    def open(self) -> None:
+        """Use the store: nothing is collected until `close`. Raises OSError."""
+        make_private_dir(self.folder)
+        self._lock = self._locked(fcntl.LOCK_SH)
+        self.blobs.open()
+
+    def close(self) -> None:
+        """Let go of the store. To close twice changes nothing."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def usage(self) -> Usage:
+        """What the store takes."""
+        return Usage(
+            contents=_size(self.folder / "blobs") + _size(self.folder / "packs"),
+            manifests=_size(self.folder / "manifests"),
+            states=sum(1 for _ in self.manifests.all()),
+        )
+
+    def prune(self, caps: Caps) -> int:
+        """Collect states that are older than the caps allow, then the oldest while the store is too large.
+
+        Returns how many bytes that freed. Raises SessionError when a session uses the store, OSError.
+        """
+        with self._alone():
+            before = _size(self.folder)
+            self._collect(time.time() - caps.age_days * 86400)
+            while _size(self.folder) > caps.project and (oldest := self._oldest()) is not None:
+                self._collect(oldest)
+            return before - _size(self.folder)
+
+    def _oldest(self) -> float | None:
+        """When the oldest segment was last written; None when there is only one left."""
+        times = sorted(self._last_times().values())
+        return times[0] if len(times) > 1 else None
+
+    def _last_times(self) -> dict[str, float]:
+        times: dict[str, float] = {}
+        for record in self.manifests.all():
+            name = segment_of(record.id)
+            times[name] = max(times.get(name, 0.0), record.time)
+        return times
+
+    def _collect(self, until: float) -> None:
+        """Forget the segments whose newest record is not after `until`, unless a later one builds on them."""
+        times = self._last_times()
+        builds_on: dict[str, set[str]] = {}
+        for record in self.manifests.all():
+            if record.whole is None and record.parent is not None:
+                builds_on.setdefault(segment_of(record.id), set()).add(segment_of(record.parent))
+        kept: set[str] = set()
+        todo = [name for name, last in times.items() if last > until]
+        while todo:
+            if (name := todo.pop()) not in kept:
+                kept.add(name)
+                todo += builds_on.get(name, ())
+        self.manifests.drop(times.keys() - kept)
+        self.blobs.keep_only({
+            entry.ref
+            for record in self.manifests.all()
+            for entries in (record.changes, record.whole or {})
+            for entry in entries.values()
+            if entry is not None and entry.kind == "file"
+        })  # fmt: skip
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        make_private_dir(self.folder)
+        try:
+            lock = self._locked(fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SessionError(
+                f"A session works in {self.work_dir} now.", hint="End it, then collect again."
+            ) from None
+        try:
+            yield
+        finally:
+            os.close(lock)
+
+    def _locked(self, how: int) -> int:
+        lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, how)
+        except BlockingIOError:
+            os.close(lock)
+            raise
+        except OSError:
+            pass  # this file system has no locks
+        return lock
+
+
+def _size(path: Path) -> int:
+    total = 0
+    for file in path.rglob("*"):
+        with contextlib.suppress(OSError):
+            if file.is_file():
+                total += file.stat().st_size
+    return total
