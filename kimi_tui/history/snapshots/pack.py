@@ -8,6 +8,7 @@ much as compressing 20 KB.
 
 import struct
 import zlib
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -22,6 +23,8 @@ _LEVEL = 1
 _RECORD = struct.Struct(">20sQIII")
 _FOOTER = struct.Struct(">QQ8s")
 _MAGIC = b"kimipck1"
+_FRAMES_AT_HAND = 8
+"""Files that lie together are mostly read together."""
 _AHEAD = 4
 """How many frames may wait for being compressed and written."""
 
@@ -41,6 +44,7 @@ class Pack:
     def __init__(self, path: Path, places: Mapping[str, Place]) -> None:
         self.path = path
         self.places = places
+        self._frames: OrderedDict[int, bytes] = OrderedDict()
 
     @classmethod
     def open(cls, path: Path) -> "Pack":
@@ -60,9 +64,13 @@ class Pack:
     def read(self, digest: str) -> bytes:
         """A blob's content. Raises OSError, zlib.error."""
         place = self.places[digest]
-        with self.path.open("rb") as file:
-            file.seek(place.offset)
-            content = zlib.decompress(file.read(place.length))
+        if (content := self._frames.get(place.offset)) is None:
+            with self.path.open("rb") as file:
+                file.seek(place.offset)
+                content = zlib.decompress(file.read(place.length))
+            self._frames[place.offset] = content
+            if len(self._frames) > _FRAMES_AT_HAND:
+                self._frames.popitem(last=False)
         return content[place.start : place.start + place.size]
 
 
