@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kimi_tui.agentspec.finding import find_agent
 from kimi_tui.agentspec.loading import load_agent_spec
@@ -13,10 +14,13 @@ from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.models import Models, ModelWish
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.rules import starting_rules
+from kimi_tui.engine.session_files import SessionFiles
+from kimi_tui.engine.time_travel import TimeTravel
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
+from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.limits import Limits
@@ -30,6 +34,9 @@ from kimi_tui.tools.shell.process import Shell
 from kimi_tui.tools.todo import TodoStore
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.channel import Wire
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.file_history import FileHistory
 
 
 async def open_engine(wire: Wire, options: EngineOptions) -> Engine:
@@ -92,6 +99,17 @@ async def _assemble(
     context = Context(session.context_file)
     resources.push_async_callback(context.close)
     await context.restore()
+    files = SessionFiles(
+        lambda: _file_history(options, session),
+        workspace=workspace,
+        earlier=[
+            checkpoint.files
+            for checkpoint in context.checkpoints
+            if checkpoint.files is not None and is_manifest(checkpoint.files)
+        ],
+        send=wire.send,
+    )
+    resources.push_async_callback(files.close)
     soul = Soul(
         agent=agent,
         context=context,
@@ -104,6 +122,7 @@ async def _assemble(
         dmailbox=dmailbox,
         spending=Spending(),
         send=wire.send,
+        file_states=files,
     )
     return Engine(
         wire=wire,
@@ -115,9 +134,18 @@ async def _assemble(
         approval=approval,
         todos=todos,
         models=models,
+        files=files,
+        time_travel=TimeTravel(session=session, context=context, files=files, send=wire.send),
         max_time_s=options.max_time_s,
         resources=resources.pop_all(),
     )
+
+
+def _file_history(options: EngineOptions, session: Session) -> "FileHistory":
+    from kimi_tui.history.snapshots.file_history import FileHistory
+    from kimi_tui.history.snapshots.store import ProjectStore
+
+    return FileHistory(ProjectStore(options.share_dir, session.work_dir, session.id))
 
 
 def _spec(options: EngineOptions, session: Session) -> ResolvedAgentSpec:

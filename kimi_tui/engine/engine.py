@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from contextlib import AsyncExitStack
-from typing import assert_never
+from typing import Literal, assert_never
 
 from kimi_tui.base.content import UserInput, text_of
 from kimi_tui.base.errors import KimiTuiError
@@ -13,7 +13,9 @@ from kimi_tui.engine.client_tools import client_tools
 from kimi_tui.engine.models import Models
 from kimi_tui.engine.recorder import Recorder, recorded_results
 from kimi_tui.engine.replay import replayed
+from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.slash import SLASH_COMMANDS, find_slash_command
+from kimi_tui.engine.time_travel import TimeTravel
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.turns import Turns
 from kimi_tui.history.context import Context
@@ -22,12 +24,16 @@ from kimi_tui.llm.provider import ChatProvider
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.soul import Agent, Soul
+from kimi_tui.tools.workspace import showable
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import (
     Command,
     Interrupt,
+    PlanRevert,
     Prompt,
+    Redo,
     RegisterTools,
+    Revert,
     RunSlash,
     SaveRecording,
     SetModel,
@@ -35,12 +41,12 @@ from kimi_tui.wire.commands import (
     SetYolo,
     Shutdown,
     Steer,
+    Undo,
 )
 from kimi_tui.wire.events import (
     Notification,
     ReplayBegin,
     ReplayEnd,
-    Reverted,
     SessionInfo,
     TodoUpdate,
 )
@@ -65,6 +71,8 @@ class Engine:
         approval: WireApproval,
         todos: SessionTodos,
         models: Models,
+        files: SessionFiles,
+        time_travel: TimeTravel,
         max_time_s: float | None,
         resources: AsyncExitStack,
     ) -> None:
@@ -77,6 +85,8 @@ class Engine:
         self._approval = approval
         self._todos = todos
         self._models = models
+        self._files = files
+        self._time_travel = time_travel
         self._resources = resources
         self._turns = Turns(soul, send=wire.send, max_time_s=max_time_s)
         self._preparing: asyncio.Task[None] | None = None
@@ -94,6 +104,7 @@ class Engine:
                 group.create_task(self._recorder.run())
                 try:
                     self._prepare_model(group)
+                    group.create_task(self._look_at_files())
                     await self._follow_commands(group)
                 finally:
                     await self._turns.stop()
@@ -110,6 +121,18 @@ class Engine:
             self._preparing.cancel()
         if self._behaviour.llm is not None:
             self._preparing = group.create_task(_prepared(self._behaviour.llm.chat_provider))
+
+    async def _look_at_files(self) -> None:
+        """Take the first state while the user still types."""
+        completed = await self._files.start()
+        if completed is not None:
+            failed = "; ".join(f"{showable(path)}: {why}" for path, why in completed.failed)
+            left = f" Left as they are: {failed}." if failed else ""
+            self._notify(
+                "A revert that had been interrupted was completed",
+                f"{len(completed.done)} file(s) are as it wanted them.{left}",
+                severity="warning",
+            )
 
     async def _introduce(self) -> None:
         self._send_info()
@@ -156,6 +179,8 @@ class Engine:
                 self._approval.answer_what_is_granted()
                 self._send_info()
                 await self._session.update_state(yolo=enabled)
+            case PlanRevert() | Revert() | Undo() | Redo():
+                await self.travel(command)
             case RegisterTools(tools=tools):
                 self._agent.toolset.lend(client_tools(self._wire, tools))
             case SaveRecording():
@@ -182,16 +207,27 @@ class Engine:
         await command.run(self, argument)
 
     async def clear(self) -> None:
-        """Empty the conversation; what was said stays as a branch. Raises KimiTuiError while a turn runs."""
-        if self._turns.is_running:
-            raise KimiTuiError("A turn is running.", hint="Interrupt it first, then /clear.")
-        reversion = await self._context.clear()
-        if reversion.branch is None:  # nothing was said
+        """Empty the conversation; undo leads back to it. Raises KimiTuiError while a turn runs."""
+        self._require_rest()
+        if not await self._time_travel.clear():
             return
-        self._wire.send(Reverted(reversion.to, reversion.from_id, "clear", reversion.branch))
         if self._todos.items:
             await self._todos.set(())
         self._soul.send_status()
+
+    async def travel(self, command: PlanRevert | Revert | Undo | Redo) -> None:
+        """Go to another checkpoint, or show what that would do. Raises KimiTuiError, also while a turn runs."""
+        self._require_rest()
+        await self._time_travel.travel(command)
+        self._soul.send_status()
+
+    async def list_checkpoints(self) -> None:
+        """Show the checkpoints."""
+        self._notify("Checkpoints", self._time_travel.listed(), severity="info")
+
+    def _require_rest(self) -> None:
+        if self._turns.is_running:
+            raise KimiTuiError("A turn is running.", hint="Interrupt it first.")
 
     async def set_title(self, title: str) -> None:
         """Name the session. Raises KimiTuiError without a name."""
@@ -239,7 +275,7 @@ class Engine:
             )
         )
 
-    def _notify(self, title: str, body: str, *, severity: str) -> None:
+    def _notify(self, title: str, body: str, *, severity: Literal["info", "warning", "error"]) -> None:
         self._wire.send(
             Notification(
                 id=new_id(),
@@ -249,7 +285,7 @@ class Engine:
                 source_id=self._session.id,
                 title=title,
                 body=body,
-                severity="error" if severity == "error" else "warning",
+                severity=severity,
             )
         )
 

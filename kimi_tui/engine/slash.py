@@ -2,9 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, get_args
 
-from kimi_tui.wire.events import SlashCommandInfo
+from kimi_tui.base.errors import UsageError
+from kimi_tui.wire.commands import PlanRevert, Redo, Revert, Undo
+from kimi_tui.wire.events import RevertScope, SlashCommandInfo
+
+_DRY_RUN = "--dry-run"
 
 
 class SlashTarget(Protocol):
@@ -12,6 +16,14 @@ class SlashTarget(Protocol):
 
     async def clear(self) -> None:
         """Empty the conversation; what was said stays as a branch."""
+        ...
+
+    async def travel(self, command: PlanRevert | Revert | Undo | Redo) -> None:
+        """Go to another checkpoint, or show what that would do."""
+        ...
+
+    async def list_checkpoints(self) -> None:
+        """Show the checkpoints."""
         ...
 
     async def set_title(self, title: str) -> None:
@@ -42,8 +54,40 @@ async def _title(target: SlashTarget, title: str) -> None:
     await target.set_title(title)
 
 
+async def _revert(target: SlashTarget, argument: str) -> None:
+    words = argument.split()
+    is_dry = _DRY_RUN in words
+    numbers = [int(word) for word in words if word.isdecimal()]
+    scopes = [scope for scope in get_args(RevertScope) if scope in words]
+    if len(numbers) != 1 or len(scopes) > 1 or len(words) != is_dry + 1 + len(scopes):
+        raise UsageError(
+            "/revert takes the number of a checkpoint.",
+            hint=f"Type /revert N [{_DRY_RUN}] [conversation|files]; /checkpoints lists the numbers.",
+        )
+    if is_dry:
+        await target.travel(PlanRevert(numbers[0]))
+    else:
+        await target.travel(Revert(numbers[0], scopes[0] if scopes else "both"))
+
+
+async def _undo(target: SlashTarget, argument: str) -> None:
+    await target.travel(PlanRevert("undo") if argument == _DRY_RUN else Undo())
+
+
+async def _redo(target: SlashTarget, argument: str) -> None:
+    await target.travel(PlanRevert("redo") if argument == _DRY_RUN else Redo())
+
+
+async def _checkpoints(target: SlashTarget, _: str) -> None:
+    await target.list_checkpoints()
+
+
 SLASH_COMMANDS = (
     SlashCommand("clear", "Start over with an empty conversation; this one stays on disk", _clear),
+    SlashCommand("revert", "Go back: /revert N [--dry-run] [conversation|files]", _revert),
+    SlashCommand("undo", "Take the last revert back; --dry-run shows what that would do", _undo),
+    SlashCommand("redo", "Take the last undo back; --dry-run shows what that would do", _redo),
+    SlashCommand("checkpoints", "List the checkpoints to go back to", _checkpoints),
     SlashCommand("title", "Name this session: /title NAME", _title),
 )
 _BY_NAME: Mapping[str, SlashCommand] = {

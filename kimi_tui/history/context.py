@@ -85,6 +85,10 @@ class Context:
         """The checkpoints that can be reverted to, oldest first."""
         return self._line.checkpoints
 
+    def said_after(self, checkpoint_id: int) -> Sequence[Message]:
+        """What was said after a checkpoint. Raises ValueError when it is not on the live line."""
+        return self._line.history[self._line.mark(checkpoint_id).messages :]
+
     @property
     def repairs(self) -> Sequence[Finding]:
         """What was found torn, damaged or unfinished; each thing is told once in the session's life."""

@@ -9,6 +9,18 @@ from kimi_tui.history.notation import well_formed
 from kimi_tui.wire.display import TodoItem
 
 
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """A way back: where an undo or a redo leads."""
+
+    checkpoint: int
+    """The checkpoint that was made there just before it was left."""
+    files: str | None
+    """The files' state there; None when it was not captured."""
+    branch: int | None = None
+    """The rotation that holds the conversation there; None when the conversation stayed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
     """One session's settings and lists. Fields that a file lacks have their defaults."""
@@ -23,6 +35,9 @@ class SessionState:
     additional_dirs: tuple[str, ...] = ()
     model: str | None = None
     """The name of the model under `[models]`; None for the default."""
+    undos: tuple[Jump, ...] = ()
+    """Where undo leads, the next one last."""
+    redos: tuple[Jump, ...] = ()
     updated: float = 0.0
     """When it was last written, in seconds since the epoch."""
 

@@ -11,6 +11,7 @@ from kimi_tui.base.message import Message, ToolCall, user_message
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.history.context import Context
 from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.file_states import FileStates
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.model_call import Answer, AnswerBrokeOff, ModelCall
 from kimi_tui.soul.senses import perceived, require_understood
@@ -67,6 +68,7 @@ class Soul:
         dmailbox: DMailbox,
         spending: Spending,
         send: Send,
+        file_states: FileStates | None = None,
     ) -> None:
         self._agent = agent
         self._context = context
@@ -75,6 +77,7 @@ class Soul:
         self._dmailbox = dmailbox
         self._spending = spending
         self._send = send
+        self._file_states = file_states
         self._steers: list[UserInput] = []
         self._shows_checkpoints = agent.toolset.has(SendDMail)
         """Whether the model sees `CHECKPOINT n`: only when it can send a D-Mail there."""
@@ -190,7 +193,13 @@ class Soul:
     async def _run_tools(self, answer: Answer, calls: tuple[ToolCall, ...]) -> None:
         """Run `calls`; the step's messages are in the context afterwards, also when it is cancelled."""
         await self._context.note_pending(answer.message)
-        running = StepCalls(self._agent.toolset, calls, send=self._send, keep=self._keep_result)
+        running = StepCalls(
+            self._agent.toolset,
+            calls,
+            send=self._send,
+            keep=self._keep_result,
+            around=self._file_states.around if self._file_states is not None else None,
+        )
         try:
             await running.run()
         finally:
@@ -215,10 +224,22 @@ class Soul:
             self._send(SteerInput(user_input))
 
     async def _checkpoint(self, kind: CheckpointKind, label: str) -> int:
-        checkpoint = await self._context.checkpoint(self._shows_checkpoints, kind=kind, label=label)
+        files = None
+        if self._file_states is not None:
+            files = await self._file_states.at_checkpoint(afresh=kind == "user")
+        checkpoint = await self._context.checkpoint(
+            self._shows_checkpoints, kind=kind, label=label, files=files.state if files is not None else None
+        )
         self._dmailbox.set_checkpoints({known.id for known in self._context.checkpoints})
         self._send(
-            CheckpointCreated(checkpoint.id, checkpoint.uid, kind=kind, label=label, parent=checkpoint.parent)
+            CheckpointCreated(
+                checkpoint.id,
+                checkpoint.uid,
+                kind=kind,
+                label=label,
+                parent=checkpoint.parent,
+                files=files.changes if files is not None else None,
+            )
         )
         return checkpoint.id
 

@@ -3,9 +3,9 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 from kimi_tui.base.content import ContentPart, as_parts, system_note
 from kimi_tui.base.message import Message, ToolCall
@@ -21,6 +21,24 @@ INTERRUPTED = failed(
     brief="interrupted",
 )
 SKIPPED = failed("The call was not run, since the user rejected another call of this step.", brief="not run")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a call that has its turn may change."""
+
+    files: tuple[str, ...] | None
+    """The only files, as its parameters name them; None when it may be any."""
+    command: str
+    """The shell command that it runs, if it does."""
+
+
+class Around(Protocol):
+    """What is done before and after a call changes anything."""
+
+    def __call__(self, call: ToolCall, change: Change, /) -> AbstractAsyncContextManager[None]:
+        """Enter before `call` changes anything; exit when it has."""
+        ...
 
 
 @dataclass(slots=True, eq=False)
@@ -48,11 +66,13 @@ class StepCalls:
         *,
         send: Callable[[ToolResult | ToolOutput], None],
         keep: Callable[[ToolCall, ToolReturn], Awaitable[None]],
+        around: Around | None = None,
     ) -> None:
         self._toolset = toolset
         self._slots = [_Slot(call) for call in calls]
         self._send = send
         self._keep = keep
+        self._around = around
         self._results: dict[int, ToolReturn] = {}
         self._failure: Exception | None = None
         self.rejected = False
@@ -98,7 +118,7 @@ class StepCalls:
             slot.call.id,
             slot.call.function.name,
             lambda text: self._send(ToolOutput(slot.call.id, text)),
-            lambda: self._turn_of(index, slot),
+            lambda: self._turn_of(index, slot, Change(tool.changed_files(params), tool.command(params))),
         )
         try:
             tool, params = self._toolset.find(slot.call)
@@ -117,12 +137,13 @@ class StepCalls:
             logger.exception("tool %s failed", slot.call.function.name)
             return failed(f"{slot.call.function.name} failed: {type(error).__name__}: {error}")
 
-    def _turn_of(self, index: int, slot: _Slot) -> AbstractAsyncContextManager[None]:
+    def _turn_of(self, index: int, slot: _Slot, change: Change) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager
         async def turn() -> AsyncIterator[None]:
             await self._earlier_calls(index, changing_only=False)
             slot.state = "begun"
-            yield
+            async with self._around(slot.call, change) if self._around is not None else nullcontext():
+                yield
 
         return turn()
 

@@ -71,6 +71,14 @@ class Tool(ABC, Generic[P]):
         """The tool as a model sees it."""
         return ToolSchema(self.name, self.description, json_schema(self.Params))
 
+    def changed_files(self, params: P) -> tuple[str, ...] | None:
+        """The only files that a call changes, as its parameters name them; None when it may be any."""
+        return None
+
+    def command(self, params: P) -> str:
+        """The shell command that a call runs, if it does."""
+        return ""
+
     @abstractmethod
     async def run(self, params: P, call: RunningCall) -> ToolReturn:
         """Do it. Raises ToolRejected when the user said no; any other exception becomes an error result."""

@@ -27,6 +27,7 @@ from kimi_tui.wire.events import (
     ReplayEnd,
     RequestClosed,
     Reverted,
+    RevertPlan,
     SessionInfo,
     SnapshotProgress,
     StatusUpdate,
@@ -184,6 +185,7 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             | BtwEnd()
             | CheckpointCreated()
             | Reverted()
+            | RevertPlan()
             | ToolCallRequest()
             | HookRequest()
         ):

@@ -1,9 +1,10 @@
 """Commands: what a front end asks of the engine. Their outcome comes back as events."""
 
-from typing import Any
+from typing import Any, Literal
 
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.value import value
+from kimi_tui.wire.events import RevertScope
 
 
 @value
@@ -78,6 +79,37 @@ class SaveRecording:
 
 
 @value
+class PlanRevert:
+    """Show what going to a checkpoint, an undo or a redo would do: a RevertPlan comes back."""
+
+    to: int | Literal["undo", "redo"]
+
+
+@value
+class Revert:
+    """Go back to just before a checkpoint."""
+
+    to: int
+    scope: RevertScope = "both"
+    paths: tuple[str, ...] | None = None
+    """The files to change, as the plan names them; None for those that it ticks."""
+
+
+@value
+class Undo:
+    """Take the last revert back, by the same kind of plan. `paths` as in Revert."""
+
+    paths: tuple[str, ...] | None = None
+
+
+@value
+class Redo:
+    """Take the last undo back. `paths` as in Revert."""
+
+    paths: tuple[str, ...] | None = None
+
+
+@value
 class Shutdown:
     """Cancel what runs, save, and close the Wire."""
 
@@ -92,5 +124,9 @@ Command = (
     | SetYolo
     | RegisterTools
     | SaveRecording
+    | PlanRevert
+    | Revert
+    | Undo
+    | Redo
     | Shutdown
 )

@@ -20,12 +20,14 @@ from kimi_tui.base.content import (
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.base.value import value
-from kimi_tui.wire.display import DisplayBlock, TodoItem
+from kimi_tui.wire.display import DiffBlock, DisplayBlock, TodoItem
 
 ApprovalAnswer = Literal["approve", "approve_for_session", "approve_always", "reject"]
 """`approve_always` is ours: only a front end that offered it sends it."""
 CheckpointKind = Literal["user", "step", "dmail", "compaction", "clear", "revert", "fork", "import"]
 RevertReason = Literal["user", "dmail", "undo", "redo", "switch", "compaction", "clear"]
+RevertScope = Literal["both", "conversation", "files"]
+PlannedAction = Literal["restore", "delete", "recreate", "merge", "conflict", "keep", "not covered"]
 TurnOutcome = Literal["finished", "cancelled", "rejected", "max_steps", "limit", "failed"]
 
 
@@ -273,6 +275,40 @@ class Reverted:
     reason: RevertReason
     branch: int | None = None
     files: tuple[str, ...] = ()
+    """The files that changed on disk."""
+    scope: RevertScope | None = None
+    """What went: with `files` the conversation stays. None when there was no choice."""
+    prompt: UserInput | None = None
+    """What the user had said right after that checkpoint, to be edited and said again."""
+
+
+@value
+class PlannedFile:
+    """What going back would do to one file."""
+
+    path: str
+    action: PlannedAction
+    added: int = 0
+    """Lines that are added to what the file holds now."""
+    removed: int = 0
+    ticked: bool = True
+    """Whether it is done unless the user says otherwise. What is not covered can't be done."""
+    note: str = ""
+    diff: DiffBlock | None = None
+    """From what the file holds now; None when it can't be shown by lines."""
+
+
+@value
+class RevertPlan:
+    """Ours: what a revert, undo or redo would do. Nothing has been done yet."""
+
+    to: int
+    reason: RevertReason
+    files: tuple[PlannedFile, ...] = ()
+    commands: tuple[str, ...] = ()
+    """Shell commands that were run since: what they did elsewhere can't be taken back."""
+    note: str = ""
+    """Why there is no plan for the files, or what else to know."""
 
 
 @value
@@ -380,6 +416,7 @@ Event = (
     | BtwEnd
     | CheckpointCreated
     | Reverted
+    | RevertPlan
     | TodoUpdate
     | CostUpdate
     | SessionInfo

@@ -11,7 +11,9 @@ from kimi_tui.wire.codec import UnknownWireMessage, decode, encode, envelope
 from kimi_tui.wire.display import BriefBlock, DiffBlock, ShellBlock, TodoBlock, TodoItem, UnknownBlock
 from kimi_tui.wire.events import (
     Event,
+    PlannedFile,
     Reverted,
+    RevertPlan,
     StatusUpdate,
     StepRetry,
     SubagentEvent,
@@ -36,7 +38,8 @@ SAMPLES = [
         ),
     ),
     StepRetry(1, 2, 3, 0.5, "APIStatusError", 429),
-    Reverted(1, 2, "user", 3, ("a.py",)),
+    Reverted(1, 2, "user", 3, ("a.py",), scope="both", prompt="fix it"),
+    RevertPlan(1, "user", (PlannedFile("a", "merge", 1, 2, diff=DiffBlock("a", "b", "c")),), ("ls",)),
     SubagentEvent(envelope(TextPart("nested")), agent_id="a"),
     StatusUpdate(context_usage=0.5),
     ApprovalRequest("r", "c", "Bash", "run command", "ls", (ShellBlock("ls"),), rule="Bash(ls *)"),

@@ -36,6 +36,11 @@ class FileHistory:
         self._sessions = {store.session}
 
     @property
+    def session(self) -> str:
+        """The session whose history this is."""
+        return self._store.session
+
+    @property
     def named_only(self) -> str:
         """Why only the files that tools name are covered; empty when all are."""
         return self._capture.named_only
@@ -145,10 +150,6 @@ class FileHistory:
                     PlanItem(path=path, action=action, now=now, then=then, added=added, removed=removed)
                 )
         return items
-
-    def call(self, *, call: str, tool: str, command: str = "") -> Owner:
-        """The owner of what a tool call changes."""
-        return Owner(who="call", session=self._store.session, call=call, tool=tool, command=command)
 
     @property
     def _revert(self) -> Owner:

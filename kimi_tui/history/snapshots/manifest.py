@@ -7,6 +7,7 @@ id is its segment's name and where in it the record begins.
 """
 
 import json
+import re
 import struct
 import time
 import zlib
@@ -26,6 +27,7 @@ _OLD_S = 7 * 86400
 """A record on a parent that is older holds the whole state, so that old segments can go."""
 _HEAD = struct.Struct(">IIB")
 _SUFFIX = ".manifests"
+_ID = re.compile(r"[\w.-]+:\d+")
 
 
 class ManifestMissing(Exception):
@@ -172,6 +174,11 @@ class ManifestLog:
 
     def _segments(self, session: str) -> list[Path]:
         return sorted(self._folder.glob(f"{session}.??????{_SUFFIX}"))
+
+
+def is_manifest(text: str | None) -> bool:
+    """Whether a checkpoint's `files` is a manifest's id, and not why there is none."""
+    return text is not None and _ID.fullmatch(text) is not None
 
 
 def segment_of(manifest: str) -> str:

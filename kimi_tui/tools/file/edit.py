@@ -74,6 +74,10 @@ class EditFile(Tool[EditFileParams]):
         self._ledger = ledger
         self._approval = approval
 
+    def changed_files(self, params: EditFileParams) -> tuple[str, ...]:
+        """The one file."""
+        return (params.path,)
+
     async def run(self, params: EditFileParams, call: RunningCall) -> ToolReturn:
         """Make all the edits, or none."""
         try:

@@ -44,6 +44,10 @@ class WriteFile(Tool[WriteFileParams]):
         self._ledger = ledger
         self._approval = approval
 
+    def changed_files(self, params: WriteFileParams) -> tuple[str, ...]:
+        """The one file."""
+        return (params.path,)
+
     async def run(self, params: WriteFileParams, call: RunningCall) -> ToolReturn:
         """Write the content."""
         try:

@@ -46,6 +46,10 @@ class Bash(Tool[BashParams]):
         self._shell = shell
         self._output_folder = output_folder
 
+    def command(self, params: BashParams) -> str:
+        """The command line."""
+        return params.command
+
     async def run(self, params: BashParams, call: RunningCall) -> ToolReturn:
         """Ask, then run, and give back what the command printed and how it ended."""
         command = params.command.replace("\r\n", "\n")

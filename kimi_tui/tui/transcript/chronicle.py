@@ -125,6 +125,9 @@ class Chronicle:
         """Put everything after the checkpoint into a marker that opens."""
         if event.reason == "compaction":
             return
+        if event.scope == "files":
+            self.flow.append(RevertedBlock(event, ()))
+            return
         for index in range(len(self.flow.chapters) - 1, -1, -1):
             self.flow.blocks_of(index)
             first = self.flow.chapters[index].checkpoints.get(event.to)

@@ -17,6 +17,7 @@ from kimi_tui.tui.transcript.blocks.user import UserBlock
 from kimi_tui.tui.transcript.calls import OpenCalls
 from kimi_tui.tui.transcript.child import ChildPage, child_margin
 from kimi_tui.tui.transcript.page import Page
+from kimi_tui.tui.transcript.revert_plan import told_plan
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.events import (
@@ -37,6 +38,7 @@ from kimi_tui.wire.events import (
     ReplayEnd,
     RequestClosed,
     Reverted,
+    RevertPlan,
     SessionInfo,
     SnapshotProgress,
     StatusUpdate,
@@ -134,6 +136,8 @@ class Scribe:
                     self._page.changed(block)
             case ImageURLPart() | AudioURLPart() | VideoURLPart():
                 self._add(NoticeBlock("info", f"[{described(message)}]", margin=self._margin))
+            case RevertPlan():
+                self._add(NoticeBlock("info", *told_plan(message), margin=self._margin))
             case CheckpointCreated():
                 self._page.checkpoint(message)
             case Reverted():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
 from kimi_tui.history.snapshots.file_history import FileHistory
+from kimi_tui.history.snapshots.owner import Owner
 from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, WorkDisk
 from kimi_tui.history.snapshots.plan import Plan
 from kimi_tui.history.snapshots.store import ProjectStore
@@ -27,12 +28,15 @@ class Place:
         self.store = ProjectStore(folder / "share", self.work, session)
         self.history = FileHistory(self.store, caps=caps, work_disk=work_disk)
 
+    def call(self, command: str = "") -> Owner:
+        return Owner(who="call", session=self.history.session, call="c", tool="Bash", command=command)
+
     @contextmanager
     def agent(self, command: str = ""):
         """What is done in the block, a tool call does."""
         self.history.capture()
         yield self.work
-        self.history.capture(self.history.call(call="c", tool="Bash", command=command))
+        self.history.capture(self.call(command))
 
     def checkpoint(self) -> str:
         return self.history.capture().manifest

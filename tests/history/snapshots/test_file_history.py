@@ -293,7 +293,7 @@ def test_only_named_files_are_covered_in_the_home_folder(tmp_path: Path, monkeyp
     place.history.capture(paths=["new.txt"])
     start = place.checkpoint()
     (place.work / "new.txt").write_text("new\n")
-    place.history.capture(place.history.call(call="c", tool="WriteFile"), paths=["new.txt"])
+    place.history.capture(place.call(), paths=["new.txt"])
     assert place.revert(start) == {"new.txt": "delete"}
     assert place.files() == {"private": "x" * 100}
 

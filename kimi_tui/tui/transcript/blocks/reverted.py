@@ -76,6 +76,8 @@ class RevertedBlock(Block):
 
     def _words(self) -> str:
         files = f", {counted(len(self._event.files), 'file')} restored" if self._event.files else ""
+        if self._event.scope == "files":
+            files = ", files only"
         return f"↶ {_WORDS[self._event.reason]} checkpoint {self._event.to}{files}"
 
     def _lines(self, width: int) -> list[Line]:

@@ -1,0 +1,31 @@
+"""What the soul asks of the history of files."""
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from kimi_tui.base.message import ToolCall
+from kimi_tui.tools.step_calls import Change
+from kimi_tui.wire.events import FileChanges
+
+
+@dataclass(frozen=True, slots=True)
+class FilesAtCheckpoint:
+    """The files when a checkpoint is made."""
+
+    state: str
+    """Their manifest, or why there is none."""
+    changes: FileChanges | None
+    """How they changed since the checkpoint before; None when that is not known."""
+
+
+class FileStates(Protocol):
+    """Keeps what the files hold at checkpoints and around tool calls."""
+
+    async def at_checkpoint(self, *, afresh: bool) -> FilesAtCheckpoint:
+        """The files' state now; unless `afresh`, as it was after the last tool call."""
+        ...
+
+    def around(self, call: ToolCall, change: Change, /) -> AbstractAsyncContextManager[None]:
+        """Enter before `call` changes anything; exit when it has."""
+        ...
