@@ -8,7 +8,7 @@ it should be is left, and one that is neither was changed by somebody since and 
 import contextlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -64,27 +64,32 @@ class Executor:
         self._placer = Placer(root, blobs, work_disk)
         self._work_disk = work_disk
 
-    def execute(self, items: Iterable[PlanItem]) -> Outcome:
-        """Carry `items` out. Raises OSError when not even the intention could be written down."""
+    def execute(self, items: Iterable[PlanItem], record: Callable[[Outcome], object]) -> Outcome:
+        """Carry `items` out, and let `record` keep whose doing it was before that is forgotten.
+
+        Raises OSError when not even the intention could be written down, and what `record` raises.
+        """
         steps = [Step(item.path, item.now, item.then) for item in items]
         if not steps:
             return Outcome()
         uid = new_uid()
         journal = self._journals / f"{uid}.json"
         make_private_dir(self._journals)
-        record = {"root": str(self._root), "steps": [[step.path, step.now, step.then] for step in steps]}
-        replace_file(self._disk, journal, [json.dumps(record, separators=(",", ":")).encode("ascii")])
+        intention = {"root": str(self._root), "steps": [[step.path, step.now, step.then] for step in steps]}
+        replace_file(self._disk, journal, [json.dumps(intention, separators=(",", ":")).encode("ascii")])
         outcome = self._carry_out(steps, uid)
+        record(outcome)
         discard(self._disk, journal)
         return outcome
 
-    def complete(self) -> Outcome | None:
-        """Complete what a killed process left; None when there is nothing."""
+    def complete(self, record: Callable[[Outcome], object]) -> Outcome | None:
+        """Complete what a killed process left; None when there is nothing. `record` as in `execute`."""
         outcome: Outcome | None = None
         for journal in sorted(self._journals.glob("*.json")):
             if (steps := _steps(journal, self._root)) is not None:
                 self._clear_away(steps, journal.stem)
                 found = self._carry_out(steps, journal.stem)
+                record(found)
                 before = outcome or Outcome()
                 outcome = Outcome(before.done + found.done, before.failed + found.failed)
             discard(self._disk, journal)
@@ -102,7 +107,7 @@ class Executor:
             if is_now != step.now and not removed_already and not _is_half_made(is_now, step.then):
                 failed[step.path] = "it changed meanwhile"
             else:
-                todo.append((number, step))
+                todo.append((number, Step(step.path, is_now, step.then)))
         for phase in _PHASES:
             deepest_first = phase == "remove folders"
             for number, step in sorted(todo, key=lambda one: one[1].path, reverse=deepest_first):
@@ -122,8 +127,8 @@ class Executor:
         elif phase == "remove folders" and now == "folder" and then != "folder":
             if not self._placer.remove_folder(step.path) and then is not None:
                 raise Refused("something is in the folder")
-        elif phase == "make folders" and then == "folder":
-            self._placer.make_folder(step.path)
+        elif phase == "make folders" and step.then is not None and then == "folder":
+            self._placer.make_folder(step.path, step.then.mode)
         elif phase == "put" and step.then is not None and then in {"file", "link"}:
             self._put(step, step.then, temporary)
         elif phase == "modes" and step.then is not None and then == "folder":

@@ -34,6 +34,7 @@ class FileHistory:
             store.work_dir, store.folder / "reverts", store.blobs, disk=store.disk, work_disk=work_disk
         )
         self._sessions = {store.session}
+        self._is_settled = True
 
     @property
     def session(self) -> str:
@@ -61,10 +62,8 @@ class FileHistory:
             if (session := manifest.rpartition(":")[0].rpartition(".")[0]) != "":
                 self._sessions.add(session)
         self._capture.open(list(earlier)[-1] if earlier else None)
-        outcome = self._executor.complete()
-        if outcome is not None and outcome.done:
-            self._capture.capture(self._revert, paths=outcome.done)
-        return outcome
+        self._is_settled = False
+        return self._settle()
 
     def close(self) -> None:
         """Let the next session know what is known, and let go of the store."""
@@ -83,11 +82,13 @@ class FileHistory:
         progress: Callable[[int], None] | None = None,
     ) -> Captured:
         """Record what changed since the last state; `owner` did it."""
+        self._settle()
         always = bool(owner.command)
         return self._capture.capture(owner, paths=paths, always=always, progress=progress)
 
     def plan(self, target: str) -> Plan:
         """What going to the state `target` would do. Raises KimiTuiError when it isn't kept, OSError."""
+        self._settle()
         head = self._capture.capture().manifest
         manifests = self._store.manifests
         try:
@@ -106,12 +107,13 @@ class FileHistory:
 
         What changed since the plan was made is left as it is.
         """
+        self._settle()
         self._capture.capture()
         items = [item for item in plan.items if item.path in ticked and item.can_be_ticked]
-        outcome = self._executor.execute(items)
-        return outcome, self._capture.capture(
-            self._revert, paths=[item.path for item in items if item.path in outcome.done]
-        )
+        self._is_settled = False
+        outcome = self._executor.execute(items, self._record)
+        self._is_settled = True
+        return outcome, self._capture.capture(self._revert, paths=())
 
     def texts(self, item: PlanItem) -> tuple[str, str] | None:
         """What the file holds and what it will hold; None when that can't be shown as text."""
@@ -150,6 +152,17 @@ class FileHistory:
                     PlanItem(path=path, action=action, now=now, then=then, added=added, removed=removed)
                 )
         return items
+
+    def _settle(self) -> Outcome | None:
+        """Complete a revert that broke off, before anything else is taken for somebody's change."""
+        if self._is_settled:
+            return None
+        outcome = self._executor.complete(self._record)
+        self._is_settled = True
+        return outcome
+
+    def _record(self, outcome: Outcome) -> None:
+        self._capture.capture(self._revert, paths=outcome.done)
 
     @property
     def _revert(self) -> Owner:

@@ -50,8 +50,8 @@ class WorkDisk(Protocol):
         """Take a name away."""
         ...
 
-    def mkdir(self, path: Path) -> None:
-        """Make a folder."""
+    def mkdir(self, path: Path, mode: int) -> None:
+        """Make a folder with these permission bits, as far as the umask lets it."""
         ...
 
     def rmdir(self, path: Path) -> None:
@@ -70,9 +70,9 @@ class WorkDisk(Protocol):
 class LocalWorkDisk(LocalDisk):
     """The operating system's."""
 
-    def mkdir(self, path: Path) -> None:
+    def mkdir(self, path: Path, mode: int) -> None:
         """`WorkDisk.mkdir`."""
-        path.mkdir(mode=0o700)
+        path.mkdir(mode=mode)
 
     def rmdir(self, path: Path) -> None:
         """`WorkDisk.rmdir`."""
@@ -134,16 +134,18 @@ class Placer:
             raise
         return True
 
-    def make_folder(self, path: str) -> None:
-        """Make a folder that only the owner can use for now, if it isn't there."""
+    def make_folder(self, path: str, mode: int) -> None:
+        """Make a folder, if it isn't there, that things can be put into."""
         whole = self.whole_path(path)
         self._make_parents(path)
         if not whole.is_dir():
-            self._disk.mkdir(whole)
+            self._disk.mkdir(whole, mode | stat.S_IRWXU)
 
     def set_mode(self, path: str, mode: int) -> None:
-        """Set the permission bits of a file or folder."""
-        self._disk.chmod(self.whole_path(path), mode)
+        """Set the permission bits of a folder, where they differ."""
+        whole = self.whole_path(path)
+        if stat.S_IMODE(whole.stat().st_mode) != mode:
+            self._disk.chmod(whole, mode)
 
     def put(self, path: str, entry: Entry, *, temporary: str) -> None:
         """Put a file or a link in place of what is there. `temporary` is its name until it is whole."""
@@ -160,8 +162,7 @@ class Placer:
         """Make the folders on the way that the user removed."""
         for folder in reversed(list(parents_of(path))):
             if not (self._root / folder).is_dir():
-                self._disk.mkdir(self._root / folder)
-                self._disk.chmod(self._root / folder, _FOLDER_MODE)
+                self._disk.mkdir(self._root / folder, _FOLDER_MODE)
 
     def _write(self, path: Path, entry: Entry) -> None:
         try:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
+from kimi_tui.history.disk import LOCAL_DISK, Disk
 from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.history.snapshots.owner import Owner
@@ -21,11 +22,12 @@ class Place:
         *,
         session: str = "one",
         caps: Caps = DEFAULT_CAPS,
+        disk: Disk = LOCAL_DISK,
         work_disk: WorkDisk = LOCAL_WORK_DISK,
     ) -> None:
         self.work = folder / "work"
         self.work.mkdir(exist_ok=True)
-        self.store = ProjectStore(folder / "share", self.work, session)
+        self.store = ProjectStore(folder / "share", self.work, session, disk=disk)
         self.history = FileHistory(self.store, caps=caps, work_disk=work_disk)
 
     def call(self, command: str = "") -> Owner:
