@@ -1,6 +1,7 @@
 """Putting a session together: the one place that knows every part."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ from kimi_tui.tools.shell.process import Shell
 from kimi_tui.tools.todo import TodoStore
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.events import Event
 
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.file_history import FileHistory
@@ -99,16 +101,7 @@ async def _assemble(
     context = Context(session.context_file)
     resources.push_async_callback(context.close)
     await context.restore()
-    files = SessionFiles(
-        lambda: _file_history(options, session),
-        workspace=workspace,
-        earlier=[
-            checkpoint.files
-            for checkpoint in context.checkpoints
-            if checkpoint.files is not None and is_manifest(checkpoint.files)
-        ],
-        send=wire.send,
-    )
+    files = session_files(session, context, workspace, share_dir=options.share_dir, send=wire.send)
     resources.push_async_callback(files.close)
     soul = Soul(
         agent=agent,
@@ -141,11 +134,29 @@ async def _assemble(
     )
 
 
-def _file_history(options: EngineOptions, session: Session) -> "FileHistory":
-    from kimi_tui.history.snapshots.file_history import FileHistory
-    from kimi_tui.history.snapshots.store import ProjectStore
+def session_files(
+    session: Session,
+    context: Context,
+    workspace: Workspace,
+    *,
+    share_dir: Path,
+    send: Callable[[Event], None],
+) -> SessionFiles:
+    """The files' history of a session whose conversation has been restored."""
 
-    return FileHistory(ProjectStore(options.share_dir, session.work_dir, session.id))
+    def make() -> "FileHistory":
+        from kimi_tui.history.snapshots.file_history import FileHistory
+        from kimi_tui.history.snapshots.store import ProjectStore
+
+        return FileHistory(ProjectStore(share_dir, session.work_dir, session.id))
+
+    earlier = [checkpoint.files for checkpoint in context.checkpoints]
+    return SessionFiles(
+        make,
+        workspace=workspace,
+        earlier=[files for files in earlier if files is not None and is_manifest(files)],
+        send=send,
+    )
 
 
 def _spec(options: EngineOptions, session: Session) -> ResolvedAgentSpec:

@@ -216,7 +216,7 @@ class Engine:
         self._soul.send_status()
 
     async def travel(self, command: PlanRevert | Revert | Undo | Redo) -> None:
-        """Go to another checkpoint, or show what that would do. Raises KimiTuiError, also while a turn runs."""
+        """Go to another checkpoint, or show what that would do. Raises KimiTuiError while a turn runs."""
         self._require_rest()
         await self._time_travel.travel(command)
         self._soul.send_status()

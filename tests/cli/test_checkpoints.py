@@ -1,0 +1,44 @@
+"""`kimi-tui checkpoints` on a session that a scripted model worked in."""
+
+from tests.e2e.program import Program, script, tool_call
+
+
+def work_in(program: Program) -> None:
+    (program.work_dir / "mine").write_text("mine\n")
+    program.script(
+        script(tool_call("c", "Bash", command="echo one > made; echo more >> mine")), script("text: done")
+    )
+    assert program.run("-y", "-p", "make it").exit_code == 0
+
+
+def test_they_are_listed_previewed_reverted_to_and_counted(program: Program) -> None:
+    work_in(program)
+    listed = program.run("checkpoints", "list")
+    assert listed.exit_code == 0
+    rows = [line.split() for line in listed.stdout.splitlines()]
+    first, last = rows[-1][0], rows[0][0]
+    assert rows[-1][3:] == ["user", "make", "it"]
+
+    changed = program.run("checkpoints", "diff", first, last).stdout.splitlines()
+    assert changed == ["A made  +1 −0", "M mine  +1 −0"]
+
+    plan = program.run("checkpoints", "revert", first, "--dry-run").stdout.splitlines()
+    assert [line.split()[:2] for line in plan[:2]] == [["delete", "made"], ["restore", "mine"]]
+    assert plan[2].endswith("$ echo one > made; echo more >> mine")
+    assert (program.work_dir / "made").exists()
+
+    assert program.run("checkpoints", "revert", first).exit_code != 0
+    done = program.run("checkpoints", "revert", first, "--yes")
+    assert "2 file(s) changed" in done.stdout
+    assert not (program.work_dir / "made").exists()
+    assert (program.work_dir / "mine").read_text() == "mine\n"
+
+    assert "contents" in program.run("checkpoints", "du").stdout
+    assert "Freed" in program.run("checkpoints", "prune", "--days", "0").stdout
+    assert program.run("checkpoints", "revert", last, "--dry-run").exit_code != 0
+
+
+def test_without_a_session_it_says_so(program: Program) -> None:
+    done = program.run("checkpoints", "list")
+    assert done.exit_code != 0
+    assert "There is no session in this folder." in done.stderr
