@@ -22,8 +22,14 @@ class Content:
     """When the file last changed, as its file system says."""
 
 
-def read_content(path: str, limit: int) -> Content | Entry:
-    """The content of the regular file at `path`, or as what it is left out. Raises FileNotFoundError."""
+def read_content(path: str, limit: int, seen: os.stat_result) -> Content | Entry:
+    """The content of the regular file at `path`, which was `seen` just before, or as what it is left out.
+
+    Raises FileNotFoundError.
+    """
+    if seen.st_size > limit:
+        mode = stat.S_IMODE(seen.st_mode)
+        return Entry("omitted", mode, seen.st_size, "it is too large", seen.st_mtime_ns)
     try:
         file = os.open(path, _FLAGS)
     except FileNotFoundError:
@@ -31,20 +37,21 @@ def read_content(path: str, limit: int) -> Content | Entry:
     except OSError as error:
         return Entry("omitted", 0, 0, error.strerror or "it can't be read")
     try:
-        before = os.fstat(file)
-        mode = stat.S_IMODE(before.st_mode)
-        if not stat.S_ISREG(before.st_mode):
-            return Entry("omitted", mode, 0, "it is no regular file")
-        if before.st_size > limit:
-            return Entry("omitted", mode, before.st_size, "it is too large", before.st_mtime_ns)
-        data = _whole(file, before.st_size, limit)
-        after = os.fstat(file)
+        data = _whole(file, seen.st_size, limit)
+        info = os.fstat(file)
     except OSError as error:
         return Entry("omitted", 0, 0, error.strerror or "it can't be read")
     finally:
         os.close(file)
-    key = key_of(after) if key_of(after) == key_of(before) and after.st_size == len(data) else ()
-    return Content(data, mode, key, max(after.st_mtime_ns, after.st_ctime_ns))
+    if not stat.S_ISREG(info.st_mode):
+        return Entry("omitted", stat.S_IMODE(info.st_mode), 0, "it is no regular file")
+    if len(data) > limit:
+        return Entry("omitted", stat.S_IMODE(info.st_mode), len(data), "it is too large", info.st_mtime_ns)
+    key = key_of(info)
+    is_one_state = key == key_of(seen) and info.st_size == len(data)
+    return Content(
+        data, stat.S_IMODE(info.st_mode), key if is_one_state else (), max(info.st_mtime_ns, info.st_ctime_ns)
+    )
 
 
 def _whole(file: int, size: int, limit: int) -> bytes:

@@ -50,7 +50,7 @@ def look_at_scan(root: Path, scan: Scan, *, entries: Entries, blobs: BlobStore, 
         for path, info in scan.files:
             now = time.time_ns()
             try:
-                found = read_content(f"{root}/{path}", min(caps.file, room))
+                found = read_content(f"{root}/{path}", min(caps.file, room), info)
             except FileNotFoundError:
                 note(path, None)
                 look.keys[path] = ()
@@ -89,7 +89,7 @@ def _at(path: str, blobs: BlobStore, caps: Caps) -> tuple[Entry | None, Key]:
             return Entry("link", 0o777, 0, os.readlink(path)), key_of(info)  # noqa: PTH115
         if not stat.S_ISREG(info.st_mode):
             return Entry("omitted", mode, 0, "it is no regular file"), key_of(info)
-        found = read_content(path, caps.file)
+        found = read_content(path, caps.file, info)
         return _kept(found, blobs, too_much=False), _lasting(found, info, now)
     except (FileNotFoundError, NotADirectoryError):
         return None, ()

@@ -27,6 +27,9 @@ _OLD_S = 7 * 86400
 """A record on a parent that is older holds the whole state, so that old segments can go."""
 _HEAD = struct.Struct(">IIB")
 _SUFFIX = ".manifests"
+_LEVEL = 6
+_LEVEL_OF_WHOLE = 1
+"""Mostly digests, which no level makes smaller."""
 _ID = re.compile(r"[\w.-]+:\d+")
 
 
@@ -187,7 +190,7 @@ def segment_of(manifest: str) -> str:
 
 
 def _framed(payload: bytes, *, whole: bool) -> bytes:
-    data = zlib.compress(payload, 6)
+    data = zlib.compress(payload, _LEVEL_OF_WHOLE if whole else _LEVEL)
     return _HEAD.pack(len(data), zlib.crc32(data), whole) + data
 
 
