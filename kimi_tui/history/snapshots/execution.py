@@ -9,9 +9,10 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from kimi_tui.base.identity import new_uid
 from kimi_tui.base.paths import make_private_dir
@@ -23,8 +24,10 @@ from kimi_tui.history.snapshots.look import look_at_paths
 from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, Placer, Refused, WorkDisk
 from kimi_tui.history.snapshots.plan import PlanItem
 
-Phase = Literal["remove", "remove folders", "make folders", "put", "modes"]
-_PHASES: tuple[Phase, ...] = ("remove", "remove folders", "make folders", "put", "modes")
+Phase = Literal["remove", "remove folders", "make folders", "prepare", "settle", "put", "modes"]
+_PHASES: tuple[Phase, ...] = get_args(Phase)
+_AT_ONCE = 16
+"""How many files are brought to the medium together: file systems commit what waits in one go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,39 +111,50 @@ class Executor:
                 failed[step.path] = "it changed meanwhile"
             else:
                 todo.append((number, Step(step.path, is_now, step.then)))
-        for phase in _PHASES:
-            deepest_first = phase == "remove folders"
-            for number, step in sorted(todo, key=lambda one: one[1].path, reverse=deepest_first):
-                if step.path in failed:
-                    continue
-                try:
-                    self._do(phase, step, f".kimi-tui-{uid}-{number}")
-                except (OSError, Refused) as error:
-                    failed[step.path] = getattr(error, "strerror", None) or str(error)
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            for phase in _PHASES:
+                ordered = sorted(todo, key=lambda one: one[1].path, reverse=phase == "remove folders")
+                left = [(number, step) for number, step in ordered if step.path not in failed]
+
+                def attempt(one: tuple[int, Step], phase: Phase = phase) -> str | None:
+                    return self._attempt(phase, one[1], f".kimi-tui-{uid}-{one[0]}")
+
+                why = threads.map(attempt, left) if phase == "settle" else map(attempt, left)
+                failed |= {one[1].path: problem for one, problem in zip(left, why, strict=True) if problem}
         done = tuple(step.path for step in steps if step.path not in failed)
         return Outcome(done, tuple(failed.items()))
 
-    def _do(self, phase: Phase, step: Step, temporary: str) -> None:
-        now, then = _kind(step.now), _kind(step.then)
-        if phase == "remove" and now in {"file", "link"} and then in {None, "folder"}:
-            self._placer.remove(step.path)
-        elif phase == "remove folders" and now == "folder" and then != "folder":
-            if not self._placer.remove_folder(step.path) and then is not None:
-                raise Refused("something is in the folder")
-        elif phase == "make folders" and step.then is not None and then == "folder":
-            self._placer.make_folder(step.path, step.then.mode)
-        elif phase == "put" and step.then is not None and then in {"file", "link"}:
-            self._put(step, step.then, temporary)
-        elif phase == "modes" and step.then is not None and then == "folder":
-            self._placer.set_mode(step.path, step.then.mode)
-
-    def _put(self, step: Step, then: Entry, temporary: str) -> None:
+    def _attempt(self, phase: Phase, step: Step, temporary: str) -> str | None:
+        """Do a step's part of a phase; why it could not be done."""
         try:
-            self._placer.put(step.path, then, temporary=temporary)
-        except OSError:
+            self._do(phase, step, temporary)
+        except (OSError, Refused) as error:
             with contextlib.suppress(OSError):
                 self._work_disk.unlink((self._root / step.path).with_name(temporary))
-            raise
+            return getattr(error, "strerror", None) or str(error)
+        return None
+
+    def _do(self, phase: Phase, step: Step, temporary: str) -> None:
+        now, then = _kind(step.now), _kind(step.then)
+        is_put = then in {"file", "link"}
+        match phase:
+            case "remove" if now in {"file", "link"} and not is_put:
+                self._placer.remove(step.path)
+            case "remove folders" if now == "folder" and then != "folder":
+                if not self._placer.remove_folder(step.path) and then is not None:
+                    raise Refused("something is in the folder")
+            case "make folders" if step.then is not None and then == "folder":
+                self._placer.make_folder(step.path, step.then.mode)
+            case "prepare" if step.then is not None and is_put:
+                self._placer.prepare(step.path, step.then, temporary=temporary)
+            case "settle" if is_put:
+                self._placer.settle(step.path, temporary=temporary)
+            case "put" if step.then is not None and is_put:
+                self._placer.put(step.path, step.then, temporary=temporary)
+            case "modes" if step.then is not None and then == "folder":
+                self._placer.set_mode(step.path, step.then.mode)
+            case _:
+                pass
 
     def _found(self, steps: list[Step]) -> dict[str, Entry | None]:
         """What is at the paths now, where that differs from what the plan knew."""

@@ -147,8 +147,8 @@ class Placer:
         if stat.S_IMODE(whole.stat().st_mode) != mode:
             self._disk.chmod(whole, mode)
 
-    def put(self, path: str, entry: Entry, *, temporary: str) -> None:
-        """Put a file or a link in place of what is there. `temporary` is its name until it is whole."""
+    def prepare(self, path: str, entry: Entry, *, temporary: str) -> None:
+        """Make a file or a link under a `temporary` name, beside where it is to be."""
         whole = self.whole_path(path)
         self._make_parents(path)
         beside = whole.with_name(temporary)
@@ -156,7 +156,24 @@ class Placer:
             self._disk.symlink(entry.ref, beside)
         else:
             self._write(beside, entry)
-        self._disk.rename(beside, whole)
+
+    def settle(self, path: str, *, temporary: str) -> None:
+        """Return when what was prepared is on the medium. May be called from several threads."""
+        beside = self.whole_path(path).with_name(temporary)
+        if beside.is_symlink():
+            return
+        file = self._disk.open(beside, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            self._disk.fsync(file)
+        finally:
+            self._disk.close(file)
+
+    def put(self, path: str, entry: Entry, *, temporary: str) -> None:
+        """Put what was prepared in place of what is there."""
+        whole = self.whole_path(path)
+        if entry.kind == "file":
+            self._disk.chmod(whole.with_name(temporary), entry.mode)
+        self._disk.rename(whole.with_name(temporary), whole)
 
     def _make_parents(self, path: str) -> None:
         """Make the folders on the way that the user removed."""
@@ -172,10 +189,8 @@ class Placer:
         file = self._disk.open(path, _NEW)
         try:
             write_all(self._disk, file, content)
-            self._disk.fsync(file)
         finally:
             self._disk.close(file)
-        self._disk.chmod(path, entry.mode)
 
 
 def is_inside(path: str) -> bool:
