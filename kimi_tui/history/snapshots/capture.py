@@ -1,7 +1,9 @@
 """Capture: looking at the work dir and recording what became of it, and by whom."""
 
+import gc
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +18,18 @@ from kimi_tui.history.snapshots.store import ProjectStore
 
 _WORTH_SAVING = 1000
 """After reading so many files, what is known is saved at once."""
+
+
+@contextmanager
+def _no_cycles_sought() -> Iterator[None]:
+    """Let the collector rest: it would look through a hundred thousand new entries again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +129,7 @@ class Capture:
         """What tells whether a path is still as the newest state has it; None or empty when nothing does."""
         return self._key(path)
 
+    @_no_cycles_sought()
     def _look_at_all(self, progress: Callable[[int], None] | None) -> tuple[Scan | None, Look]:
         scan = self._scan(progress)
         if scan is None:
