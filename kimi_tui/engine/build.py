@@ -15,6 +15,7 @@ from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.rules import starting_rules
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox
+from kimi_tui.engine.web import new_fetcher, search_service
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.soul.approval import WireApproval
@@ -28,6 +29,8 @@ from kimi_tui.tools.file.ledger import FileLedger
 from kimi_tui.tools.shell.output import OutputFolder
 from kimi_tui.tools.shell.process import Shell
 from kimi_tui.tools.todo import TodoStore
+from kimi_tui.tools.web.fetcher import Fetcher
+from kimi_tui.tools.web.search import SearchService
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.channel import Wire
 
@@ -86,6 +89,8 @@ async def _assemble(
             FileLedger: FileLedger(),
             Shell: shell,
             OutputFolder: OutputFolder(session.dir / "output"),
+            Fetcher: new_fetcher(settings.web),
+            SearchService: search_service(settings),
         }
     )
     agent = await asyncio.to_thread(_agent, spec, workspace, toolbox)

@@ -17,6 +17,8 @@ BUILTIN_TOOLS: Mapping[str, str] = {
     "Grep": "kimi_tui.tools.search.grep:Grep",
     "Glob": "kimi_tui.tools.search.glob:Glob",
     "LS": "kimi_tui.tools.search.ls:LS",
+    "FetchURL": "kimi_tui.tools.web.fetch:FetchURL",
+    "SearchWeb": "kimi_tui.tools.web.search:SearchWeb",
     "Think": "kimi_tui.tools.think:Think",
     "SetTodoList": "kimi_tui.tools.todo:SetTodoList",
     "SendDMail": "kimi_tui.tools.dmail:SendDMail",
