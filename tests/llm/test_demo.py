@@ -429,7 +429,8 @@ async def test_the_tour_says_which_tools_it_lacks() -> None:
 
 async def test_a_conversation_is_summarised_by_what_the_user_asked_for() -> None:
     (answer,) = await Conversation().say(
-        f"{SUMMARY_REQUEST}\n\n<conversation>\n[earlier summary]\nSo far:\n- think\n\n[the user]\nread README.md\n\n"
+        f"{SUMMARY_REQUEST}\n\n<conversation>\n"
+        "[earlier summary]\nSo far:\n- think\n\n[the user]\nread README.md\n\n"
         "[the assistant]\nI'll read it.\n- not this\n\n[the user]\nrun ls -l\n</conversation>"
     )
     assert answer.tool_calls is None
