@@ -39,7 +39,7 @@ def test_a_typed_character_shows_soon_after_an_empty_app_would_have_drawn(tmp_pa
 
 def test_the_first_frame_comes_before_any_provider_sdk_is_imported(tmp_path: Path) -> None:
     env = environment(tmp_path) | {"OPENAI_API_KEY": "sk-none", "PYTHONPROFILEIMPORTTIME": "1"}
-    run = run_until([KIMI_TUI], "palette", env=env, cwd=str(tmp_path))
+    run = run_until([KIMI_TUI], "ctrl+p", env=env, cwd=str(tmp_path))
 
     imported = {
         line.rpartition(b"|")[2].strip() for line in run.written.splitlines() if b"import time:" in line
