@@ -8,6 +8,7 @@ from kimi_tui.agentspec.finding import find_agent
 from kimi_tui.agentspec.loading import load_agent_spec
 from kimi_tui.agentspec.prompt import PromptVariables, render_prompt
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
+from kimi_tui.base.errors import SessionError
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.models import Models, ModelWish
@@ -57,6 +58,11 @@ def open_session(options: EngineOptions) -> Session:
         earlier = store.last(options.work_dir)
     if earlier is None:
         return store.create(options.work_dir)
+    if not earlier.work_dir.is_dir():
+        raise SessionError(
+            f"The folder that the session worked in is gone: {earlier.work_dir}.",
+            hint="Put it back where it was, or begin a new session.",
+        )
     return store.fork(earlier) if options.fork else earlier
 
 
@@ -64,8 +70,7 @@ async def _assemble(
     wire: Wire, options: EngineOptions, session: Session, resources: AsyncExitStack
 ) -> Engine:
     settings = options.settings
-    directories = (*options.additional_dirs, *map(Path, session.state.additional_dirs))
-    workspace = Workspace(session.work_dir, directories)
+    workspace = Workspace(session.work_dir, _additional_dirs(options, session))
     spec = _spec(options, session)
     models = Models(settings, session_id=session.id)
     resources.push_async_callback(models.aclose)
@@ -120,9 +125,16 @@ async def _assemble(
         approval=approval,
         todos=todos,
         models=models,
+        additional_dirs=workspace.additional_dirs,
         max_time_s=options.max_time_s,
         resources=resources.pop_all(),
     )
+
+
+def _additional_dirs(options: EngineOptions, session: Session) -> tuple[Path, ...]:
+    """The folders added now and in earlier runs of the session, as far as they are still there."""
+    earlier = (Path(path) for path in session.state.additional_dirs)
+    return tuple(dict.fromkeys((*options.additional_dirs, *filter(Path.is_dir, earlier))))
 
 
 def _spec(options: EngineOptions, session: Session) -> ResolvedAgentSpec:

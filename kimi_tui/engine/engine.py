@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import assert_never
 
 from kimi_tui.base.content import UserInput, text_of
@@ -65,6 +67,7 @@ class Engine:
         approval: WireApproval,
         todos: SessionTodos,
         models: Models,
+        additional_dirs: Iterable[Path],
         max_time_s: float | None,
         resources: AsyncExitStack,
     ) -> None:
@@ -77,6 +80,7 @@ class Engine:
         self._approval = approval
         self._todos = todos
         self._models = models
+        self._additional_dirs = tuple(map(str, additional_dirs))
         self._resources = resources
         self._turns = Turns(soul, send=wire.send, max_time_s=max_time_s)
         self._preparing: asyncio.Task[None] | None = None
@@ -141,7 +145,7 @@ class Engine:
                 self._soul.steer(user_input)
             case Prompt(user_input=user_input) | Steer(user_input=user_input):
                 self._turns.add(user_input, group)
-                await self._name_session(user_input)
+                await self._remember(user_input)
             case Interrupt():
                 self._turns.interrupt()
             case RunSlash(line=line):
@@ -166,7 +170,10 @@ class Engine:
             case _:
                 assert_never(command)
 
-    async def _name_session(self, user_input: UserInput) -> None:
+    async def _remember(self, user_input: UserInput) -> None:
+        """Keep what a resumed session needs beside the conversation: its folders and its name."""
+        if self._additional_dirs != self._session.state.additional_dirs:
+            await self._session.update_state(additional_dirs=self._additional_dirs)
         title = plain_line(text_of(user_input))[:TITLE_LENGTH]
         if title and not self._session.state.title:
             await self.set_title(title)
