@@ -9,11 +9,14 @@ from kimi_tui.agentspec.loading import load_agent_spec
 from kimi_tui.agentspec.prompt import PromptVariables, render_prompt
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.base.errors import SessionError
+from kimi_tui.compaction.trigger import Trigger
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
+from kimi_tui.engine.injection import Collaborators
 from kimi_tui.engine.models import Models, ModelWish
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.rules import starting_rules
+from kimi_tui.engine.strategy import named_strategy
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox
 from kimi_tui.engine.web import new_fetcher, search_service
@@ -21,6 +24,7 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.compacting import Compaction
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.soul import Agent, Soul
 from kimi_tui.soul.spending import Spending
@@ -85,20 +89,18 @@ async def _assemble(
     dmailbox = DMailbox()
     shell = Shell()
     resources.push_async_callback(shell.close)
-    toolbox = Toolbox(
-        {
-            Workspace: workspace,
-            Approval: approval,
-            TodoStore: todos,
-            DMailbox: dmailbox,
-            FileLedger: FileLedger(),
-            Shell: shell,
-            OutputFolder: OutputFolder(session.dir / "output"),
-            Fetcher: new_fetcher(settings.web),
-            SearchService: search_service(settings),
-        }
-    )
-    agent = await asyncio.to_thread(_agent, spec, workspace, toolbox)
+    collaborators: Collaborators = {
+        Workspace: workspace,
+        Approval: approval,
+        TodoStore: todos,
+        DMailbox: dmailbox,
+        FileLedger: FileLedger(),
+        Shell: shell,
+        OutputFolder: OutputFolder(session.dir / "output"),
+        Fetcher: new_fetcher(settings.web),
+        SearchService: search_service(settings),
+    }
+    agent = await asyncio.to_thread(_agent, spec, workspace, Toolbox(collaborators))
     context = Context(session.context_file)
     resources.push_async_callback(context.close)
     await context.restore()
@@ -114,6 +116,7 @@ async def _assemble(
         dmailbox=dmailbox,
         spending=Spending(),
         send=wire.send,
+        compaction=_compaction(options, todos, collaborators),
     )
     return Engine(
         wire=wire,
@@ -158,6 +161,17 @@ def _behaviour(
         models.starting(wish),
         thinking=options.settings.default_thinking if options.thinking is None else options.thinking,
         yolo=options.yolo or session.state.yolo,
+    )
+
+
+def _compaction(options: EngineOptions, todos: SessionTodos, collaborators: Collaborators) -> Compaction:
+    loop = options.settings.loop_control
+    return Compaction(
+        strategy=options.compaction or named_strategy(options.settings.compaction.strategy, collaborators),
+        trigger=Trigger(
+            reserved_context_size=loop.reserved_context_size, ratio=loop.compaction_trigger_ratio
+        ),
+        todos=lambda: todos.items,
     )
 
 

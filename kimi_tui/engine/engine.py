@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import assert_never
+from typing import Literal, assert_never
 
 from kimi_tui.base.content import UserInput, text_of
 from kimi_tui.base.errors import KimiTuiError
@@ -50,6 +50,7 @@ from kimi_tui.wire.events import (
 logger = logging.getLogger(__name__)
 
 TITLE_LENGTH = 60
+Severity = Literal["info", "warning", "error"]
 
 
 class Engine:
@@ -141,7 +142,7 @@ class Engine:
 
     async def _follow(self, command: Command, group: asyncio.TaskGroup) -> None:
         match command:
-            case Steer(user_input=user_input) if self._turns.is_running:
+            case Steer(user_input=user_input) if self._turns.can_be_steered:
                 self._soul.steer(user_input)
             case Prompt(user_input=user_input) | Steer(user_input=user_input):
                 self._turns.add(user_input, group)
@@ -149,7 +150,7 @@ class Engine:
             case Interrupt():
                 self._turns.interrupt()
             case RunSlash(line=line):
-                await self._run_slash(line)
+                await self._run_slash(line, group)
             case SetModel(name=name):
                 await self._set_model(name, group)
             case SetThinking(enabled=enabled):
@@ -180,13 +181,16 @@ class Engine:
 
     # what slash commands do
 
-    async def _run_slash(self, line: str) -> None:
+    async def _run_slash(self, line: str, group: asyncio.TaskGroup) -> None:
         found = find_slash_command(line)
         if found is None:
             name = plain_line(line).partition(" ")[0]
             raise KimiTuiError(f"There is no command /{name}.", hint="/help lists those that there are.")
         command, argument = found
-        await command.run(self, argument)
+        if command.takes_turn:
+            self._turns.add(f"/{line.strip()}", group, lambda: command.run(self, argument))
+        else:
+            await command.run(self, argument)
 
     async def clear(self) -> None:
         """Empty the conversation; what was said stays as a branch. Raises KimiTuiError while a turn runs."""
@@ -199,6 +203,11 @@ class Engine:
         if self._todos.items:
             await self._todos.set(())
         self._soul.send_status()
+
+    async def compact(self, focus: str) -> None:
+        """Make the conversation shorter. Raises KimiTuiError when that fails."""
+        if not await self._soul.compact(focus):
+            self._notify("There is nothing to compact yet.", "", severity="info")
 
     async def set_title(self, title: str) -> None:
         """Name the session. Raises KimiTuiError without a name."""
@@ -246,7 +255,7 @@ class Engine:
             )
         )
 
-    def _notify(self, title: str, body: str, *, severity: str) -> None:
+    def _notify(self, title: str, body: str, *, severity: Severity) -> None:
         self._wire.send(
             Notification(
                 id=new_id(),
@@ -256,7 +265,7 @@ class Engine:
                 source_id=self._session.id,
                 title=title,
                 body=body,
-                severity="error" if severity == "error" else "warning",
+                severity=severity,
             )
         )
 

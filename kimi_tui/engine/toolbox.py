@@ -1,11 +1,10 @@
 """Building an agent's tools: from the names in its spec, with collaborators matched by annotation."""
 
-import inspect
 from collections.abc import Iterable, Mapping
-from importlib import import_module
-from typing import Any, get_type_hints
+from typing import Any
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.engine.injection import Collaborators, load_class, made
 from kimi_tui.tools.tool import Tool
 from kimi_tui.tools.toolset import Toolset
 
@@ -29,7 +28,7 @@ BUILTIN_TOOLS: Mapping[str, str] = {
 class Toolbox:
     """Builds tools. `collaborators` maps a type, as constructors annotate it, to the object they get."""
 
-    def __init__(self, collaborators: Mapping[Any, object]) -> None:
+    def __init__(self, collaborators: Collaborators) -> None:
         self._collaborators = collaborators
 
     def toolset(self, tools: Iterable[tuple[str, str]]) -> Toolset:
@@ -37,30 +36,9 @@ class Toolbox:
         return Toolset({name: self._build(reference) for name, reference in tools})
 
     def _build(self, reference: str) -> Tool[Any]:
-        cls = _tool_class(BUILTIN_TOOLS.get(reference, reference))
-        hints = get_type_hints(cls.__init__)
-        arguments = []
-        for parameter in list(inspect.signature(cls.__init__).parameters.values())[1:]:
-            if parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                break
-            wanted = hints.get(parameter.name)
-            if wanted not in self._collaborators:
-                raise ConfigError(
-                    f"The tool {reference} asks for `{parameter.name}: {wanted}`, which there is not.",
-                    hint="Annotate its positional parameters with types that kimi-tui provides.",
-                )
-            arguments.append(self._collaborators[wanted])
-        return cls(*arguments)
-
-
-def _tool_class(path: str) -> type[Tool[Any]]:
-    module_name, _, class_name = path.partition(":")
-    try:
-        cls = getattr(import_module(module_name), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(
-            f"The tool {path} can't be loaded: {error}.", hint="Name it as module:Class."
-        ) from error
-    if not (isinstance(cls, type) and issubclass(cls, Tool)):
-        raise ConfigError(f"{path} is no tool.", hint="A tool extends kimi_tui.tools.tool.Tool.")
-    return cls
+        path = BUILTIN_TOOLS.get(reference, reference)
+        cls = load_class(path, what="tool")
+        if not issubclass(cls, Tool):
+            raise ConfigError(f"{path} is no tool.", hint="A tool extends kimi_tui.tools.tool.Tool.")
+        tool: Tool[Any] = made(cls, self._collaborators, name=f"tool {reference}")
+        return tool

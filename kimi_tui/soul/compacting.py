@@ -154,16 +154,18 @@ class Compactor:
             shorter = sendable(shorter) if shorter is not None else None
         except Exception as error:  # a strategy may be the user's own code
             logger.exception("the compaction failed")
-            dropped = await self._dropped(context, str(error) or type(error).__name__)
+            dropped = await FallbackCompaction().compact(context)
             if dropped is None and not step:
                 raise
+            self._warn(str(error) or type(error).__name__, dropped)
             return dropped
         if urgent and (shorter is None or not _is_much_shorter(shorter, context)):
-            return await self._dropped(context, "There was too little to compact.") or shorter
+            dropped = await FallbackCompaction().compact(context)
+            self._warn("There was too little to compact.", dropped)
+            return dropped or shorter
         return shorter
 
-    async def _dropped(self, context: CompactionContext, why: str) -> Sequence[Message] | None:
-        dropped = await FallbackCompaction().compact(context)
+    def _warn(self, why: str, dropped: Sequence[Message] | None) -> None:
         title = "The conversation could not be compacted."
         if dropped is not None:
             title = "The conversation could not be summarised, so older messages were left out of it."
@@ -180,7 +182,6 @@ class Compactor:
                 severity="warning",
             )
         )
-        return dropped
 
     async def _install(
         self, shorter: Sequence[Message], request: Message | None, *, under_way: bool
