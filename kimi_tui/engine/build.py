@@ -1,6 +1,7 @@
 """Putting a session together: the one place that knows every part."""
 
 import asyncio
+from collections.abc import Collection
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.rules import starting_rules
 from kimi_tui.engine.strategy import named_strategy
 from kimi_tui.engine.todos import SessionTodos
-from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox
+from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox, suits
 from kimi_tui.engine.web import new_fetcher, search_service
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
@@ -31,6 +32,7 @@ from kimi_tui.soul.spending import Spending
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.dmail import DMailbox
 from kimi_tui.tools.file.ledger import FileLedger
+from kimi_tui.tools.file.media import ModelSenses
 from kimi_tui.tools.shell.output import OutputFolder
 from kimi_tui.tools.shell.process import Shell
 from kimi_tui.tools.todo import TodoStore
@@ -95,12 +97,13 @@ async def _assemble(
         TodoStore: todos,
         DMailbox: dmailbox,
         FileLedger: FileLedger(),
+        ModelSenses: behaviour,
         Shell: shell,
         OutputFolder: OutputFolder(session.dir / "output"),
         Fetcher: new_fetcher(settings.web),
         SearchService: search_service(settings),
     }
-    agent = await asyncio.to_thread(_agent, spec, workspace, Toolbox(collaborators))
+    agent = await asyncio.to_thread(_agent, spec, workspace, Toolbox(collaborators), behaviour.capabilities)
     context = Context(session.context_file)
     resources.push_async_callback(context.close)
     await context.restore()
@@ -175,10 +178,14 @@ def _compaction(options: EngineOptions, todos: SessionTodos, collaborators: Coll
     )
 
 
-def _agent(spec: ResolvedAgentSpec, workspace: Workspace, toolbox: Toolbox) -> Agent:
+def _agent(
+    spec: ResolvedAgentSpec, workspace: Workspace, toolbox: Toolbox, capabilities: Collection[str]
+) -> Agent:
     variables = PromptVariables.collect(workspace.work_dir, additional_dirs=workspace.additional_dirs)
     return Agent(
         name=spec.name,
         system_prompt=render_prompt(spec, variables),
-        toolset=toolbox.toolset((tool.name, tool.reference) for tool in spec.tools),
+        toolset=toolbox.toolset(
+            (tool.name, tool.reference) for tool in spec.tools if suits(tool.reference, capabilities)
+        ),
     )

@@ -1,6 +1,6 @@
 """Building an agent's tools: from the names in its spec, with collaborators matched by annotation."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from kimi_tui.base.errors import ConfigError
@@ -10,6 +10,7 @@ from kimi_tui.tools.toolset import Toolset
 
 BUILTIN_TOOLS: Mapping[str, str] = {
     "ReadFile": "kimi_tui.tools.file.read:ReadFile",
+    "ReadMediaFile": "kimi_tui.tools.file.media:ReadMediaFile",
     "WriteFile": "kimi_tui.tools.file.write:WriteFile",
     "EditFile": "kimi_tui.tools.file.edit:EditFile",
     "Bash": "kimi_tui.tools.shell.bash:Bash",
@@ -23,6 +24,15 @@ BUILTIN_TOOLS: Mapping[str, str] = {
     "SendDMail": "kimi_tui.tools.dmail:SendDMail",
 }
 """Short name -> `module:Class`; each is imported when an agent uses it."""
+
+_NEEDS: Mapping[str, str] = {"kimi_tui.tools.file.media:ReadMediaFile": "image_in"}
+"""What a model must be able to do for a tool to be of use."""
+
+
+def suits(reference: str, capabilities: Collection[str]) -> bool:
+    """Whether a model with `capabilities` can use the tool that `reference` names."""
+    needed = _NEEDS.get(BUILTIN_TOOLS.get(reference, reference))
+    return needed is None or needed in capabilities
 
 
 class Toolbox:
