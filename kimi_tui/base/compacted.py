@@ -6,8 +6,8 @@ SUMMARY_LEAD = "Previous context has been compacted. Here is the compaction outp
 """What a summary, a user message of the program's, begins with."""
 SUMMARY_REQUEST = "Summarise this part of a conversation, as you were told to."
 """What a request for a summary begins with."""
-SPEAKER_MARKS = {"user": "[the user]", "assistant": "[the assistant]"}
-"""The line above what somebody said, in a request for a summary."""
+SPEAKER_MARKS = {"user": "[the user]", "assistant": "[the assistant]", "summary": "[earlier summary]"}
+"""The line above what somebody said, or what sums up what came before, in a request for a summary."""
 
 
 def is_summary(message: Message) -> bool:

@@ -11,6 +11,7 @@
     ├── ModelNotSupported       the model lacks what the request needs (images, thinking)
     ├── MaxStepsReached         a turn took as many steps as it may
     ├── FileProblem             a file or folder can't be used as a tool was asked to; told to the model
+    ├── WebProblem              a page or a search can't be had; told to the model
     └── ChatProviderError       the model's server or the way there
         ├── APIConnectionError
         │   └── APITimeoutError no byte for the idle time-out, or no connection in time
@@ -71,6 +72,10 @@ class MaxStepsReached(KimiTuiError):
 
 class FileProblem(KimiTuiError):
     """A file or folder can't be used as a tool was asked to. Its reader is the model."""
+
+
+class WebProblem(KimiTuiError):
+    """A page can't be fetched, or the web not searched. Its reader is the model."""
 
 
 class ChatProviderError(KimiTuiError):

@@ -46,14 +46,17 @@ class Output:
 
     async def write(self, text: str) -> None:
         """Send `text` on its way. Once the stream is broken, nothing happens."""
-        data = text.encode("utf-8", "replace")
-        if not data or self.broken.is_set():
-            return
-        self._pending += len(data)
-        self._queue.put(data)
-        if self._pending > self._limit:
+        self.post(text)
+        if self._pending > self._limit and not self.broken.is_set():
             self._room.clear()
             await self._room.wait()
+
+    def post(self, text: str) -> None:
+        """`write` without waiting for room, for what is small and must not be held up."""
+        data = text.encode("utf-8", "replace")
+        if data and not self.broken.is_set():
+            self._pending += len(data)
+            self._queue.put(data)
 
     async def settle(self, *, within_s: float) -> None:
         """Wait until what was sent has been written, though no longer than `within_s`."""

@@ -11,9 +11,9 @@ C = TypeVar("C")
 def value(cls: type[C]) -> type[C]:
     """Make `cls` a slotted dataclass whose fields are assigned once.
 
-    The type checker sees to that, not the interpreter: `dataclass(frozen=True)` compiles five methods a
-    class, which for the Wire's vocabulary takes longer than half of our imports before the first frame, and
-    makes each streamed part dearer. Equality, hash and repr are shared functions for the same reason.
+    The type checker sees to that, not the interpreter: `dataclass(frozen=True)` compiles five methods a class
+    that the first frame would wait for, and makes each streamed part dearer. Equality, hash and repr are
+    shared functions for the same reason.
     """
     shared: dict[str, Callable[..., Any]] = {"__eq__": _equal, "__hash__": _hash, "__repr__": _repr}
     for name, function in shared.items():

@@ -23,7 +23,9 @@ def check_combination(line: CommandLine) -> None:
         raise UsageError(
             "--fork needs to know which session to copy.", hint="Add --continue or --session ID."
         )
-    if line.is_print_mode:
+    if line.is_wire_mode:
+        _check_wire_mode(line)
+    elif line.is_print_mode:
         _check_print_mode(line)
     else:
         _check_screen(line)
@@ -38,9 +40,23 @@ def _check_print_mode(line: CommandLine) -> None:
     if line.input_format == "stream-json" and line.text:
         name = "argument" if line.argument else "prompt"
         raise _senseless("input_format", name, "With stream-json, the messages are the prompts.")
+    _check_session_id(line)
+
+
+def _check_wire_mode(line: CommandLine) -> None:
+    front = "wire" if line.wire else "mode"
+    if line.wire and line.mode not in (None, "wire"):
+        raise _senseless("wire", "mode", "They contradict each other; leave one of them out.")
+    for name in ("argument", "prompt", "print", *_PRINT_ONLY):
+        if given(line, name):
+            raise _senseless(name, front, "On the Wire, the program says what to do; leave one of them out.")
+    _check_session_id(line)
+
+
+def _check_session_id(line: CommandLine) -> None:
     if line.session == "":
         hint = "`kimi-tui sessions list` shows those that there are."
-        raise UsageError("--session needs an ID in print mode.", hint=hint)
+        raise UsageError("--session needs an ID where nobody can choose one.", hint=hint)
 
 
 def _check_screen(line: CommandLine) -> None:

@@ -52,8 +52,14 @@ class CommandLine:
         help="Run TEXT in print mode. What is piped in is added to it.",
     )  # fmt: skip
     print: bool = option("--print", panel=_FRONT_END, default=False, help="Run without the screen, and end.")
-    mode: Literal["tui", "print"] | None = option(
-        "--mode", panel=_FRONT_END, help="The screen, or print mode."
+    wire: bool = option(
+        "--wire",
+        panel=_FRONT_END,
+        default=False,
+        help="Serve a program that speaks the Wire on stdin and stdout.",
+    )
+    mode: Literal["tui", "print", "wire"] | None = option(
+        "--mode", panel=_FRONT_END, help="The screen, print mode, or the Wire."
     )
     input: Path | None = option(
         "--input", panel=PRINT_PANEL, metavar="FILE", help="Read FILE in place of standard input."
@@ -141,6 +147,11 @@ class CommandLine:
         if self.mode is not None:
             return self.mode == "print"
         return self.print or self.quiet or self.prompt is not None
+
+    @property
+    def is_wire_mode(self) -> bool:
+        """Whether a program is served."""
+        return self.wire or self.mode == "wire"
 
     @property
     def text(self) -> str:

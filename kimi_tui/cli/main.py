@@ -55,6 +55,10 @@ def _dispatch(arguments: Sequence[str]) -> int:
     if line.version:
         sys.stdout.write(f"kimi-tui {__version__}\n")
         return 0
+    if line.is_wire_mode:
+        from kimi_tui.cli.wire_front import run_wire_front
+
+        return run_wire_front(line)
     if line.is_print_mode:
         from kimi_tui.cli.print_front import run_print_front
 

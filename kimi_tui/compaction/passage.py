@@ -19,6 +19,11 @@ def is_own(message: Message) -> bool:
             return False
 
 
+def is_checkpoint_note(message: Message) -> bool:
+    """Whether `message` names a checkpoint to the model, which a compaction takes away."""
+    return message.role == "user" and is_note(message) and message.text.startswith("<system>CHECKPOINT ")
+
+
 def borders(history: Sequence[Message]) -> list[int]:
     """Where `history` may be cut: before a message that is no tool result; and its end."""
     return [*(at for at, message in enumerate(history) if message.role != "tool"), len(history)]

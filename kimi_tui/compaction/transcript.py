@@ -72,7 +72,7 @@ def _entry(message: Message, names: dict[str, str]) -> str:
             name = names.get(message.tool_call_id or "", "a tool")
             return f"[result of {name}]\n{clipped(text, LONGEST_RESULT)}"
         case _ if is_summary(message):
-            return f"[summary of what came before]\n{summary_text(message)}"
+            return f"{SPEAKER_MARKS['summary']}\n{summary_text(message)}"
         case _ if is_own(message):
             return f"{SPEAKER_MARKS['user']}\n{text}"
         case _:

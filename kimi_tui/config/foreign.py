@@ -18,13 +18,14 @@ _FOREIGN_KEYS: dict[tuple[str, ...], frozenset[str]] = {
             "mcp",
             "merge_all_available_skills",
             "notifications",
-            "services",
             "show_thinking_stream",
             "telemetry",
         }
     ),
     ("loop_control",): frozenset({"max_preserved_messages", "max_ralph_iterations"}),
     ("models", _EVERYWHERE): frozenset({"display_name"}),
+    ("services",): frozenset({"moonshot_fetch"}),
+    ("services", "moonshot_search"): frozenset({"oauth"}),
     ("providers", _EVERYWHERE): frozenset({"default_query", "oauth", "reasoning_key"}),
 }
 _RENAMED_KEYS: dict[tuple[str, ...], str] = {("loop_control", "max_steps_per_run"): "max_steps_per_turn"}

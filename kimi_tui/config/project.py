@@ -9,6 +9,8 @@ from kimi_tui.config.source import Source
 
 _OF_THE_USER = ("api_key", "base_url", "custom_headers", "env")
 """Keys of a provider that decide where the conversation goes and with whose key."""
+_TABLES_OF_THE_USER = ("services", "web")
+"""Tables that decide who is asked what the model searches for, and which addresses it may reach."""
 
 
 def project_config_path(work_dir: Path, share_dir: Path) -> Path | None:
@@ -22,20 +24,26 @@ def project_config_path(work_dir: Path, share_dir: Path) -> Path | None:
 
 def check_project_rights(source: Source) -> None:
     """Raises ConfigError when a project's config sets what only the user may set."""
+    for table in _TABLES_OF_THE_USER:
+        for path, _ in _leaves(source.data.get(table, {}), (table,)):
+            raise _not_here(source, path)
     providers = source.data.get("providers")
     for name, provider in providers.items() if isinstance(providers, dict) else ():
         for key in _OF_THE_USER:
             if isinstance(provider, dict) and key in provider:
-                line = line_of(source, ("providers", name, key))
-                raise ConfigError(
-                    f"{source.name}, line {line}: a project's config can't set providers.{name}.{key}.",
-                    hint="Set it in your own config, which `kimi-tui config path` names.",
-                )
+                raise _not_here(source, ("providers", name, key))
 
 
 def summary_of(data: dict[str, Any]) -> list[str]:
     """One line a setting, `key = value`, for whoever decides whether to trust it."""
     return [f"{'.'.join(path)} = {value!r}" for path, value in _leaves(data, ())]
+
+
+def _not_here(source: Source, key: tuple[str, ...]) -> ConfigError:
+    return ConfigError(
+        f"{source.name}, line {line_of(source, key)}: a project's config can't set {'.'.join(key)}.",
+        hint="Set it in your own config, which `kimi-tui config path` names.",
+    )
 
 
 def _leaves(value: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:

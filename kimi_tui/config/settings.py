@@ -12,6 +12,14 @@ ForeignProviderType = Literal["google_genai", "gemini", "vertexai", "_echo", "_c
 """Types of kimi-cli that we can't reach: a config with such a provider loads, using it is an error."""
 Capability = Literal["thinking", "always_thinking", "image_in", "video_in"]
 
+OWN_STRATEGIES = {
+    "LLMSummaryCompaction": "kimi_tui.compaction.summary:LLMSummaryCompaction",
+    "ToolResultHidingCompaction": "kimi_tui.compaction.hiding:ToolResultHidingCompaction",
+    "HidingThenSummaryCompaction": "kimi_tui.compaction.hiding_then_summary:HidingThenSummaryCompaction",
+    "FallbackCompaction": "kimi_tui.compaction.fallback:FallbackCompaction",
+}
+"""Strategies of compaction that come with the program, by the names of their classes."""
+
 
 def _http_url(value: str | None) -> str | None:
     if value and not value.startswith(("http://", "https://")):
@@ -69,12 +77,56 @@ class LoopControl(_Table):
     compaction_trigger_ratio: float = Field(0.85, gt=0, le=1)
 
 
+def _our_strategy(value: object) -> object:
+    """kimi-cli's strategies have the same names as ours."""
+    theirs = "kimi_cli.soul.compaction:"
+    return OWN_STRATEGIES.get(value.removeprefix(theirs), value) if isinstance(value, str) else value
+
+
+def _class_path(value: str) -> str:
+    module, colon, name = value.partition(":")
+    if not (colon and name.isidentifier() and all(part.isidentifier() for part in module.split("."))):
+        raise ValueError("it should be module:Class")
+    return value
+
+
+class Compaction(_Table):
+    """How conversations that fill the model's window are made shorter."""
+
+    strategy: Annotated[str, BeforeValidator(_our_strategy), AfterValidator(_class_path)] = OWN_STRATEGIES[
+        "LLMSummaryCompaction"
+    ]
+
+
 class Permissions(_Table):
     """Rules of what may run; deny wins over ask, ask over allow."""
 
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+
+
+class MoonshotSearch(_Table):
+    """Moonshot's search service; without a key, public search engines are asked instead."""
+
+    base_url: Annotated[str, AfterValidator(_http_url)]
+    """The whole address that a search is posted to."""
+    api_key: SecretStr = SecretStr("")
+    """The key itself, or `env:NAME` to read it from the environment."""
+    custom_headers: dict[str, str] = {}
+
+
+class Services(_Table):
+    """Services beside the models."""
+
+    moonshot_search: MoonshotSearch | None = None
+
+
+class Web(_Table):
+    """How pages are fetched."""
+
+    allow_private_addresses: bool = False
+    """Whether pages of this machine and its network may be fetched, too."""
 
 
 class Settings(_Table):
@@ -86,6 +138,9 @@ class Settings(_Table):
     providers: dict[str, Provider] = {}
     models: dict[str, Model] = {}
     loop_control: LoopControl = LoopControl()
+    compaction: Compaction = Compaction()
     permissions: Permissions = Permissions()
+    services: Services = Services()
+    web: Web = Web()
     keymap: dict[str, str] = {}
     ui: UI = UI()

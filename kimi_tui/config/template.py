@@ -27,6 +27,18 @@ TEMPLATE = """\
 # [loop_control]
 # max_steps_per_turn = 1000
 # max_retries_per_step = 3
+# compaction_trigger_ratio = 0.85 # how full the model's window may become
+
+# [compaction]                    # how a conversation that fills the window is made shorter
+# strategy = "HidingThenSummaryCompaction"
+
+# Who searches the web; without a key, public search engines do.
+# [services.moonshot_search]
+# base_url = "https://api.kimi.com/coding/v1/search"
+# api_key = "env:KIMI_API_KEY"
+
+# [web]
+# allow_private_addresses = false   # true: pages of this machine and its network are fetched, too
 
 # [permissions]
 # allow = []

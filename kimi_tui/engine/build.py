@@ -1,7 +1,7 @@
 """Putting a session together: the one place that knows every part."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,29 +10,38 @@ from kimi_tui.agentspec.finding import find_agent
 from kimi_tui.agentspec.loading import load_agent_spec
 from kimi_tui.agentspec.prompt import PromptVariables, render_prompt
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
+from kimi_tui.base.errors import SessionError
+from kimi_tui.compaction.trigger import Trigger
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
+from kimi_tui.engine.injection import Collaborators
 from kimi_tui.engine.models import Models, ModelWish
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.rules import starting_rules
 from kimi_tui.engine.session_files import SessionFiles
+from kimi_tui.engine.strategy import named_strategy
 from kimi_tui.engine.time_travel import TimeTravel
 from kimi_tui.engine.todos import SessionTodos
-from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox
+from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox, suits
+from kimi_tui.engine.web import new_fetcher, search_service
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.compacting import Compaction
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.soul import Agent, Soul
 from kimi_tui.soul.spending import Spending
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.dmail import DMailbox
 from kimi_tui.tools.file.ledger import FileLedger
+from kimi_tui.tools.file.media import ModelSenses
 from kimi_tui.tools.shell.output import OutputFolder
 from kimi_tui.tools.shell.process import Shell
 from kimi_tui.tools.todo import TodoStore
+from kimi_tui.tools.web.fetcher import Fetcher
+from kimi_tui.tools.web.search import SearchService
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import Event
@@ -63,6 +72,11 @@ def open_session(options: EngineOptions) -> Session:
         earlier = store.last(options.work_dir)
     if earlier is None:
         return store.create(options.work_dir)
+    if not earlier.work_dir.is_dir():
+        raise SessionError(
+            f"The folder that the session worked in is gone: {earlier.work_dir}.",
+            hint="Put it back where it was, or begin a new session.",
+        )
     return store.fork(earlier) if options.fork else earlier
 
 
@@ -70,8 +84,7 @@ async def _assemble(
     wire: Wire, options: EngineOptions, session: Session, resources: AsyncExitStack
 ) -> Engine:
     settings = options.settings
-    directories = (*options.additional_dirs, *map(Path, session.state.additional_dirs))
-    workspace = Workspace(session.work_dir, directories)
+    workspace = Workspace(session.work_dir, _additional_dirs(options, session))
     spec = _spec(options, session)
     models = Models(settings, session_id=session.id)
     resources.push_async_callback(models.aclose)
@@ -86,18 +99,19 @@ async def _assemble(
     dmailbox = DMailbox()
     shell = Shell()
     resources.push_async_callback(shell.close)
-    toolbox = Toolbox(
-        {
-            Workspace: workspace,
-            Approval: approval,
-            TodoStore: todos,
-            DMailbox: dmailbox,
-            FileLedger: FileLedger(),
-            Shell: shell,
-            OutputFolder: OutputFolder(session.dir / "output"),
-        }
-    )
-    agent = await asyncio.to_thread(_agent, spec, workspace, toolbox)
+    collaborators: Collaborators = {
+        Workspace: workspace,
+        Approval: approval,
+        TodoStore: todos,
+        DMailbox: dmailbox,
+        FileLedger: FileLedger(),
+        ModelSenses: behaviour,
+        Shell: shell,
+        OutputFolder: OutputFolder(session.dir / "output"),
+        Fetcher: new_fetcher(settings.web),
+        SearchService: search_service(settings),
+    }
+    agent = await asyncio.to_thread(_agent, spec, workspace, Toolbox(collaborators), behaviour.capabilities)
     context = Context(session.context_file)
     resources.push_async_callback(context.close)
     await context.restore()
@@ -116,6 +130,7 @@ async def _assemble(
         spending=Spending(),
         send=wire.send,
         file_states=files,
+        compaction=_compaction(options, todos, collaborators),
     )
     return Engine(
         wire=wire,
@@ -129,6 +144,7 @@ async def _assemble(
         models=models,
         files=files,
         time_travel=TimeTravel(session=session, context=context, files=files, send=wire.send),
+        additional_dirs=workspace.additional_dirs,
         max_time_s=options.max_time_s,
         resources=resources.pop_all(),
     )
@@ -159,6 +175,12 @@ def session_files(
     )
 
 
+def _additional_dirs(options: EngineOptions, session: Session) -> tuple[Path, ...]:
+    """The folders added now and in earlier runs of the session, as far as they are still there."""
+    earlier = (Path(path) for path in session.state.additional_dirs)
+    return tuple(dict.fromkeys((*options.additional_dirs, *filter(Path.is_dir, earlier))))
+
+
 def _spec(options: EngineOptions, session: Session) -> ResolvedAgentSpec:
     path = options.agent_file or find_agent(
         options.agent, work_dir=session.work_dir, share_dir=options.share_dir
@@ -183,10 +205,25 @@ def _behaviour(
     )
 
 
-def _agent(spec: ResolvedAgentSpec, workspace: Workspace, toolbox: Toolbox) -> Agent:
+def _compaction(options: EngineOptions, todos: SessionTodos, collaborators: Collaborators) -> Compaction:
+    loop = options.settings.loop_control
+    return Compaction(
+        strategy=options.compaction or named_strategy(options.settings.compaction.strategy, collaborators),
+        trigger=Trigger(
+            reserved_context_size=loop.reserved_context_size, ratio=loop.compaction_trigger_ratio
+        ),
+        todos=lambda: todos.items,
+    )
+
+
+def _agent(
+    spec: ResolvedAgentSpec, workspace: Workspace, toolbox: Toolbox, capabilities: Collection[str]
+) -> Agent:
     variables = PromptVariables.collect(workspace.work_dir, additional_dirs=workspace.additional_dirs)
     return Agent(
         name=spec.name,
         system_prompt=render_prompt(spec, variables),
-        toolset=toolbox.toolset((tool.name, tool.reference) for tool in spec.tools),
+        toolset=toolbox.toolset(
+            (tool.name, tool.reference) for tool in spec.tools if suits(tool.reference, capabilities)
+        ),
     )

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Literal, assert_never
 
 from kimi_tui.base.content import UserInput, text_of
@@ -54,6 +56,7 @@ from kimi_tui.wire.events import (
 logger = logging.getLogger(__name__)
 
 TITLE_LENGTH = 60
+Severity = Literal["info", "warning", "error"]
 
 
 class Engine:
@@ -73,6 +76,7 @@ class Engine:
         models: Models,
         files: SessionFiles,
         time_travel: TimeTravel,
+        additional_dirs: Iterable[Path],
         max_time_s: float | None,
         resources: AsyncExitStack,
     ) -> None:
@@ -87,6 +91,7 @@ class Engine:
         self._models = models
         self._files = files
         self._time_travel = time_travel
+        self._additional_dirs = tuple(map(str, additional_dirs))
         self._resources = resources
         self._turns = Turns(soul, send=wire.send, max_time_s=max_time_s)
         self._preparing: asyncio.Task[None] | None = None
@@ -160,15 +165,15 @@ class Engine:
 
     async def _follow(self, command: Command, group: asyncio.TaskGroup) -> None:
         match command:
-            case Steer(user_input=user_input) if self._turns.is_running:
+            case Steer(user_input=user_input) if self._turns.can_be_steered:
                 self._soul.steer(user_input)
             case Prompt(user_input=user_input) | Steer(user_input=user_input):
                 self._turns.add(user_input, group)
-                await self._name_session(user_input)
+                await self._remember(user_input)
             case Interrupt():
                 self._turns.interrupt()
             case RunSlash(line=line):
-                await self._run_slash(line)
+                await self._run_slash(line, group)
             case SetModel(name=name):
                 await self._set_model(name, group)
             case SetThinking(enabled=enabled):
@@ -191,20 +196,26 @@ class Engine:
             case _:
                 assert_never(command)
 
-    async def _name_session(self, user_input: UserInput) -> None:
+    async def _remember(self, user_input: UserInput) -> None:
+        """Keep what a resumed session needs beside the conversation: its folders and its name."""
+        if self._additional_dirs != self._session.state.additional_dirs:
+            await self._session.update_state(additional_dirs=self._additional_dirs)
         title = plain_line(text_of(user_input))[:TITLE_LENGTH]
         if title and not self._session.state.title:
             await self.set_title(title)
 
     # what slash commands do
 
-    async def _run_slash(self, line: str) -> None:
+    async def _run_slash(self, line: str, group: asyncio.TaskGroup) -> None:
         found = find_slash_command(line)
         if found is None:
             name = plain_line(line).partition(" ")[0]
             raise KimiTuiError(f"There is no command /{name}.", hint="/help lists those that there are.")
         command, argument = found
-        await command.run(self, argument)
+        if command.takes_turn:
+            self._turns.add(f"/{line.strip()}", group, lambda: command.run(self, argument))
+        else:
+            await command.run(self, argument)
 
     async def clear(self) -> None:
         """Empty the conversation; undo leads back to it. Raises KimiTuiError while a turn runs."""
@@ -228,6 +239,11 @@ class Engine:
     def _require_rest(self) -> None:
         if self._turns.is_running:
             raise KimiTuiError("A turn is running.", hint="Interrupt it first.")
+
+    async def compact(self, focus: str) -> None:
+        """Make the conversation shorter. Raises KimiTuiError when that fails."""
+        if not await self._soul.compact(focus):
+            self._notify("There is nothing to compact yet.", "", severity="info")
 
     async def set_title(self, title: str) -> None:
         """Name the session. Raises KimiTuiError without a name."""
@@ -275,7 +291,7 @@ class Engine:
             )
         )
 
-    def _notify(self, title: str, body: str, *, severity: Literal["info", "warning", "error"]) -> None:
+    def _notify(self, title: str, body: str, *, severity: Severity) -> None:
         self._wire.send(
             Notification(
                 id=new_id(),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.config.settings import Settings
 
 
@@ -27,6 +28,8 @@ class EngineOptions:
     demo: bool = False
     thinking: bool | None = None
     yolo: bool = False
+    compaction: CompactionStrategy | None = None
+    """None for the strategy that the settings name."""
     max_cost_usd: float | None = None
     max_time_s: float | None = None
     interactive: bool = True

@@ -2,28 +2,40 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from kimi_tui.base.compacted import is_summary, summary_text
 from kimi_tui.base.content import TextPart, UserInput, is_system_note
 from kimi_tui.base.message import Message
 from kimi_tui.tools.step_calls import result_content
-from kimi_tui.wire.events import Event, StepBegin, ToolResult, ToolReturn, TurnBegin, TurnEnd
+from kimi_tui.wire.events import Event, Notification, StepBegin, ToolResult, ToolReturn, TurnBegin, TurnEnd
+
+NOT_HERE = "…"
+"""Stands for what the user said in a turn whose begin is no longer in the conversation."""
 
 
 def replayed(history: Sequence[Message], results: Mapping[str, Sequence[ToolReturn]]) -> Iterator[Event]:
     """The events of `history`. A result that `results`, the recorded ones, lack is read off its message.
 
     An id may have several results: a call that was taken back may share it. The program's own notes to the
-    model are left out.
+    model are left out; the summary of what was compacted is a notification.
     """
     in_turn = False
     step = 0
-    for message in history:
+    for number, message in enumerate(history):
         match message.role:
+            case "user" if is_summary(message):
+                if in_turn:
+                    yield TurnEnd(steps=step)
+                in_turn = False
+                yield _compaction_notice(message, number)
             case "user" if not is_system_note(message.content):
                 if in_turn:
                     yield TurnEnd(steps=step)
                 in_turn, step = True, 0
                 yield TurnBegin(_shown(message))
             case "assistant":
+                if not in_turn:
+                    in_turn, step = True, 0
+                    yield TurnBegin(NOT_HERE)
                 step += 1
                 yield StepBegin(step)
                 yield from message.content
@@ -35,6 +47,18 @@ def replayed(history: Sequence[Message], results: Mapping[str, Sequence[ToolRetu
                 pass
     if in_turn:
         yield TurnEnd(steps=step)
+
+
+def _compaction_notice(summary: Message, number: int) -> Notification:
+    return Notification(
+        id=f"summary-{number}",
+        category="session",
+        type="compacted",
+        source_kind="engine",
+        source_id="",
+        title="What was said before was compacted to this:",
+        body=summary_text(summary),
+    )
 
 
 def _shown(message: Message) -> UserInput:

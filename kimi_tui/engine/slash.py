@@ -26,6 +26,10 @@ class SlashTarget(Protocol):
         """Show the checkpoints."""
         ...
 
+    async def compact(self, focus: str) -> None:
+        """Make the conversation shorter; a summary looks at `focus` above all."""
+        ...
+
     async def set_title(self, title: str) -> None:
         """Name the session."""
         ...
@@ -39,15 +43,21 @@ class SlashCommand:
     description: str
     run: Callable[[SlashTarget, str], Awaitable[None]]
     aliases: tuple[str, ...] = ()
+    takes_turn: bool = False
+    """Whether it runs as a turn does: after those that wait already, and so that it can be interrupted."""
 
     @property
     def info(self) -> SlashCommandInfo:
         """The command as front ends list it."""
-        return SlashCommandInfo(self.name, self.description, self.aliases)
+        return SlashCommandInfo(self.name, self.description, self.aliases, self.takes_turn)
 
 
 async def _clear(target: SlashTarget, _: str) -> None:
     await target.clear()
+
+
+async def _compact(target: SlashTarget, focus: str) -> None:
+    await target.compact(focus)
 
 
 async def _title(target: SlashTarget, title: str) -> None:
@@ -88,6 +98,12 @@ SLASH_COMMANDS = (
     SlashCommand("undo", "Take the last revert back; --dry-run shows what that would do", _undo),
     SlashCommand("redo", "Take the last undo back; --dry-run shows what that would do", _redo),
     SlashCommand("checkpoints", "List the checkpoints to go back to", _checkpoints),
+    SlashCommand(
+        "compact",
+        "Make the conversation shorter: /compact [WHAT TO LOOK AT ABOVE ALL]",
+        _compact,
+        takes_turn=True,
+    ),
     SlashCommand("title", "Name this session: /title NAME", _title),
 )
 _BY_NAME: Mapping[str, SlashCommand] = {

@@ -1,33 +1,44 @@
 """Building an agent's tools: from the names in its spec, with collaborators matched by annotation."""
 
-import inspect
-from collections.abc import Iterable, Mapping
-from importlib import import_module
-from typing import Any, get_type_hints
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.engine.injection import Collaborators, load_class, made
 from kimi_tui.tools.tool import Tool
 from kimi_tui.tools.toolset import Toolset
 
 BUILTIN_TOOLS: Mapping[str, str] = {
     "ReadFile": "kimi_tui.tools.file.read:ReadFile",
+    "ReadMediaFile": "kimi_tui.tools.file.media:ReadMediaFile",
     "WriteFile": "kimi_tui.tools.file.write:WriteFile",
     "EditFile": "kimi_tui.tools.file.edit:EditFile",
     "Bash": "kimi_tui.tools.shell.bash:Bash",
     "Grep": "kimi_tui.tools.search.grep:Grep",
     "Glob": "kimi_tui.tools.search.glob:Glob",
     "LS": "kimi_tui.tools.search.ls:LS",
+    "FetchURL": "kimi_tui.tools.web.fetch:FetchURL",
+    "SearchWeb": "kimi_tui.tools.web.search:SearchWeb",
     "Think": "kimi_tui.tools.think:Think",
     "SetTodoList": "kimi_tui.tools.todo:SetTodoList",
     "SendDMail": "kimi_tui.tools.dmail:SendDMail",
 }
 """Short name -> `module:Class`; each is imported when an agent uses it."""
 
+_NEEDS: Mapping[str, str] = {"kimi_tui.tools.file.media:ReadMediaFile": "image_in"}
+"""What a model must be able to do for a tool to be of use."""
+
+
+def suits(reference: str, capabilities: Collection[str]) -> bool:
+    """Whether a model with `capabilities` can use the tool that `reference` names."""
+    needed = _NEEDS.get(BUILTIN_TOOLS.get(reference, reference))
+    return needed is None or needed in capabilities
+
 
 class Toolbox:
     """Builds tools. `collaborators` maps a type, as constructors annotate it, to the object they get."""
 
-    def __init__(self, collaborators: Mapping[Any, object]) -> None:
+    def __init__(self, collaborators: Collaborators) -> None:
         self._collaborators = collaborators
 
     def toolset(self, tools: Iterable[tuple[str, str]]) -> Toolset:
@@ -35,30 +46,9 @@ class Toolbox:
         return Toolset({name: self._build(reference) for name, reference in tools})
 
     def _build(self, reference: str) -> Tool[Any]:
-        cls = _tool_class(BUILTIN_TOOLS.get(reference, reference))
-        hints = get_type_hints(cls.__init__)
-        arguments = []
-        for parameter in list(inspect.signature(cls.__init__).parameters.values())[1:]:
-            if parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                break
-            wanted = hints.get(parameter.name)
-            if wanted not in self._collaborators:
-                raise ConfigError(
-                    f"The tool {reference} asks for `{parameter.name}: {wanted}`, which there is not.",
-                    hint="Annotate its positional parameters with types that kimi-tui provides.",
-                )
-            arguments.append(self._collaborators[wanted])
-        return cls(*arguments)
-
-
-def _tool_class(path: str) -> type[Tool[Any]]:
-    module_name, _, class_name = path.partition(":")
-    try:
-        cls = getattr(import_module(module_name), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(
-            f"The tool {path} can't be loaded: {error}.", hint="Name it as module:Class."
-        ) from error
-    if not (isinstance(cls, type) and issubclass(cls, Tool)):
-        raise ConfigError(f"{path} is no tool.", hint="A tool extends kimi_tui.tools.tool.Tool.")
-    return cls
+        path = BUILTIN_TOOLS.get(reference, reference)
+        cls = load_class(path, what="tool")
+        if not issubclass(cls, Tool):
+            raise ConfigError(f"{path} is no tool.", hint="A tool extends kimi_tui.tools.tool.Tool.")
+        tool: Tool[Any] = made(cls, self._collaborators, name=f"tool {reference}")
+        return tool

@@ -3,6 +3,8 @@
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.errors import KimiTuiError, MaxStepsReached
@@ -13,6 +15,12 @@ from kimi_tui.wire.events import TurnBegin, TurnEnd, TurnFailure, TurnOutcome
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    user_input: UserInput
+    work: Callable[[], Awaitable[None]] | None
+
+
 class Turns:
     """Runs a soul's turns and tells of their begin and end."""
 
@@ -20,17 +28,31 @@ class Turns:
         self._soul = soul
         self._send = send
         self._max_time_s = max_time_s
-        self._prompts: deque[UserInput] = deque()
+        self._waiting: deque[_Turn] = deque()
         self._running: asyncio.Task[None] | None = None
+        self._turn: _Turn | None = None
 
     @property
     def is_running(self) -> bool:
         """Whether a turn runs."""
         return self._running is not None
 
-    def add(self, user_input: UserInput, group: asyncio.TaskGroup) -> None:
-        """Run a turn for `user_input` in `group` as soon as those before it have ended."""
-        self._prompts.append(user_input)
+    @property
+    def can_be_steered(self) -> bool:
+        """Whether what the user says now reaches the turn that runs."""
+        return self._turn is not None and self._turn.work is None
+
+    def add(
+        self,
+        user_input: UserInput,
+        group: asyncio.TaskGroup,
+        work: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """Run a turn for `user_input` in `group` as soon as those before it have ended.
+
+        `work` is what it does instead of having the soul answer.
+        """
+        self._waiting.append(_Turn(user_input, work))
         self._start(group)
 
     def interrupt(self) -> None:
@@ -47,17 +69,18 @@ class Turns:
             await asyncio.wait([running])
 
     def _start(self, group: asyncio.TaskGroup) -> None:
-        if self._running is None and self._prompts:
-            self._running = group.create_task(self._run(self._prompts.popleft(), group))
+        if self._running is None and self._waiting:
+            self._turn = self._waiting.popleft()
+            self._running = group.create_task(self._run(self._turn, group))
 
-    async def _run(self, user_input: UserInput, group: asyncio.TaskGroup) -> None:
-        self._send(TurnBegin(user_input))
+    async def _run(self, turn: _Turn, group: asyncio.TaskGroup) -> None:
+        self._send(TurnBegin(turn.user_input))
         outcome: TurnOutcome = "cancelled"
         failure: TurnFailure | None = None
         limit = asyncio.timeout(self._max_time_s)
         try:
             async with limit:
-                await self._soul.run(user_input)
+                await (turn.work() if turn.work is not None else self._soul.run(turn.user_input))
             outcome = "finished"
         except asyncio.CancelledError:
             logger.info("turn cancelled")
@@ -76,7 +99,7 @@ class Turns:
                 logger.exception("turn failed")
                 outcome, failure = "failed", _defect(error)
         finally:
-            self._running = None
+            self._running = self._turn = None
             self._send(TurnEnd(outcome, self._soul.steps, failure))
         self._start(group)
 

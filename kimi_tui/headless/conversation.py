@@ -9,13 +9,14 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.headless.printer import Printer
 from kimi_tui.headless.tally import Tally
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire
-from kimi_tui.wire.commands import Prompt, RunSlash
+from kimi_tui.wire.commands import Command, Prompt, RunSlash
 from kimi_tui.wire.events import (
     ApprovalResponse,
     Notification,
     ReplayBegin,
     ReplayEnd,
     SessionInfo,
+    SlashCommandInfo,
     ToolReturn,
     TurnEnd,
 )
@@ -82,21 +83,32 @@ class Conversation:
             self._turn_over.set()
 
     async def _send(self, user_input: UserInput) -> None:
-        if isinstance(user_input, str) and self._is_command(user_input):
-            self._wire.command(RunSlash(user_input.strip().removeprefix("/")))
+        info = self._command_in(user_input) if isinstance(user_input, str) else None
+        command: Command = Prompt(user_input)
+        if isinstance(user_input, str) and info is not None:
+            command = RunSlash(user_input.strip().removeprefix("/"))
+        if info is not None and not info.takes_turn:
+            self._wire.command(command)
             return
         self._turn_over.clear()
         self._in_turn = True
-        self._wire.command(Prompt(user_input))
+        self._wire.command(command)
         await self._turn_over.wait()
         self._in_turn = False
 
-    def _is_command(self, text: str) -> bool:
-        """Whether the engine has this command; any other text that begins with a slash is for the model."""
+    def _command_in(self, text: str) -> SlashCommandInfo | None:
+        """The engine's command that `text` is; any other text that begins with a slash is for the model."""
         if not text.startswith("/") or self._info is None:
-            return False
+            return None
         name = text[1:].split(maxsplit=1)[:1]
-        return any(name == [known] for it in self._info.slash_commands for known in (it.name, *it.aliases))
+        return next(
+            (
+                it
+                for it in self._info.slash_commands
+                if any(name == [known] for known in (it.name, *it.aliases))
+            ),
+            None,
+        )
 
     async def _take(self, event: Outgoing) -> None:
         self._tally.count(event)

@@ -14,6 +14,7 @@ from kimi_tui.base.message import Message, ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.llm.demo_answer import Answer, answer_to_parts
 from kimi_tui.llm.demo_grammar import parse_request
+from kimi_tui.llm.demo_summary import answer_to_summary_request
 from kimi_tui.llm.demo_tools import DemoTools
 from kimi_tui.llm.demo_tour import answer_to_tour
 from kimi_tui.llm.demo_turn import Turn, read_turn
@@ -82,6 +83,9 @@ class DemoProvider:
 
 def next_answer(turn: Turn, tools: DemoTools) -> Answer:
     """The demo's next message in `turn`."""
+    summary = answer_to_summary_request(turn.request)
+    if summary is not None:
+        return summary
     words = words_for(turn.request)
     asked = turn.request.lower().strip(" \t\n.,!?。，！？~～")
     if asked in _TOURS:

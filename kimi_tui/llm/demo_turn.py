@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from kimi_tui.base.compacted import is_summary
 from kimi_tui.base.content import ImageURLPart, TextPart, VideoURLPart, is_system_note
 from kimi_tui.base.message import Message, ToolCall
 
@@ -55,7 +56,6 @@ def read_turn(history: Sequence[Message]) -> Turn:
     )
 
 
-_SUMMARY = "Previous context has been compacted"
 _MORE = frozenset({"continue", "go on", "继续", "接着做"})
 _NOTE = re.compile(r"\A<system>(?P<note>.*?)</system>\n?", re.DOTALL)
 _REFUSAL = re.compile(
@@ -67,7 +67,7 @@ def _is_request(message: Message) -> bool:
     return (
         message.role == "user"
         and (bool(_words(message)) or not is_system_note(message.content))
-        and not message.text.startswith(_SUMMARY)
+        and not is_summary(message)
     )
 
 

@@ -46,6 +46,8 @@ class Words:
     left_undone: str
     finished: str
     signature: str
+    summary: str
+    """What stands above the user's requests when the conversation is summarised."""
 
     tour_begin: str
     tour_write: str
@@ -129,6 +131,7 @@ ENGLISH = Words(
     left_undone="So I stop here. Not done:",
     finished="That's all you asked for.",
     signature="*(I'm the demo: no model, real tools. Type `tour` or `help` for more.)*",
+    summary="I'm a demo and can't summarise. This is what the user asked for until now:",
     tour_begin=(
         "Welcome to the **demo tour** of kimi-tui. I'll write a small program, edit it and run it; the tools "
         "are real, only I am not a model.\n\nFirst a todo list, and a look at which file names are free."
@@ -204,6 +207,7 @@ CHINESE = Words(
     left_undone="所以我停在这里。没有做的：",
     finished="你要的都做完了。",
     signature="*（我是演示模型：没有大模型，工具是真的。输入 `tour` 或 `help` 了解更多。）*",
+    summary="我是演示模型，不会写总结。到目前为止用户提过这些要求：",
     tour_begin=(
         "欢迎参加 kimi-tui 的**演示导览**。我会写一个小程序，修改它，再运行它；工具是真的，"
         "只有我不是模型。\n\n先列一个待办列表，再看看哪个文件名还没被占用。"

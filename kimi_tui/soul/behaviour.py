@@ -19,6 +19,11 @@ class Behaviour:
         """The provider with its thinking effort. Raises ModelNotSet."""
         return self.require_llm().chat_provider.with_thinking("high" if self.thinking else "off")
 
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What the model can do, as in `LLM`; nothing without a model."""
+        return self.llm.capabilities if self.llm is not None else frozenset()
+
     def require_llm(self) -> LLM:
         """The model. Raises ModelNotSet."""
         if self.llm is None:

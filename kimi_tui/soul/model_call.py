@@ -11,7 +11,7 @@ from kimi_tui.base.message import Message, ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.llm.provider import ChatProvider, ToolSchema
 from kimi_tui.soul.answer import AnswerBuilder
-from kimi_tui.soul.retry import with_retries
+from kimi_tui.soul.retry import LONGEST_WAIT_S, with_retries
 from kimi_tui.wire.events import StepRetry
 
 
@@ -51,6 +51,7 @@ class ModelCall:
         show: Callable[[ContentPart | ToolCall | ToolCallPart], None],
         on_retry: Callable[[StepRetry], None],
         spend: Callable[[TokenUsage], None],
+        longest_wait_s: float = LONGEST_WAIT_S,
     ) -> Answer:
         """The answer. `show` gets its parts as they stream, `spend` what they cost, of failed attempts too.
 
@@ -68,7 +69,13 @@ class ModelCall:
                     spend(builder.usage)
 
         try:
-            await with_retries(attempt, step=step, max_attempts=max_attempts, on_retry=on_retry)
+            await with_retries(
+                attempt,
+                step=step,
+                max_attempts=max_attempts,
+                on_retry=on_retry,
+                longest_wait_s=longest_wait_s,
+            )
         except (Exception, asyncio.CancelledError) as error:
             raise AnswerBrokeOff(builder.partial_message()) from error
         return Answer(builder.message(), builder.usage, builder.message_id)

@@ -1,16 +1,20 @@
 """The agent loop: a turn is steps until the model asks for no more tools."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from kimi_tui.base.completion import carry_out
 from kimi_tui.base.content import ContentPart, TextPart, UserInput, is_blank, system_note, text_of
-from kimi_tui.base.errors import MaxStepsReached, UsageError
+from kimi_tui.base.errors import ContextTooLong, MaxStepsReached, UsageError
 from kimi_tui.base.message import Message, ToolCall, user_message
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.compaction.passage import latest_request
 from kimi_tui.history.context import Context
+from kimi_tui.history.estimate import estimated_tokens
 from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.compacting import Compaction, Compactor
 from kimi_tui.soul.file_states import FileStates
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.model_call import Answer, AnswerBrokeOff, ModelCall
@@ -43,6 +47,14 @@ class Agent:
     system_prompt: str
     toolset: Toolset
 
+    @property
+    def fixed_tokens(self) -> int:
+        """An estimate of what is sent beside the conversation: system prompt and tools."""
+        tools = "".join(
+            f"{it.name}{it.description}{json.dumps(it.parameters)}" for it in self.toolset.schemas
+        )
+        return estimated_tokens([user_message(self.system_prompt + tools)])
+
 
 class Send(Protocol):
     """Where events go."""
@@ -69,6 +81,7 @@ class Soul:
         spending: Spending,
         send: Send,
         file_states: FileStates | None = None,
+        compaction: Compaction = Compaction(),
     ) -> None:
         self._agent = agent
         self._context = context
@@ -86,7 +99,17 @@ class Soul:
         self._request_index = 0
         """Where in the history the user's request of this turn stands."""
         self._request_checkpoint = -1
-        """The checkpoint before it."""
+        """The checkpoint before it; -1 when it is gone."""
+        self._compactor = Compactor(
+            compaction,
+            context=context,
+            behaviour=behaviour,
+            limits=limits,
+            spending=spending,
+            send=send,
+            checkpoint=self._checkpoint,
+            fixed_tokens=lambda: agent.fixed_tokens,
+        )
 
     def steer(self, user_input: UserInput) -> None:
         """Say something to the turn that runs; its next step sees it."""
@@ -110,6 +133,23 @@ class Soul:
         finally:
             self._dmailbox.take()  # it was for the step that did not end well
             await self._take_steers()  # they came too late for a step: the next turn sees them
+
+    async def compact(self, focus: str = "") -> bool:
+        """Compact the conversation outside of a turn; a summary looks at `focus` above all. Whether it did.
+
+        Raises ModelNotSet, JournalWriteError, CancelledError and what the strategy raises.
+        """
+        self.steps = 0
+        await self._context.set_system_prompt(self._agent.system_prompt)
+        try:
+            compacted = await self._compactor.compact(
+                request=latest_request(self._context.history), focus=focus
+            )
+        except BaseException:
+            self._send(StepInterrupted())
+            raise
+        self.send_status()
+        return compacted is not None
 
     def send_status(self, message_id: str | None = None) -> None:
         """Tell how full the context is, after the answer of that id, and what the session has used."""
@@ -152,8 +192,10 @@ class Soul:
     async def _step(self, request: Message) -> bool:
         """One model call and its tools. Whether the turn is finished."""
         await self._take_steers()
+        if self._compactor.is_due:
+            await self._make_room()
         await self._checkpoint("step", f"step {self.steps}")
-        answer = await self._answer()
+        answer = await self._answer_in_room()
         if answer.message.tool_calls is None:
             await self._context.append_step([answer.message], token_count=_tokens(answer))
             self.send_status(answer.message_id)
@@ -162,6 +204,28 @@ class Soul:
         if (dmail := self._dmailbox.take()) is not None:
             await self._go_back(dmail, request)
         return False
+
+    async def _make_room(self, *, urgent: bool = False) -> bool:
+        """Compact the conversation within the step under way. Whether it became shorter."""
+        compacted = await self._compactor.compact(request=self._request_index, step=self.steps, urgent=urgent)
+        if compacted is None or compacted.request is None:
+            return False
+        self._request_index = compacted.request
+        self._request_checkpoint = -1
+        self.send_status()
+        return True
+
+    async def _answer_in_room(self) -> Answer:
+        """The answer; when the model finds the conversation too long, to one that was compacted."""
+        try:
+            return await self._answer()
+        except ContextTooLong as error:
+            if not await self._make_room(urgent=True):
+                raise _too_long(error) from error
+        try:
+            return await self._answer()
+        except ContextTooLong as error:
+            raise _too_long(error) from error
 
     async def _answer(self) -> Answer:
         history = self._context.history
@@ -260,6 +324,14 @@ class Soul:
             messages.insert(0, request)
         await self._context.append_message(messages)
         self.send_status()
+
+
+def _too_long(error: ContextTooLong) -> ContextTooLong:
+    return ContextTooLong(
+        f"The conversation is too long for the model, and compacting it was not enough: {error.what}",
+        status_code=error.status_code,
+        hint="Switch to a model with a larger context, go back to an earlier checkpoint, or /clear.",
+    )
 
 
 def _from_the_future(dmail: DMail) -> TextPart:

@@ -111,11 +111,13 @@ class Wire:
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._open_requests[request.id] = (request, future)
         self.send(request)
+        answer: Answer | None = None
         try:
-            return await future
+            answer = await future
+            return answer
         finally:
             self._open_requests.pop(request.id, None)
-            if not future.done() or future.cancelled():
+            if answer is None:  # an answer that came along with the cancellation came too late
                 self.send(RequestClosed(request.id))
 
     async def commands(self) -> AsyncIterator[Command]:

@@ -332,6 +332,8 @@ class SlashCommandInfo:
     name: str
     description: str
     aliases: tuple[str, ...] = ()
+    takes_turn: bool = False
+    """Whether a TurnBegin and a TurnEnd come for it."""
 
 
 @value

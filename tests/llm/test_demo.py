@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from kimi_tui.base.compacted import SUMMARY_REQUEST
 from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart, system_note
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, ToolCallPart, user_message
 from kimi_tui.base.usage import TokenUsage
@@ -424,3 +425,22 @@ async def test_the_tour_does_without_todos_and_globs() -> None:
 async def test_the_tour_says_which_tools_it_lacks() -> None:
     (answer,) = await Conversation(tools=("ReadFile", "WriteFile")).say("tour")
     assert "`EditFile` and `Bash`" in answer.text
+
+
+async def test_a_conversation_is_summarised_by_what_the_user_asked_for() -> None:
+    (answer,) = await Conversation().say(
+        f"{SUMMARY_REQUEST}\n\n<conversation>\n"
+        "[earlier summary]\nSo far:\n- think\n\n[the user]\nread README.md\n\n"
+        "[the assistant]\nI'll read it.\n- not this\n\n[the user]\nrun ls -l\n</conversation>"
+    )
+    assert answer.tool_calls is None
+    assert answer.text.endswith("\n\n- think\n- read README.md\n- run ls -l")
+
+
+async def test_a_summary_goes_on_with_the_one_before_it() -> None:
+    (answer,) = await Conversation().say(
+        f"{SUMMARY_REQUEST}\n\n<summary-so-far>\n要求：\n- 读 README.md\n</summary-so-far>\n\n"
+        "<conversation>\n[the user]\n运行 ls -l\n</conversation>"
+    )
+    assert "- 读 README.md\n- 运行 ls -l" in answer.text
+    assert "演示" in answer.text

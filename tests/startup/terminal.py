@@ -9,15 +9,26 @@ import struct
 import termios
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 
-def cpu_until(
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a program did until a text showed."""
+
+    cpu_s: float
+    """User and system time."""
+    written: bytes
+    """All that it wrote to the terminal."""
+
+
+def run_until(
     command: Sequence[str], text: str, *, env: Mapping[str, str], cwd: str, typing: bool = False
-) -> float:
-    """User and system seconds that `command` used until `text` was written to its terminal of 120x40.
+) -> Run:
+    """Run `command` in a terminal of 120x40 until `text` was written to it, then kill it.
 
     When `typing`, somebody types `text` again and again, so what is measured is how soon a key is answered.
-    The program is killed then. Raises TimeoutError after 30 s.
+    Raises TimeoutError after 30 s.
     """
     process, terminal = pty.fork()
     if process == 0:
@@ -26,12 +37,12 @@ def cpu_until(
     try:
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         _stop_echo(terminal)
-        _wait_for(terminal, text.encode(), typing=typing)
+        written = _read_until(terminal, text.encode(), typing=typing)
     finally:
         os.kill(process, signal.SIGKILL)
         _, _, usage = os.wait4(process, 0)
         os.close(terminal)
-    return usage.ru_utime + usage.ru_stime
+    return Run(usage.ru_utime + usage.ru_stime, written)
 
 
 def _stop_echo(terminal: int) -> None:
@@ -41,7 +52,7 @@ def _stop_echo(terminal: int) -> None:
     termios.tcsetattr(terminal, termios.TCSANOW, attributes)
 
 
-def _wait_for(terminal: int, wanted: bytes, *, typing: bool) -> None:
+def _read_until(terminal: int, wanted: bytes, *, typing: bool) -> bytes:
     seen = b""
     deadline = time.monotonic() + 30
     while wanted not in seen:
@@ -55,3 +66,4 @@ def _wait_for(terminal: int, wanted: bytes, *, typing: bool) -> None:
             seen += os.read(terminal, 65536)
         except OSError as error:
             raise TimeoutError(f"the program ended before {wanted!r} showed: {seen[-2000:]!r}") from error
+    return seen

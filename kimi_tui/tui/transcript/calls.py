@@ -75,14 +75,13 @@ class OpenCalls:
         """A call never happened."""
         self._calls.pop(block.call_id, None)
 
-    def cancel_all(self) -> None:
-        """The turn is over: what is still open gets no result any more."""
-        for block, page in self._calls.values():
-            block.cancel()
-            page.changed(block)
-        self._calls.clear()
-        self._requests.clear()
-        self._last = None
+    def cancel(self, page: Page | None = None) -> None:
+        """A turn is over: its open calls get no result any more. That of a sub-agent has those on `page`."""
+        for call_id, (block, stands_on) in list(self._calls.items()):
+            if page is None or stands_on is page:
+                block.cancel()
+                stands_on.changed(block)
+                del self._calls[call_id]
 
     def _act(self, call_id: str, act: Callable[[ToolCallBlock], None]) -> None:
         self.begin_written()

@@ -4,12 +4,11 @@ from typing import assert_never
 
 from kimi_tui.base.content import AudioURLPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
-from kimi_tui.base.terminal import plain_line
 from kimi_tui.tui.markdown.line import Spans
 from kimi_tui.tui.transcript.blocks.answer import AnswerBlock
-from kimi_tui.tui.transcript.blocks.block import Block, seconds, tokens
+from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.blocks.media import described
-from kimi_tui.tui.transcript.blocks.notice import NoticeBlock, RuleBlock, Severity
+from kimi_tui.tui.transcript.blocks.notice import NoticeBlock, RuleBlock
 from kimi_tui.tui.transcript.blocks.plan import PlanBlock, SideQuestionBlock
 from kimi_tui.tui.transcript.blocks.thinking import ThinkingBlock
 from kimi_tui.tui.transcript.blocks.toolcall import ToolCallBlock
@@ -17,6 +16,7 @@ from kimi_tui.tui.transcript.blocks.user import UserBlock
 from kimi_tui.tui.transcript.calls import OpenCalls
 from kimi_tui.tui.transcript.child import ChildPage, child_margin
 from kimi_tui.tui.transcript.page import Page
+from kimi_tui.tui.transcript.remarks import of_compaction, of_retry, of_turn_end
 from kimi_tui.tui.transcript.revert_plan import told_plan
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
@@ -65,10 +65,13 @@ class Scribe:
         *,
         calls: OpenCalls,
         margin: Spans = (),
+        is_child: bool = False,
     ) -> None:
         self._page = page
         self._calls = calls
         self._margin = margin
+        self._is_child = is_child
+        """Whether it writes for a sub-agent, whose task stands in the call that started it."""
         self._speaking: AnswerBlock | ThinkingBlock | None = None
         self._step: list[Block] = []
         self._last: Block | None = None
@@ -94,9 +97,8 @@ class Scribe:
                 self._calls.finish(call_id, value)
             case SubagentEvent():
                 self._subagent(message)
-            case TurnBegin(user_input=user_input):
-                self._begin_turn()
-                self._add(UserBlock(user_input, margin=self._margin))
+            case TurnBegin():
+                self._begin_turn(message)
             case SteerInput(user_input=user_input):
                 self._add(UserBlock(user_input, steering=True, margin=self._margin))
             case TurnEnd():
@@ -227,31 +229,25 @@ class Scribe:
             known = (block, self._page)
         parent, page = known
         parent.begin()
-        return Scribe(ChildPage(parent, page), calls=self._calls, margin=child_margin(parent))
+        return Scribe(ChildPage(parent, page), calls=self._calls, margin=child_margin(parent), is_child=True)
 
     # how a turn goes
 
-    def _begin_turn(self) -> None:
+    def _begin_turn(self, begin: TurnBegin) -> None:
         self._close_all()
         self._in_turn = True
         self._step = []
-        self._page.begin_turn()
         self._last = None
+        if not self._is_child:
+            self._page.begin_turn()
+            self._add(UserBlock(begin.user_input, margin=self._margin))
 
     def _end_turn(self, end: TurnEnd) -> None:
         self._close_all()
         self._in_turn = False
         self._subagents.clear()
-        if end.failure is not None:
-            severity: Severity = "warning" if end.outcome in ("max_steps", "limit") else "error"
-            self._add(NoticeBlock(severity, end.failure.what, end.failure.hint, margin=self._margin))
-        elif end.outcome == "cancelled":
-            self._add(NoticeBlock("warning", "Interrupted.", margin=self._margin))
-        elif end.outcome == "rejected":
-            self._add(NoticeBlock("info", "You said no, so the turn ended.", margin=self._margin))
-        elif end.outcome in ("max_steps", "limit"):
-            words = f"The turn stopped after {end.steps} steps."
-            self._add(NoticeBlock("warning", words, "Say “continue” to go on.", margin=self._margin))
+        if remark := of_turn_end(end, margin=self._margin):
+            self._add(remark)
 
     def _retry(self, retry: StepRetry) -> None:
         self._speaking = None
@@ -261,24 +257,17 @@ class Scribe:
             self._page.drop(block)
         self._step = []
         self._last = None
-        cause = f"status {retry.status_code}" if retry.status_code else plain_line(retry.error_type)
-        wait = f" in {seconds(retry.wait_s)}" if retry.wait_s >= 0.05 else ""
-        what = f"The model's server failed ({cause}); trying again{wait}."
-        hint = f"Attempt {retry.next_attempt} of {retry.max_attempts}."
-        self._add_spoken(NoticeBlock("warning", what, hint, margin=self._margin))
+        self._add_spoken(of_retry(retry, margin=self._margin))
 
     def _close_all(self) -> None:
         self._finish_speaking()
-        self._calls.cancel_all()
+        self._calls.cancel(self._page if self._is_child else None)
 
     def _end_compaction(self, end: CompactionEnd) -> None:
         block, self._compaction = self._compaction, None
         if block is None:
             return
-        block.words = "the compaction ended without a result"
-        if end.tokens_before is not None and end.tokens_after is not None:
-            change = f"{tokens(end.tokens_before)} → {tokens(end.tokens_after)} tokens"
-            block.words = f"context compacted · {change}"
+        block.words = of_compaction(end)
         block.redraw()
         self._page.changed(block)
 

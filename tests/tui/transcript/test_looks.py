@@ -3,8 +3,10 @@
 import pytest
 from rich.cells import cell_len
 
+from kimi_tui.base.assets import read_asset
 from kimi_tui.base.content import TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall
+from kimi_tui.tui.transcript.palette import ROLES
 from kimi_tui.wire.display import BriefBlock, DiffBlock
 from kimi_tui.wire.events import Notification, ToolOutput, ToolResult, ToolReturn, TurnBegin
 from tests.tui.transcript.conftest import OpenStage, Stage
@@ -132,3 +134,8 @@ async def test_in_the_terminals_own_colours_changed_lines_are_green_and_red(stag
             for y in (2, 3)
         ]
         assert colours == [{1}, {2}]
+
+
+def test_every_role_has_its_looks_in_the_style_sheet() -> None:
+    sheet = read_asset("styles", "transcript.tcss")
+    assert [role for role in ROLES if f".transcript--{role} {{" not in sheet] == []

@@ -266,6 +266,21 @@ async def test_a_sub_agent_shows_the_last_thing_it_does_and_unfolds(stage: OpenS
         assert "│   made" in s.text()
 
 
+async def test_the_turns_of_a_sub_agent_leave_the_call_that_started_it_open(stage: OpenStage) -> None:
+    def inner(message: object) -> SubagentEvent:
+        return SubagentEvent(envelope(message), "c", "a1", "coder")  # type: ignore[arg-type]
+
+    async with stage(60, 24) as s:
+        await s.feed(call("Task", '{"description": "fix it"}'), inner(TurnBegin("task")))
+        await s.feed(inner(call("Bash", '{"command": "make"}', "b")), inner(TurnEnd("cancelled")))
+        assert seen(s.rows())[0] == "⟳ Task fix it"
+        s.transcript.select_block("c")
+        assert "│ ⊘ Bash make" in "\n".join(await s.press("enter"))
+        assert "you" not in s.text()
+        await s.feed(result())
+        assert "✔ Task fix it" in s.rows()[1]
+
+
 async def test_calls_stand_together_and_answers_apart(stage: OpenStage) -> None:
     async with stage() as s:
         rows = await s.feed(call("A", "{}", "1"), call("B", "{}", "2"))

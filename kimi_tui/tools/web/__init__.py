@@ -1,0 +1,1 @@
+"""What reaches the web: fetching pages and searching."""

@@ -1,0 +1,315 @@
+"""The server: a client's calls become commands, and what the engine sends reaches the client."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from kimi_tui.base.encoding import to_jsonable
+from kimi_tui.base.errors import KimiTuiError, ModelNotSet
+from kimi_tui.engine.recording import recorded_messages
+from kimi_tui.wire.channel import REQUESTS, Outgoing, Subscription, Wire, WireClosed
+from kimi_tui.wire.codec import PROTOCOL_VERSION, encode
+from kimi_tui.wire.commands import Interrupt, Prompt, RegisterTools, RunSlash, SaveRecording, Steer
+from kimi_tui.wire.events import (
+    ApprovalResponse,
+    Notification,
+    ReplayBegin,
+    ReplayEnd,
+    RequestClosed,
+    SessionInfo,
+    TurnBegin,
+    TurnEnd,
+)
+from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, QuestionResponse
+from kimi_tui.wireserver.client import Client
+from kimi_tui.wireserver.external_tools import sorted_out
+from kimi_tui.wireserver.jsonrpc import Call, ErrorCode, Reply, RpcError, parsed
+from kimi_tui.wireserver.open_requests import OpenRequests
+from kimi_tui.wireserver.outcome import code_of, result_of
+from kimi_tui.wireserver.params import InitializeParams, InputParams, PlanModeParams, params_of
+from kimi_tui.wireserver.vocabulary import REQUEST_TYPES
+
+logger = logging.getLogger(__name__)
+
+_REPLAYED_AT_ONCE = 200
+_NO_TURN = "No agent turn is in progress. Send a prompt first."
+_BUSY = "An agent turn is already in progress. Wait for its result, or cancel it."
+
+
+class Server:
+    """Serves one client on one session. Calls are followed in the order in which they came."""
+
+    def __init__(self, *, wire: Wire, client: Client, version: str, tasks: asyncio.TaskGroup) -> None:
+        self._wire = wire
+        self._client = client
+        self._version = version
+        self._tasks = tasks
+        self._subscription: Subscription = wire.subscribe()
+        self._requests = OpenRequests(wire)
+        self._info: SessionInfo | None = None
+        self._opened = asyncio.Event()
+        self._failure: KimiTuiError | None = None
+        self._prompt: Call | None = None
+        """The prompt whose turn is to end."""
+        self._in_turn = False
+        self._replay: asyncio.Task[None] | None = None
+        self._slash: asyncio.Task[None] | None = None
+        self._held: list[Outgoing] | None = []
+        """What the session told before the client's first word; None from then on."""
+        self._is_replay = False
+        self._showing = False
+        self._quiet = asyncio.Event()
+        self._methods: Mapping[str, Callable[[Call], Awaitable[dict[str, Any] | None]]] = {
+            "initialize": self._initialize,
+            "prompt": self._run_prompt,
+            "run": self._run_prompt,
+            "steer": self._steer,
+            "cancel": self._cancel,
+            "interrupt": self._cancel,
+            "replay": self._start_replay,
+            "set_plan_mode": self._set_plan_mode,
+        }
+
+    # what the client says
+
+    async def take(self, line: bytes) -> None:
+        """Follow one line. Whatever is wrong with it is answered."""
+        try:
+            message = parsed(line)
+        except RpcError as error:
+            self._client.error(error.id, error.code, error.message)
+            return
+        if isinstance(message, Reply):
+            self._requests.answer(message)
+        else:
+            await self._follow_call(message)
+
+    async def _follow_call(self, call: Call) -> None:
+        try:
+            method = self._methods.get(call.method)
+            if method is None:
+                raise RpcError(ErrorCode.UNKNOWN_METHOD, f"There is no method “{call.method}”.")
+            await self._opened.wait()
+            self._check_session()
+            result = await method(call)
+        except RpcError as error:
+            self._refuse(call, error)
+        except WireClosed:
+            self._refuse(call, RpcError(ErrorCode.INTERNAL, "The session has ended."))
+        else:
+            if result is not None:
+                self._client.result(call.id, result)
+                await self._greet()
+
+    def _refuse(self, call: Call, error: RpcError) -> None:
+        if call.id is not None:
+            self._client.error(call.id, error.code, error.message)
+        else:
+            logger.info("%s was refused: %s", call.method, error.message)
+
+    # methods: a result, or None when it comes later
+
+    async def _initialize(self, call: Call) -> dict[str, Any]:
+        params = params_of(InitializeParams, call)
+        self._check_idle()
+        self._client.capabilities = params.capabilities
+        info = self._info
+        result: dict[str, Any] = {
+            "protocol_version": PROTOCOL_VERSION,
+            "server": {"name": "kimi-tui", "version": self._version},
+            "slash_commands": [to_jsonable(command) for command in info.slash_commands] if info else [],
+            "capabilities": {
+                "supports_question": True,
+                "supports_plan_mode": False,
+                "supports_timeline": True,
+            },
+            "hooks": {"supported_events": [], "configured": {}},
+        }
+        if params.external_tools is not None:
+            accepted, rejected = sorted_out(params.external_tools, taken=info.tools if info else ())
+            if info is not None:
+                await self._wire.carry_out(RegisterTools(accepted))
+            names = [tool.name for tool in accepted]
+            result["external_tools"] = {"accepted": names, "rejected": [to_jsonable(it) for it in rejected]}
+        return result
+
+    async def _run_prompt(self, call: Call) -> None:
+        user_input = params_of(InputParams, call).user_input
+        self._check_idle()
+        self._check_model()
+        await self._greet()
+        self._prompt = call
+        if isinstance(user_input, str) and self._is_command(user_input):
+            line = user_input.strip().removeprefix("/")
+            self._slash = self._tasks.create_task(self._run_slash(call, line))
+        else:
+            self._wire.command(Prompt(user_input))
+
+    async def _steer(self, call: Call) -> dict[str, Any]:
+        user_input = params_of(InputParams, call).user_input
+        self._check_turn()
+        self._wire.command(Steer(user_input))
+        return {"status": "steered"}
+
+    async def _cancel(self, _: Call) -> dict[str, Any]:
+        if self._replay is not None:
+            self._replay.cancel()
+            return {}
+        self._check_turn()
+        self._wire.command(Interrupt())
+        return {}
+
+    async def _start_replay(self, call: Call) -> None:
+        self._check_idle()
+        self._replay = self._tasks.create_task(self._run_replay(call))
+
+    async def _set_plan_mode(self, call: Call) -> dict[str, Any]:
+        params_of(PlanModeParams, call)
+        raise RpcError(ErrorCode.WRONG_STATE, "This session has no plan mode. Ask for a plan in the prompt.")
+
+    def _check_idle(self) -> None:
+        if self._prompt is not None or self._in_turn:
+            raise RpcError(ErrorCode.WRONG_STATE, _BUSY)
+        if self._replay is not None:
+            raise RpcError(ErrorCode.WRONG_STATE, "A replay is in progress. Wait for its end, or cancel it.")
+
+    def _check_turn(self) -> None:
+        if self._prompt is None and not self._in_turn:
+            raise RpcError(ErrorCode.WRONG_STATE, _NO_TURN)
+
+    def _check_session(self) -> None:
+        if self._failure is not None and not isinstance(self._failure, ModelNotSet):
+            raise RpcError(ErrorCode.INTERNAL, str(self._failure))
+
+    def _check_model(self) -> None:
+        if self._failure is not None:
+            raise RpcError(code_of(type(self._failure).__name__), str(self._failure))
+
+    # what takes its time
+
+    def _is_command(self, text: str) -> bool:
+        """Whether the engine has this command; any other text that begins with a slash is for the model."""
+        if not text.startswith("/") or self._info is None:
+            return False
+        name = text[1:].split(maxsplit=1)[:1]
+        return any(name == [known] for it in self._info.slash_commands for known in (it.name, *it.aliases))
+
+    async def _run_slash(self, call: Call, line: str) -> None:
+        try:
+            await self._wire.carry_out(RunSlash(line))
+        except WireClosed:
+            return
+        while self._subscription.has_pending or self._showing:
+            self._quiet.clear()
+            await self._quiet.wait()
+        if self._prompt is call and not self._in_turn:
+            self._prompt = None
+            self._client.result(call.id, {"status": "finished"})
+
+    async def _run_replay(self, call: Call) -> None:
+        counts = {"events": 0, "requests": 0}
+        status = "cancelled"
+        try:
+            await self._send_recording(counts)
+            status = "finished"
+        except WireClosed:
+            logger.info("a replay was ended by the end of the session")
+        finally:
+            self._replay = None
+            self._client.result(call.id, {"status": status, **counts})
+
+    async def _send_recording(self, counts: dict[str, int]) -> None:
+        """Send what is recorded, counted in `counts`. Raises WireClosed."""
+        if self._info is None:
+            return
+        await self._wire.carry_out(SaveRecording())
+        messages = recorded_messages(Path(self._info.recording))
+        while batch := await asyncio.to_thread(list, islice(messages, _REPLAYED_AT_ONCE)):
+            for message in batch:
+                if await self._client.show(message):
+                    counts["requests" if message["type"] in REQUEST_TYPES else "events"] += 1
+
+    # what the engine says
+
+    async def follow(self) -> None:
+        """Pass on what the engine sends, until the Wire closes."""
+        try:
+            while batch := await self._subscription.drain():
+                self._showing = True
+                for message in batch:
+                    await self._show(message)
+                self._showing = False
+                self._quiet.set()
+        finally:
+            self._showing = False
+            self._quiet.set()
+            if self._prompt is not None:
+                ended = RpcError(ErrorCode.INTERNAL, "The session ended before the turn did. See the log.")
+                self._refuse(self._prompt, ended)
+                self._prompt = None
+
+    def fail(self, error: KimiTuiError) -> None:
+        """The session can't be opened; whoever asks for a turn is told why."""
+        self._failure = error
+        self._opened.set()
+
+    def stop(self) -> None:
+        """End what is under way for the client."""
+        for task in (self._replay, self._slash):
+            if task is not None:
+                task.cancel()
+
+    async def _show(self, message: Outgoing) -> None:
+        if isinstance(message, ReplayBegin | ReplayEnd):
+            self._is_replay = isinstance(message, ReplayBegin)
+            return
+        if self._is_replay:
+            return  # the client asks for a replay when it wants one
+        match message:
+            case SessionInfo():
+                self._info = message
+                self._opened.set()
+            case TurnBegin():
+                self._in_turn = True
+            case RequestClosed(request_id=request_id):
+                await self._close_request(message, request_id)
+                return
+            case QuestionRequest(id=request_id) if not self._client.capabilities.supports_question:
+                self._wire.answer(QuestionResponse(request_id, {}))
+                return
+        if isinstance(message, REQUESTS):
+            self._requests.add(message)
+        if self._held is not None:
+            self._held.append(message)
+            return
+        await self._client.show(encode(message))
+        if isinstance(message, TurnEnd):
+            self._end_turn(message)
+
+    async def _close_request(self, message: RequestClosed, request_id: str) -> None:
+        request = self._requests.close(request_id)
+        if self._client.capabilities.supports_timeline:
+            await self._client.show(encode(message))
+        elif isinstance(request, ApprovalRequest):
+            closed = ApprovalResponse(request_id, "reject", "The turn was interrupted.")
+            await self._client.show(encode(closed))
+
+    def _end_turn(self, turn: TurnEnd) -> None:
+        self._in_turn = False
+        call, self._prompt = self._prompt, None
+        if call is None:
+            return
+        try:
+            self._client.result(call.id, result_of(turn))
+        except RpcError as error:
+            self._refuse(call, error)
+
+    async def _greet(self) -> None:
+        """The client has spoken: tell what happened before, as far as it is news to it."""
+        held, self._held = self._held or (), None
+        for message in held:
+            if self._client.capabilities.supports_timeline or isinstance(message, Notification):
+                await self._client.show(encode(message))

@@ -1,0 +1,54 @@
+"""Which messages a client gets: those of Wire 1.10, and ours when it asked for them."""
+
+from typing import Any
+
+from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
+
+REQUEST_TYPES = {kind.__name__ for kind in (ApprovalRequest, QuestionRequest, ToolCallRequest, HookRequest)}
+
+_OUR_TYPES = {
+    "ToolOutput", "RequestClosed", "CheckpointCreated", "Reverted", "TodoUpdate", "CostUpdate", "SessionInfo",
+    "ReplayBegin", "ReplayEnd", "SnapshotProgress",
+}  # fmt: skip
+_OUR_FIELDS = {
+    "TurnEnd": ("outcome", "steps", "failure"),
+    "CompactionEnd": ("tokens_before", "tokens_after"),
+    "ApprovalRequest": ("rule", "danger"),
+    "ToolCallPart": ("tool_call_id",),
+}
+
+Message = dict[str, Any]
+"""A message of the Wire as JSON: `{"type", "payload"}`."""
+
+
+def narrowed(message: Message) -> Message | None:
+    """`message` as Wire 1.10 knows it, without what is ours; None when all of it is."""
+    kind, payload = message["type"], dict(message["payload"])
+    if kind in _OUR_TYPES:
+        return None
+    for name in _OUR_FIELDS.get(kind, ()):
+        payload.pop(name, None)
+    match kind:
+        case "SubagentEvent" if isinstance(payload.get("event"), dict) and "payload" in payload["event"]:
+            nested = narrowed(payload["event"])
+            if nested is None:
+                return None
+            payload["event"] = nested
+        case "ApprovalRequest":
+            payload = _with_plain_display(payload)
+        case "ToolResult" if isinstance(payload.get("return_value"), dict):
+            payload["return_value"] = _with_plain_display(payload["return_value"])
+    return {"type": kind, "payload": payload}
+
+
+def _with_plain_display(value: dict[str, Any]) -> dict[str, Any]:
+    blocks = value.get("display")
+    if not isinstance(blocks, list):
+        return value
+    return {**value, "display": [_plain_block(block) for block in blocks]}
+
+
+def _plain_block(block: Any) -> Any:
+    if isinstance(block, dict) and block.get("type") == "shell":
+        return {name: value for name, value in block.items() if name != "danger"}
+    return block
