@@ -125,10 +125,6 @@ class Capture:
         if self._head is not None and self._strays is not None and not self.named_only:
             save_known(self._store.disk, self._store.known_file, self._known, self._head)
 
-    def key(self, path: str) -> Key | None:
-        """What tells whether a path is still as the newest state has it; None or empty when nothing does."""
-        return self._key(path)
-
     @_no_cycles_sought()
     def _look_at_all(self, progress: Callable[[int], None] | None) -> tuple[Scan | None, Look]:
         scan = self._scan(progress)
