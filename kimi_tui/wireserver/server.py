@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from kimi_tui.base.content import UserInput
 from kimi_tui.base.encoding import to_jsonable
 from kimi_tui.base.errors import KimiTuiError, ModelNotSet
 from kimi_tui.engine.recording import recorded_messages
@@ -20,6 +21,7 @@ from kimi_tui.wire.events import (
     ReplayEnd,
     RequestClosed,
     SessionInfo,
+    SlashCommandInfo,
     TurnBegin,
     TurnEnd,
 )
@@ -120,7 +122,7 @@ class Server:
         result: dict[str, Any] = {
             "protocol_version": PROTOCOL_VERSION,
             "server": {"name": "kimi-tui", "version": self._version},
-            "slash_commands": [to_jsonable(command) for command in info.slash_commands] if info else [],
+            "slash_commands": [_told_of(command) for command in info.slash_commands] if info else [],
             "capabilities": {
                 "supports_question": True,
                 "supports_plan_mode": False,
@@ -142,11 +144,15 @@ class Server:
         self._check_model()
         await self._greet()
         self._prompt = call
-        if isinstance(user_input, str) and self._is_command(user_input):
-            line = user_input.strip().removeprefix("/")
-            self._slash = self._tasks.create_task(self._run_slash(call, line))
-        else:
+        command = self._command_in(user_input)
+        if command is None or not isinstance(user_input, str):
             self._wire.command(Prompt(user_input))
+            return
+        line = user_input.strip().removeprefix("/")
+        if command.takes_turn:
+            self._wire.command(RunSlash(line))
+        else:
+            self._slash = self._tasks.create_task(self._run_slash(call, line))
 
     async def _steer(self, call: Call) -> dict[str, Any]:
         user_input = params_of(InputParams, call).user_input
@@ -190,12 +196,15 @@ class Server:
 
     # what takes its time
 
-    def _is_command(self, text: str) -> bool:
-        """Whether the engine has this command; any other text that begins with a slash is for the model."""
-        if not text.startswith("/") or self._info is None:
-            return False
-        name = text[1:].split(maxsplit=1)[:1]
-        return any(name == [known] for it in self._info.slash_commands for known in (it.name, *it.aliases))
+    def _command_in(self, user_input: UserInput) -> SlashCommandInfo | None:
+        """The engine's command that this is; other text that begins with a slash is for the model."""
+        if not isinstance(user_input, str) or not user_input.startswith("/") or self._info is None:
+            return None
+        name = user_input[1:].split(maxsplit=1)[:1]
+        known = (
+            it for it in self._info.slash_commands for alias in (it.name, *it.aliases) if name == [alias]
+        )
+        return next(known, None)
 
     async def _run_slash(self, call: Call, line: str) -> None:
         try:
@@ -205,7 +214,7 @@ class Server:
         while self._subscription.has_pending or self._showing:
             self._quiet.clear()
             await self._quiet.wait()
-        if self._prompt is call and not self._in_turn:
+        if self._prompt is call:
             self._prompt = None
             self._client.result(call.id, {"status": "finished"})
 
@@ -313,3 +322,11 @@ class Server:
         for message in held:
             if self._client.capabilities.supports_timeline or isinstance(message, Notification):
                 await self._client.show(encode(message))
+
+
+def _told_of(command: SlashCommandInfo) -> dict[str, Any]:
+    return {
+        "name": command.name,
+        "description": command.description,
+        "aliases": list(command.aliases),
+    }
