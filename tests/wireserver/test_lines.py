@@ -92,3 +92,16 @@ def test_a_command_that_prints_or_reads_has_no_part_in_the_protocol(
     assert client.prompt("go")["result"] == {"status": "finished"}
     assert client.leave() == 0
     assert client.text == "done"
+
+
+def test_a_line_of_more_than_100_megabytes_is_refused_and_lived_through(
+    program: Program, connect: Connect
+) -> None:
+    program.script("text: fine")
+    client = connect()
+    chunk = b"x" * (1 << 20)
+    for _ in range(101):
+        client.raw(chunk)
+    client.raw(b"\n")
+    assert client.until(lambda _: True)["error"]["code"] == -32600
+    assert client.prompt("hi")["result"] == {"status": "finished"}
