@@ -5,9 +5,11 @@ import contextlib
 import threading
 from collections.abc import Callable
 
+from kimi_tui.base.raw_input import LineTooLong
+
 
 async def read_in_thread(read: Callable[[], bytes]) -> bytes:
-    """What `read` returns. Raises its OSError. Cancelled, its thread is left to itself.
+    """What `read` returns. Raises its OSError and LineTooLong. Cancelled, its thread is left to itself.
 
     The loop's own executor won't do: it is joined when the loop ends, and a read from a pipe that nobody
     closes would hold the process.
@@ -15,7 +17,7 @@ async def read_in_thread(read: Callable[[], bytes]) -> bytes:
     loop = asyncio.get_running_loop()
     future: asyncio.Future[bytes] = loop.create_future()
 
-    def settle(data: bytes, error: OSError | None) -> None:
+    def settle(data: bytes, error: Exception | None) -> None:
         if future.done():
             return
         if error is None:
@@ -24,10 +26,11 @@ async def read_in_thread(read: Callable[[], bytes]) -> bytes:
             future.set_exception(error)
 
     def work() -> None:
-        data, failure = b"", None
+        data: bytes = b""
+        failure: Exception | None = None
         try:
             data = read()
-        except OSError as error:
+        except (OSError, LineTooLong) as error:
             failure = error
         with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits any more
             loop.call_soon_threadsafe(settle, data, failure)

@@ -40,7 +40,7 @@ def _check_print_mode(line: CommandLine) -> None:
     if line.input_format == "stream-json" and line.text:
         name = "argument" if line.argument else "prompt"
         raise _senseless("input_format", name, "With stream-json, the messages are the prompts.")
-    _check_session_id(line)
+    _check_session_id(line, mode="print mode")
 
 
 def _check_wire_mode(line: CommandLine) -> None:
@@ -50,13 +50,13 @@ def _check_wire_mode(line: CommandLine) -> None:
     for name in ("argument", "prompt", "print", *_PRINT_ONLY):
         if given(line, name):
             raise _senseless(name, front, "On the Wire, the program says what to do; leave one of them out.")
-    _check_session_id(line)
+    _check_session_id(line, mode="wire mode")
 
 
-def _check_session_id(line: CommandLine) -> None:
+def _check_session_id(line: CommandLine, *, mode: str) -> None:
     if line.session == "":
         hint = "`kimi-tui sessions list` shows those that there are."
-        raise UsageError("--session needs an ID where nobody can choose one.", hint=hint)
+        raise UsageError(f"--session needs an ID in {mode}.", hint=hint)
 
 
 def _check_screen(line: CommandLine) -> None:

@@ -50,5 +50,14 @@ class Toolbox:
         cls = load_class(path, what="tool")
         if not issubclass(cls, Tool):
             raise ConfigError(f"{path} is no tool.", hint="A tool extends kimi_tui.tools.tool.Tool.")
-        tool: Tool[Any] = made(cls, self._collaborators, name=f"tool {reference}")
+        try:
+            tool: Tool[Any] = made(cls, self._collaborators, name=f"tool {reference}")
+            _ = tool.schema  # it is read later, outside of the reach of this message
+        except ConfigError:
+            raise
+        except Exception as error:  # a user's own tool may fail in any way
+            raise ConfigError(
+                f"The tool {reference} can't be used: {type(error).__name__}: {error}.",
+                hint="Mend it, or take it out of the agent's tools.",
+            ) from error
         return tool

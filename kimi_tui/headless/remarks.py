@@ -3,7 +3,7 @@
 from kimi_tui.base.output import Output
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.events import CompactionBegin, Notification, StepRetry, TurnFailure
+from kimi_tui.wire.events import CompactionBegin, CompactionEnd, Notification, StepRetry, TurnFailure
 from kimi_tui.wire.requests import ApprovalRequest
 
 
@@ -23,7 +23,11 @@ class Remarks:
             case StepRetry():
                 await self.say(_retry(event))
             case CompactionBegin():
-                await self.say("The context is getting full; compacting it.")
+                await self.say("Compacting the context.")
+            case CompactionEnd(tokens_before=int(before), tokens_after=int(after)):
+                await self.say(f"The context is compacted: {before:,} to {after:,} tokens.")
+            case CompactionEnd():
+                await self.say("The context stays as it was.")
             case Notification(title=title, body=body, severity=severity) if severity != "info":
                 await self.say(f"{severity.capitalize()}: {title} {body}")
             case ApprovalRequest(sender=tool, action=action, description=description):

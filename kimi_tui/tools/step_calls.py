@@ -5,12 +5,14 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel
 
 from kimi_tui.base.content import ContentPart, as_parts, system_note
 from kimi_tui.base.message import Message, ToolCall
 from kimi_tui.tools.approval import ToolRejected
-from kimi_tui.tools.tool import RunningCall, failed
+from kimi_tui.tools.tool import RunningCall, Tool, failed
 from kimi_tui.tools.toolset import BadCall, Toolset
 from kimi_tui.wire.events import ToolOutput, ToolResult, ToolReturn
 
@@ -122,11 +124,10 @@ class StepCalls:
         )
         try:
             tool, params = self._toolset.find(slot.call)
-            if tool.changes_things:
-                return await tool.run(params, call)
-            await self._earlier_calls(index, changing_only=True)
-            slot.state = "begun"
-            return await tool.run(params, call)
+            if not tool.changes_things:
+                await self._earlier_calls(index, changing_only=True)
+                slot.state = "begun"
+            return await _returned(tool, params, call)
         except BadCall as error:
             return failed(str(error), brief="invalid call")
         except ToolRejected as rejection:
@@ -162,6 +163,13 @@ class StepCalls:
         slot.state = "ended"
         slot.ended.set()
         self._send(ToolResult(slot.call.id, self._results.setdefault(index, INTERRUPTED)))
+
+
+async def _returned(tool: Tool[Any], params: BaseModel, call: RunningCall) -> ToolReturn:
+    result: object = await tool.run(params, call)
+    if not isinstance(result, ToolReturn):  # a user's own tool may return anything
+        raise TypeError(f"it returned {type(result).__name__}, not a ToolReturn")
+    return result
 
 
 def result_message(call: ToolCall, result: ToolReturn) -> Message:

@@ -149,7 +149,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def show_failure(self, error: KimiTuiError) -> None:
         """The engine could not go on: say so where the user looks."""
         self._failure = error
-        self.state = replace(self.state, turn=None, sent=0, queue=())
+        if self.state.queue:
+            self.prompt.fill("\n\n".join(self.state.queue))
+        self.state = replace(self.state, turn=None, sent=0, queue=(), failed=True)
         self.furnished.workbench.transcript.show(_notice(error))
 
     # to the engine

@@ -1,12 +1,13 @@
 """What the screen knows of the session: one value, folded from what arrives over the wire."""
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, assert_never
+from typing import assert_never
 
 from kimi_tui.base.content import AudioURLPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.base.usage import TokenUsage
+from kimi_tui.tui.tool_runs import ToolRuns
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.display import TodoItem
 from kimi_tui.wire.events import (
@@ -45,25 +46,7 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
 
-RunStatus = Literal["running", "done", "failed", "stopped"]
 OpenRequest = ApprovalRequest | QuestionRequest
-
-RUNS_KEPT = 500
-"""How many tool calls the tool pane remembers; the transcript has them all."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRun:
-    """One tool call, as the tool pane lists it."""
-
-    id: str
-    name: str
-    arguments: str = ""
-    """JSON text; incomplete while it streams."""
-    status: RunStatus = "running"
-    started: float | None = None
-    """When it began, or was allowed to begin; None in a replay."""
-    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,12 +70,14 @@ class ScreenState:
     last_step: int = 0
     sent: int = 0
     """Prompts given to the engine whose turn has not begun."""
+    failed: bool = False
+    """Whether the session could not be opened, or broke."""
     queue: tuple[str, ...] = ()
     """Prompts that wait here for the turn to end."""
     replaying: bool = False
     compacting: bool = False
     requests: tuple[OpenRequest, ...] = ()
-    runs: tuple[ToolRun, ...] = ()
+    runs: ToolRuns = field(default_factory=ToolRuns)
     todo: tuple[TodoItem, ...] = ()
     usage: TokenUsage = field(default_factory=TokenUsage)
     context_tokens: int = 0
@@ -126,23 +111,25 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             sent = state.sent if state.replaying else max(0, state.sent - 1)
             return replace(state, turn=Turn(started=now), sent=sent, last_step=0)
         case TurnEnd(outcome=outcome):
-            runs = tuple(_stopped(run) for run in state.runs)
+            runs = state.runs.stopped()
             return replace(state, turn=None, last_outcome=outcome, runs=runs, requests=(), scan=None)
         case StepBegin(n=n):
             return replace(_doing(state, "waiting for the model", step=n), last_step=n)
         case StepRetry():
             again = f"trying again ({message.next_attempt} of {message.max_attempts})"
-            return _doing(replace(state, runs=_without_unfinished(state.runs)), again)
+            return _doing(replace(state, runs=state.runs.dropped()), again)
         case ThinkPart():
             return _doing(state, "thinking")
         case TextPart() | ImageURLPart() | AudioURLPart() | VideoURLPart():
             return _doing(state, "answering")
         case ToolCall():
-            return _doing(_with_run(state, message, now), f"calling {plain_line(message.function.name)}")
+            runs = state.runs.begun(message, now=None if state.replaying else now)
+            return _doing(replace(state, runs=runs), f"calling {plain_line(message.function.name)}")
         case ToolCallPart():
-            return replace(state, runs=_with_arguments(state.runs, message))
+            return replace(state, runs=state.runs.fed(message))
         case ToolResult():
-            return _finished(state, message, now)
+            state = replace(state, runs=state.runs.ended(message, now=now))
+            return state if state.runs.running else _doing(state, "waiting for the model")
         case ApprovalRequest() | QuestionRequest():
             if state.replaying:
                 return state
@@ -168,8 +155,7 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
         case ReplayBegin():
             return replace(state, replaying=True)
         case ReplayEnd():
-            runs = tuple(_stopped(run) for run in state.runs)
-            return replace(state, replaying=False, turn=None, runs=runs)
+            return replace(state, replaying=False, turn=None, runs=state.runs.stopped())
         case SnapshotProgress(done=done, total=total):
             return replace(state, scan=None if total is not None and done >= total else message)
         case (
@@ -200,7 +186,7 @@ def closed(state: ScreenState, request_id: str, *, now: float) -> ScreenState:
     if gone is None:
         return state
     requests = tuple(request for request in state.requests if request is not gone)
-    runs = tuple(replace(run, started=now) if run.id == gone.tool_call_id else run for run in state.runs)
+    runs = state.runs.allowed(gone.tool_call_id, now=now)
     return _doing(replace(state, requests=requests, runs=runs), "waiting for you" if requests else "working")
 
 
@@ -209,46 +195,6 @@ def _doing(state: ScreenState, activity: str, *, step: int | None = None) -> Scr
     if turn is None or (turn.activity == activity and step is None):
         return state
     return replace(state, turn=replace(turn, activity=activity, step=turn.step if step is None else step))
-
-
-def _with_run(state: ScreenState, call: ToolCall, now: float) -> ScreenState:
-    run = ToolRun(
-        id=call.id,
-        name=call.function.name,
-        arguments=call.function.arguments or "",
-        started=None if state.replaying else now,
-    )
-    return replace(state, runs=(*state.runs[-RUNS_KEPT + 1 :], run))
-
-
-def _with_arguments(runs: tuple[ToolRun, ...], part: ToolCallPart) -> tuple[ToolRun, ...]:
-    for index in range(len(runs) - 1, -1, -1):
-        run = runs[index]
-        if part.tool_call_id is None or run.id == part.tool_call_id:
-            longer = replace(run, arguments=run.arguments + (part.arguments_part or ""))
-            return (*runs[:index], longer, *runs[index + 1 :])
-    return runs
-
-
-def _finished(state: ScreenState, result: ToolResult, now: float) -> ScreenState:
-    status: RunStatus = "failed" if result.return_value.is_error else "done"
-    runs = tuple(_ended(run, status, now) if run.id == result.tool_call_id else run for run in state.runs)
-    left = any(run.status == "running" for run in runs)
-    state = replace(state, runs=runs)
-    return state if left else _doing(state, "waiting for the model")
-
-
-def _ended(run: ToolRun, status: RunStatus, now: float) -> ToolRun:
-    seconds = None if run.started is None else now - run.started
-    return replace(run, status=status, seconds=seconds)
-
-
-def _stopped(run: ToolRun) -> ToolRun:
-    return replace(run, status="stopped") if run.status == "running" else run
-
-
-def _without_unfinished(runs: tuple[ToolRun, ...]) -> tuple[ToolRun, ...]:
-    return tuple(run for run in runs if run.status != "running")
 
 
 def _with_status(state: ScreenState, status: StatusUpdate) -> ScreenState:

@@ -82,7 +82,7 @@ class Workbench(Vertical):
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show the todo list when there is one; offer a new approval the keyboard."""
-        if state.turn is not None or state.replaying:
+        if state.turn is not None or state.replaying or state.failed:
             self.query(Welcome).remove()
         if bool(old.todo) != bool(state.todo):
             self.arrange_panes()

@@ -3,16 +3,15 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from kimi_tui.base.content import UserInput
 from kimi_tui.base.encoding import to_jsonable
 from kimi_tui.base.errors import KimiTuiError, ModelNotSet
-from kimi_tui.engine.recording import recorded_messages
 from kimi_tui.wire.channel import REQUESTS, Outgoing, Subscription, Wire, WireClosed
-from kimi_tui.wire.codec import PROTOCOL_VERSION, encode
-from kimi_tui.wire.commands import Interrupt, Prompt, RegisterTools, RunSlash, SaveRecording, Steer
+from kimi_tui.wire.codec import encode
+from kimi_tui.wire.commands import Interrupt, Prompt, RegisterTools, RunSlash, Steer
 from kimi_tui.wire.events import (
     ApprovalResponse,
     Notification,
@@ -20,21 +19,22 @@ from kimi_tui.wire.events import (
     ReplayEnd,
     RequestClosed,
     SessionInfo,
+    SlashCommandInfo,
     TurnBegin,
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, QuestionResponse
 from kimi_tui.wireserver.client import Client
 from kimi_tui.wireserver.external_tools import sorted_out
+from kimi_tui.wireserver.handshake import introduction
 from kimi_tui.wireserver.jsonrpc import Call, ErrorCode, Reply, RpcError, parsed
 from kimi_tui.wireserver.open_requests import OpenRequests
 from kimi_tui.wireserver.outcome import code_of, result_of
 from kimi_tui.wireserver.params import InitializeParams, InputParams, PlanModeParams, params_of
-from kimi_tui.wireserver.vocabulary import REQUEST_TYPES
+from kimi_tui.wireserver.replay import Replay
 
 logger = logging.getLogger(__name__)
 
-_REPLAYED_AT_ONCE = 200
 _NO_TURN = "No agent turn is in progress. Send a prompt first."
 _BUSY = "An agent turn is already in progress. Wait for its result, or cancel it."
 
@@ -55,7 +55,7 @@ class Server:
         self._prompt: Call | None = None
         """The prompt whose turn is to end."""
         self._in_turn = False
-        self._replay: asyncio.Task[None] | None = None
+        self._replay = Replay(wire=wire, client=client, tasks=tasks)
         self._slash: asyncio.Task[None] | None = None
         self._held: list[Outgoing] | None = []
         """What the session told before the client's first word; None from then on."""
@@ -117,17 +117,7 @@ class Server:
         self._check_idle()
         self._client.capabilities = params.capabilities
         info = self._info
-        result: dict[str, Any] = {
-            "protocol_version": PROTOCOL_VERSION,
-            "server": {"name": "kimi-tui", "version": self._version},
-            "slash_commands": [to_jsonable(command) for command in info.slash_commands] if info else [],
-            "capabilities": {
-                "supports_question": True,
-                "supports_plan_mode": False,
-                "supports_timeline": True,
-            },
-            "hooks": {"supported_events": [], "configured": {}},
-        }
+        result = introduction(info, version=self._version)
         if params.external_tools is not None:
             accepted, rejected = sorted_out(params.external_tools, taken=info.tools if info else ())
             if info is not None:
@@ -142,11 +132,15 @@ class Server:
         self._check_model()
         await self._greet()
         self._prompt = call
-        if isinstance(user_input, str) and self._is_command(user_input):
-            line = user_input.strip().removeprefix("/")
-            self._slash = self._tasks.create_task(self._run_slash(call, line))
-        else:
+        command = self._command_in(user_input)
+        if command is None or not isinstance(user_input, str):
             self._wire.command(Prompt(user_input))
+            return
+        line = user_input.strip().removeprefix("/")
+        if command.takes_turn:
+            self._wire.command(RunSlash(line))
+        else:
+            self._slash = self._tasks.create_task(self._run_slash(call, line))
 
     async def _steer(self, call: Call) -> dict[str, Any]:
         user_input = params_of(InputParams, call).user_input
@@ -155,7 +149,7 @@ class Server:
         return {"status": "steered"}
 
     async def _cancel(self, _: Call) -> dict[str, Any]:
-        if self._replay is not None:
+        if self._replay.is_running:
             self._replay.cancel()
             return {}
         self._check_turn()
@@ -164,7 +158,7 @@ class Server:
 
     async def _start_replay(self, call: Call) -> None:
         self._check_idle()
-        self._replay = self._tasks.create_task(self._run_replay(call))
+        self._replay.start(call, Path(self._info.recording) if self._info is not None else None)
 
     async def _set_plan_mode(self, call: Call) -> dict[str, Any]:
         params_of(PlanModeParams, call)
@@ -173,7 +167,7 @@ class Server:
     def _check_idle(self) -> None:
         if self._prompt is not None or self._in_turn:
             raise RpcError(ErrorCode.WRONG_STATE, _BUSY)
-        if self._replay is not None:
+        if self._replay.is_running:
             raise RpcError(ErrorCode.WRONG_STATE, "A replay is in progress. Wait for its end, or cancel it.")
 
     def _check_turn(self) -> None:
@@ -190,12 +184,15 @@ class Server:
 
     # what takes its time
 
-    def _is_command(self, text: str) -> bool:
-        """Whether the engine has this command; any other text that begins with a slash is for the model."""
-        if not text.startswith("/") or self._info is None:
-            return False
-        name = text[1:].split(maxsplit=1)[:1]
-        return any(name == [known] for it in self._info.slash_commands for known in (it.name, *it.aliases))
+    def _command_in(self, user_input: UserInput) -> SlashCommandInfo | None:
+        """The engine's command that this is; other text that begins with a slash is for the model."""
+        if not isinstance(user_input, str) or not user_input.startswith("/") or self._info is None:
+            return None
+        name = user_input[1:].split(maxsplit=1)[:1]
+        known = (
+            it for it in self._info.slash_commands for alias in (it.name, *it.aliases) if name == [alias]
+        )
+        return next(known, None)
 
     async def _run_slash(self, call: Call, line: str) -> None:
         try:
@@ -205,32 +202,9 @@ class Server:
         while self._subscription.has_pending or self._showing:
             self._quiet.clear()
             await self._quiet.wait()
-        if self._prompt is call and not self._in_turn:
+        if self._prompt is call:
             self._prompt = None
             self._client.result(call.id, {"status": "finished"})
-
-    async def _run_replay(self, call: Call) -> None:
-        counts = {"events": 0, "requests": 0}
-        status = "cancelled"
-        try:
-            await self._send_recording(counts)
-            status = "finished"
-        except WireClosed:
-            logger.info("a replay was ended by the end of the session")
-        finally:
-            self._replay = None
-            self._client.result(call.id, {"status": status, **counts})
-
-    async def _send_recording(self, counts: dict[str, int]) -> None:
-        """Send what is recorded, counted in `counts`. Raises WireClosed."""
-        if self._info is None:
-            return
-        await self._wire.carry_out(SaveRecording())
-        messages = recorded_messages(Path(self._info.recording))
-        while batch := await asyncio.to_thread(list, islice(messages, _REPLAYED_AT_ONCE)):
-            for message in batch:
-                if await self._client.show(message):
-                    counts["requests" if message["type"] in REQUEST_TYPES else "events"] += 1
 
     # what the engine says
 
@@ -258,9 +232,9 @@ class Server:
 
     def stop(self) -> None:
         """End what is under way for the client."""
-        for task in (self._replay, self._slash):
-            if task is not None:
-                task.cancel()
+        self._replay.cancel()
+        if self._slash is not None:
+            self._slash.cancel()
 
     async def _show(self, message: Outgoing) -> None:
         if isinstance(message, ReplayBegin | ReplayEnd):

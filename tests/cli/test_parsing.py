@@ -52,7 +52,7 @@ def test_every_option_is_taken():
         if getattr(parsed, item.name) == getattr(CommandLine(), item.name)
     }
     assert untouched == {
-        "argument", "prompt", "mode", "quiet", "demo", "agent_file", "continue_last", "version"
+        "argument", "prompt", "mode", "wire", "quiet", "demo", "agent_file", "continue_last", "version"
     }  # fmt: skip
 
 
@@ -125,6 +125,10 @@ def test_what_cannot_be_parsed_is_told_with_what_to_do(arguments, expected):
         ("--mode tui --quiet", ("--quiet", "--mode")),
         ("--allow-denials x", ("--allow-denials", "--print")),
         ("--print -r", ("--session", "print mode")),
+        ("--wire -r", ("--session", "wire mode")),
+        ("--wire --mode print", ("--wire", "--mode")),
+        ("--wire hello", ("PROMPT", "--wire")),
+        ("--mode wire -o f", ("--output", "--mode")),
     ],
 )
 def test_combinations_that_make_no_sense_name_both(arguments, both):

@@ -4,6 +4,8 @@ from kimi_tui.base.content import TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.wire.display import BriefBlock
 from kimi_tui.wire.events import (
+    CompactionBegin,
+    CompactionEnd,
     Notification,
     ReplayBegin,
     ReplayEnd,
@@ -111,3 +113,22 @@ async def test_warnings_are_told_on_stderr(run):
     await run.play([STEP, TextPart("ok")], opening=[SESSION, warning])
     assert run.stderr.text == "Warning: Repaired. One line.\n"
     assert run.exit_code == 0
+
+
+async def test_a_compaction_is_told_with_what_it_saved(run):
+    await run.play(
+        [
+            CompactionBegin(),
+            CompactionEnd(90_000, 1_200),
+            CompactionBegin(),
+            CompactionEnd(),
+            STEP,
+            TextPart("x"),
+        ]
+    )
+    assert run.stderr.text.splitlines() == [
+        "Compacting the context.",
+        "The context is compacted: 90,000 to 1,200 tokens.",
+        "Compacting the context.",
+        "The context stays as it was.",
+    ]

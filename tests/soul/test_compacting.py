@@ -28,7 +28,7 @@ from kimi_tui.soul.compacting import Compaction
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.soul import Agent, Soul
 from kimi_tui.soul.spending import Spending
-from kimi_tui.tools.dmail import DMailbox
+from kimi_tui.tools.dmail import DMailbox, SendDMail
 from kimi_tui.tools.tool import RunningCall, Tool, json_schema, ok
 from kimi_tui.tools.toolset import Toolset
 from kimi_tui.wire.display import TodoItem
@@ -56,9 +56,13 @@ class Worker:
 
     model_name = "worker"
 
-    def __init__(self, *, window: int, steps: int, failures: Sequence[Exception] = ()) -> None:
+    def __init__(
+        self, *, window: int, steps: int, failures: Sequence[Exception] = (), dmail_at: int = 0
+    ) -> None:
         self.window = window
         self.steps = steps
+        self.dmail_at = dmail_at
+        """The step in which it sends a D-Mail to the oldest checkpoint that it knows of; 0 for none."""
         self.failures = list(failures)
         """What requests for a summary fail with."""
         self.sent: list[tuple[Message, ...]] = []
@@ -93,7 +97,13 @@ class Worker:
         self.sent.append(tuple(history))
         number = len(self.sent)
         yield TextPart(f"step {number}")
-        if number % self.steps:
+        if number == self.dmail_at:
+            told = [it.text.removeprefix("<system>CHECKPOINT ") for it in history if "CHECKPOINT" in it.text]
+            checkpoint = told[0].removesuffix("</system>")
+            yield ToolCall(
+                "m", FunctionCall("SendDMail", f'{{"message": "use tabs", "checkpoint_id": {checkpoint}}}')
+            )
+        elif number % self.steps:
             for name in "ab":
                 yield ToolCall(
                     f"{name}{number}", FunctionCall("Look", f'{{"path": "{number % 7}{name}.py"}}')
@@ -122,6 +132,12 @@ class Look(Tool[Where]):
         return ok("x" * self._size)
 
 
+class Mail(SendDMail):
+    @property
+    def schema(self) -> ToolSchema:
+        return ToolSchema("SendDMail", "", json_schema(self.Params))
+
+
 class Session:
     def __init__(
         self,
@@ -134,18 +150,25 @@ class Session:
         size: int = 250,
         failures: Sequence[Exception] = (),
         max_attempts: int = 1,
+        dmail_at: int = 0,
     ) -> None:
-        self.model = Worker(window=servers_window or window, steps=steps, failures=failures)
+        self.model = Worker(
+            window=servers_window or window, steps=steps, failures=failures, dmail_at=dmail_at
+        )
+        mailbox = DMailbox()
+        tools: dict[str, Tool[Any]] = {"Look": Look(size)}
+        if dmail_at:
+            tools["SendDMail"] = Mail(mailbox)
         self.context = Context(folder / "context.jsonl")
         self.events: list[Any] = []
         self.soul = Soul(
-            agent=Agent(name="a", system_prompt="Be good.", toolset=Toolset({"Look": Look(size)})),
+            agent=Agent(name="a", system_prompt="Be good.", toolset=Toolset(tools)),
             context=self.context,
             behaviour=Behaviour(
                 LLM(chat_provider=self.model, kind="scripted", name="m", max_context_size=window)
             ),
             limits=Limits(max_attempts=max_attempts),
-            dmailbox=DMailbox(),
+            dmailbox=mailbox,
             spending=Spending(),
             send=self.events.append,
             compaction=Compaction(
@@ -377,3 +400,25 @@ async def test_on_demand_a_failure_with_nothing_to_drop_is_told(tmp_path: Path) 
     with pytest.raises(APIConnectionError):
         await session.soul.compact()
     assert list(session.context.history) == before
+
+
+async def test_the_checkpoint_of_a_compaction_can_be_gone_back_to_and_the_request_stays(
+    tmp_path: Path,
+) -> None:
+    session = Session(tmp_path, steps=30)
+    await session.say("the request")
+    last = [event for event in session.of(CheckpointCreated) if event.kind == "compaction"][-1]
+    await session.context.revert_to(last.id)
+    assert "the request" in session.texts()
+    assert is_summary(session.context.history[0])
+    assert "go on where you were" in session.texts()[-1]
+
+
+async def test_a_dmail_after_a_compaction_loses_no_request(tmp_path: Path) -> None:
+    session = Session(tmp_path, steps=40, dmail_at=25)
+    await session.say("the request")
+    reasons = [event.reason for event in session.of(Reverted)]
+    assert "compaction" in reasons[: reasons.index("dmail")]
+    sent = [message.text for message in session.model.sent[25]]
+    assert sent.count("the request") == 1
+    assert any("use tabs" in text for text in sent)

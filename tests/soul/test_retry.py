@@ -1,5 +1,7 @@
 """Which failures are tried again, how often, and how that is announced."""
 
+from typing import Any
+
 import pytest
 
 from kimi_tui.base.errors import (
@@ -10,7 +12,7 @@ from kimi_tui.base.errors import (
     ChatProviderError,
     ContextTooLong,
 )
-from kimi_tui.soul.retry import with_retries
+from kimi_tui.soul.retry import LONGEST_COMPACTION_WAIT_S, LONGEST_WAIT_S, with_retries
 from kimi_tui.wire.events import StepRetry
 
 
@@ -29,9 +31,9 @@ class Flaky:
             raise self.errors.pop(0)
         return "answer"
 
-    async def run(self) -> str:
+    async def run(self, *, max_attempts: int = 3, **more: Any) -> str:
         return await with_retries(
-            self, step=1, max_attempts=3, on_retry=self.announced.append, sleep=self.sleep
+            self, step=1, max_attempts=max_attempts, on_retry=self.announced.append, sleep=self.sleep, **more
         )
 
     async def sleep(self, seconds: float) -> None:
@@ -90,6 +92,13 @@ async def test_waits_grow_and_stay_within_bounds() -> None:
     first, second = flaky.waits
     assert 0.3 <= first <= 0.8
     assert 0.6 <= second <= 1.1
+
+
+@pytest.mark.parametrize("longest", [LONGEST_WAIT_S, LONGEST_COMPACTION_WAIT_S])
+async def test_however_often_it_is_tried_no_wait_is_longer_than_asked_for(longest: float) -> None:
+    flaky = Flaky(*(status(500) for _ in range(9)))
+    await flaky.run(max_attempts=10, longest_wait_s=longest)
+    assert max(flaky.waits) == longest
 
 
 async def test_the_server_may_ask_for_a_longer_wait() -> None:

@@ -1,7 +1,8 @@
 """Turns: what the model is sent, what is shown, and what is kept."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ from kimi_tui.base.errors import (
     MaxStepsReached,
     ModelNotSet,
 )
-from kimi_tui.base.message import FunctionCall, Message, ToolCall, ToolCallPart
+from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.history.context import Context
-from kimi_tui.llm.provider import LLM, Price, StreamPart, ThinkingEffort, ToolSchema
+from kimi_tui.llm.provider import LLM, Price, ToolSchema
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.limits import LimitReached, Limits
 from kimi_tui.soul.soul import Agent, Soul, TurnRejected
@@ -40,39 +41,7 @@ from kimi_tui.wire.events import (
     ToolResult,
     ToolReturn,
 )
-
-Reply = Sequence[StreamPart | Exception | Callable[[], Any]]
-
-
-class Model:
-    """Answers with its replies in turn and remembers what it was sent; awaits the functions in a reply."""
-
-    model_name = "model"
-
-    def __init__(self, *replies: Reply) -> None:
-        self.replies = list(replies)
-        self.sent: list[tuple[Message, ...]] = []
-
-    def with_thinking(self, effort: ThinkingEffort) -> "Model":
-        return self
-
-    async def prepare(self) -> None:
-        pass
-
-    async def aclose(self) -> None:
-        pass
-
-    async def generate(
-        self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
-    ) -> AsyncGenerator[StreamPart, None]:
-        self.sent.append(tuple(history))
-        for part in self.replies.pop(0):
-            if isinstance(part, Exception):
-                raise part
-            if callable(part):
-                await part()
-            else:
-                yield part
+from tests.soul.model import Model, Reply
 
 
 class Word(BaseModel):
@@ -425,3 +394,66 @@ async def test_a_restored_context_is_what_the_turn_left(tmp_path: Path) -> None:
     assert list(again.history) == list(turn.context.history)
     assert again.token_count == 10
     assert not again.repairs
+
+
+async def test_a_dmail_of_a_step_that_was_cancelled_goes_nowhere(tmp_path: Path) -> None:
+    turn = Turn(tmp_path, [mail(1), call("wait")], [call("x", "c2")], [TextPart("done")], dmail=True)
+    running = asyncio.ensure_future(in_time(turn))
+    while not turn.of(ToolResult):
+        await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    await in_time(turn, "go on")
+    assert not turn.of(Reverted)
+    assert turn.texts()[-1] == "done"
+
+
+async def test_what_was_said_before_a_defect_is_kept(tmp_path: Path) -> None:
+    turn = Turn(tmp_path, [TextPart("half"), ZeroDivisionError("by design")], [TextPart("whole")])
+    with pytest.raises(ZeroDivisionError):
+        await in_time(turn)
+    assert turn.texts()[:2] == ["hi", "half"]
+    assert turn.of(StepInterrupted)
+    await in_time(turn, "again")
+    assert turn.texts()[-1] == "whole"
+
+
+async def test_a_call_is_paid_for_at_the_price_of_the_model_that_answered_it(tmp_path: Path) -> None:
+    turn = Turn(tmp_path, price=Price(input=1.0))
+    dear = replace(turn.behaviour.require_llm(), price=Price(input=100.0))
+
+    async def switch() -> None:
+        turn.behaviour.llm = dear
+
+    turn.model.replies = [[TextPart("hi"), switch, TokenUsage(1_000_000)]]
+    await in_time(turn)
+    assert turn.of(CostUpdate)[-1].cost_usd == pytest.approx(1.0)
+
+
+async def test_attempts_that_failed_are_paid_for_too(tmp_path: Path) -> None:
+    turn = Turn(
+        tmp_path,
+        [TokenUsage(1_000_000), TextPart("half"), APIConnectionError("gone")],
+        [TextPart("whole"), TokenUsage(1_000_000)],
+        limits=Limits(max_attempts=2),
+        price=Price(input=1.0),
+    )
+    await in_time(turn)
+    assert turn.of(CostUpdate)[-1].cost_usd == pytest.approx(2.0)
+
+
+async def test_a_steer_that_is_taken_in_while_the_turn_is_cancelled_is_said_once(tmp_path: Path) -> None:
+    turn = Turn(tmp_path, [call("wait")], [TextPart("done")])
+    running = asyncio.ensure_future(in_time(turn))
+    while not turn.of(ToolCall):
+        await asyncio.sleep(0)
+    turn.soul.steer("in French")
+    running.cancel()
+    while not running.done():
+        running.cancel()
+        await asyncio.sleep(0)
+
+    await in_time(turn, "go on")
+    assert turn.texts().count("in French") == 1

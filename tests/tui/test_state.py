@@ -7,7 +7,8 @@ import pytest
 from kimi_tui.base.content import TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
-from kimi_tui.tui.state import RUNS_KEPT, ScreenState, apply, closed
+from kimi_tui.tui.state import ScreenState, apply, closed
+from kimi_tui.tui.tool_runs import KEPT
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.display import TodoItem
 from kimi_tui.wire.events import (
@@ -86,37 +87,37 @@ def test_the_name_of_a_tool_cannot_drive_the_terminal() -> None:
 def test_a_call_has_its_arguments_status_and_duration() -> None:
     state = after(TurnBegin("x"), call(arguments='{"comm'), ToolCallPart('and": "ls"}', "c1"), now=10.0)
     state = after(ToolResult("c1", ToolReturn()), state=state, now=12.5)
-    (run,) = state.runs
+    (run,) = state.runs.all
     assert (run.arguments, run.status, run.seconds) == ('{"command": "ls"}', "done", 2.5)
 
 
 def test_a_failed_call_is_marked_so() -> None:
     state = after(TurnBegin("x"), call(), ToolResult("c1", ToolReturn(is_error=True)))
-    assert state.runs[0].status == "failed"
+    assert state.runs.all[0].status == "failed"
 
 
 def test_the_time_an_approval_waited_does_not_count_as_the_tools() -> None:
     state = after(TurnBegin("x"), call(), request(), now=10.0)
     state = closed(state, "r1", now=60.0)
     state = after(ToolResult("c1", ToolReturn()), state=state, now=61.0)
-    assert state.runs[0].seconds == 1.0
+    assert state.runs.all[0].seconds == 1.0
 
 
 def test_a_retry_drops_the_calls_that_the_failed_attempt_streamed() -> None:
     state = after(TurnBegin("x"), call("old"), ToolResult("old", ToolReturn()), StepBegin(2), call("new"))
-    assert [run.id for run in after(StepRetry(2, 2, 3, 0.1, "x"), state=state).runs] == ["old"]
+    assert [run.id for run in after(StepRetry(2, 2, 3, 0.1, "x"), state=state).runs.all] == ["old"]
 
 
 def test_calls_that_never_ended_are_stopped_with_the_turn() -> None:
     state = after(TurnBegin("x"), call(), TurnEnd("cancelled"))
-    assert state.runs[0].status == "stopped"
+    assert state.runs.all[0].status == "stopped"
     assert state.last_outcome == "cancelled"
 
 
 def test_only_the_latest_calls_are_kept() -> None:
-    state = after(*(call(f"c{number}") for number in range(RUNS_KEPT + 5)))
-    assert len(state.runs) == RUNS_KEPT
-    assert state.runs[-1].id == f"c{RUNS_KEPT + 4}"
+    state = after(*(call(f"c{number}") for number in range(KEPT + 5)))
+    assert len(state.runs.all) == KEPT
+    assert state.runs.all[-1].id == f"c{KEPT + 4}"
 
 
 def test_requests_queue_up_and_leave_when_closed() -> None:

@@ -7,6 +7,8 @@ _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "
 _META = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
 _XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})""")
 _HEAD = 4096
+_FOREIGN = re.compile(r"[^\x00-\x7f]")
+_SAMPLE = 500_000
 _WIDER = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
@@ -38,8 +40,8 @@ def decoded(data: bytes, *, declared: str | None, is_markup: bool) -> str:
             if error.start > len(data) - 4 and error.reason.startswith(("unexpected end", "incomplete")):
                 return data.decode(codec, "ignore")  # the cut fell within a character
     text = data.decode("utf-8", "replace")
-    n_foreign = sum(character > "\x7f" for character in text)
-    is_damaged_utf8 = text.count("\ufffd") * 2 < n_foreign
+    foreign = _FOREIGN.findall(text[:_SAMPLE])
+    is_damaged_utf8 = foreign.count("\ufffd") * 2 < len(foreign)
     return text if is_damaged_utf8 else data.decode("cp1252", "replace")
 
 

@@ -1,15 +1,9 @@
 """HTML pages as Markdown."""
 
-import re
 from dataclasses import dataclass
 
 from kimi_tui.base.errors import WebProblem
 from kimi_tui.tools.web.child import ChildFailed, run_child
-
-_UNSEEN = re.compile(r"<!--.*?(?:-->|$)|<(script|style|svg)\b.*?(?:</\1\s*>|$)", re.IGNORECASE | re.DOTALL)
-_MOST = 400_000
-"""Characters of markup that are taken apart: more than the text of any page that is shown, and the time
-that it takes grows faster than they do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +18,8 @@ class Extract:
 
 async def extract(html: str, *, url: str, seconds: float) -> Extract:
     """What there is to read in `html`, which came from `url`. Raises WebProblem."""
-    seen = _UNSEEN.sub("", html)
     try:
-        answer = await run_child(
-            "kimi_tui.tools.web.extraction", {"html": seen[:_MOST], "url": url}, seconds=seconds
-        )
+        answer = await run_child("kimi_tui.tools.web.extraction", {"html": html, "url": url}, seconds=seconds)
     except TimeoutError as error:
         raise WebProblem(
             f"The page takes longer than {seconds:g} s to take apart.",
@@ -39,4 +30,4 @@ async def extract(html: str, *, url: str, seconds: float) -> Extract:
             f"The page can't be taken apart ({error}).",
             hint="Try another page, or download it with a shell command.",
         ) from error
-    return Extract(answer["title"], answer["text"], is_cut=len(seen) > _MOST)
+    return Extract(answer["title"], answer["text"], answer["is_cut"])

@@ -151,7 +151,9 @@ class ApprovalPanel(Vertical, can_focus=True):
         line = self.query_one("#approval-danger", Static)
         line.update(f"⚠ {danger}")
         line.display = bool(danger)
-        self.query_one("#approval-rule", Static).update(f"always writes: {plain_line(request.rule or '')}")
+        self.query_one("#approval-rule", Static).update(
+            f"always writes the rule {plain_line(request.rule or '')}"
+        )
         self.body.show_request(request)
         self.fit(self._rows)
         self._choices = choices_for(request)

@@ -17,7 +17,8 @@ from textual.visual import Visual
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.tui.figures import duration
 from kimi_tui.tui.keys import TOOLS_KEYS, bindings
-from kimi_tui.tui.state import RunStatus, ScreenState, ToolRun
+from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.tool_runs import RunStatus, ToolRun
 from kimi_tui.tui.transcript.arguments import Arguments
 
 _MARKS: dict[RunStatus, tuple[str, str]] = {
@@ -68,19 +69,18 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
         """Draw what changed."""
         if (old.runs, old.requests) == (state.runs, state.requests) and self.is_mounted:
             return
-        if self._marked not in {run.id for run in state.runs}:
+        if self._marked not in {run.id for run in state.runs.all}:
             self._marked = None
-        running = sum(run.status == "running" for run in state.runs)
-        self.border_title = Content(f"tools {len(state.runs)}" if state.runs else "tools")
-        self.virtual_size = Size(0, max(len(state.runs), 1))
+        self.border_title = Content(f"tools {len(state.runs.all)}" if state.runs.all else "tools")
+        self.virtual_size = Size(0, max(len(state.runs.all), 1))
         if self._marked is None:
             self.scroll_end(animate=False)
-        self._tick(running > 0 and self.display)
+        self._tick(bool(state.runs.running) and self.display)
         self.refresh()
 
     def on_show(self) -> None:
         """Times go on while it is seen."""
-        self._tick(any(run.status == "running" for run in self.state.runs))
+        self._tick(bool(self.state.runs.running))
 
     def on_hide(self) -> None:
         """Nobody looks."""
@@ -96,7 +96,7 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         """Line `y` of what is in sight."""
         width = self.scrollable_content_region.width
-        runs = self.state.runs
+        runs = self.state.runs.all
         index = y + round(self.scroll_offset.y)
         style = self.visual_style
         if not runs and y == 0:
@@ -126,7 +126,7 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
 
     def action_move(self, lines: int) -> None:
         """Mark another call."""
-        runs = self.state.runs
+        runs = self.state.runs.all
         if not runs:
             return
         ids = [run.id for run in runs]
@@ -134,7 +134,7 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._mark(max(0, min(now + lines, len(ids) - 1)))
 
     def _mark(self, index: int) -> None:
-        run = self.state.runs[index]
+        run = self.state.runs.all[index]
         self._marked = run.id
         top, height = round(self.scroll_offset.y), max(self.size.height, 1)
         if not top <= index < top + height:
@@ -144,7 +144,7 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
 
     def action_open(self) -> None:
         """Read all of the marked call."""
-        run = next((run for run in self.state.runs if run.id == self._marked), None)
+        run = next((run for run in self.state.runs.all if run.id == self._marked), None)
         if run is not None:
             self.post_message(self.Opened(run))
 
@@ -159,7 +159,7 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
         """Mark what is under the mouse; a second click opens it."""
         event.stop()
         index = event.y - self.gutter.top + round(self.scroll_offset.y)
-        if 0 <= index < len(self.state.runs):
+        if 0 <= index < len(self.state.runs.all):
             self._mark(index)
             if event.chain == 2:
                 self.action_open()

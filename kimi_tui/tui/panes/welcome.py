@@ -7,7 +7,7 @@ from kimi_tui.tui.keys import KeyNames
 
 _LINES = (
     ("enter", "prompt.send", "sends, also while the agent works: then it waits its turn"),
-    ("new line", "prompt.newline", "breaks the line; so does shift+enter where the terminal tells it apart"),
+    ("new line", "prompt.newline", "breaks the line, and so does shift+enter in most terminals"),
     ("/", "", "commands"),
     ("@", "", "names a file"),
     ("interrupt", "turn.interrupt", "stops the agent"),

@@ -34,7 +34,8 @@ class HeaderLine(Widget):
             Segment(shortened(self._work_dir, self.size.width // 2), "$foreground", 55),
         ]
         if session is None:
-            return bar(left, [Segment("starting …", "$text-muted", 80)], self.size.width)
+            how = ("not started", "bold $error") if self.state.failed else ("starting …", "$text-muted")
+            return bar(left, [Segment(*how, 80)], self.size.width)
         if session.title:
             left.append(Segment(plain_line(session.title), "$text-muted", 40))
         return bar(left, self._model(), self.size.width)

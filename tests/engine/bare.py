@@ -1,0 +1,102 @@
+"""An engine put together by hand, whose parts can fail."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from kimi_tui.config.settings import Settings
+from kimi_tui.engine.engine import Engine
+from kimi_tui.engine.grants import SessionGrants
+from kimi_tui.engine.models import Models
+from kimi_tui.engine.todos import SessionTodos
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session
+from kimi_tui.llm.provider import LLM, ChatProvider
+from kimi_tui.soul.approval import WireApproval
+from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.limits import Limits
+from kimi_tui.soul.soul import Agent, Soul
+from kimi_tui.soul.spending import Spending
+from kimi_tui.tools.dmail import DMailbox
+from kimi_tui.tools.permission.rulebook import RuleBook
+from kimi_tui.tools.tool import Tool
+from kimi_tui.tools.toolset import Toolset
+from kimi_tui.wire.commands import Shutdown
+from kimi_tui.wire.events import StatusUpdate
+from tests.engine.front import PATIENCE_S, Front
+from tests.engine.promises import assert_promises_are_kept
+from tests.history.disks import FailingDisk
+
+
+class BareSession:
+    """A session on a disk that can fail, with a model and tools of the test's own."""
+
+    def __init__(self, home: Path, model: ChatProvider, *tools: Tool[Any]) -> None:
+        self.disk = FailingDisk()
+        self.dir = home / "sessions" / "key" / "s1"
+        self._home = home
+        self._model = model
+        self._tools = tools
+        self.serving: asyncio.Future[None] = asyncio.Future()
+
+    @property
+    def journal(self) -> str:
+        return (self.dir / "context.jsonl").read_text()
+
+    @asynccontextmanager
+    async def opened(self, **options: Any) -> AsyncIterator[Front]:
+        """A front end with an engine, which is shut down at the end."""
+        front = Front()
+        engine = self._engine(front, **options)
+        self.serving = asyncio.ensure_future(engine.serve())
+        try:
+            await front.until(StatusUpdate)
+            yield front
+        finally:
+            front.give(Shutdown())
+            async with asyncio.timeout(PATIENCE_S):
+                await asyncio.wait([self.serving])
+                await front.to_the_end()
+        if not self.serving.cancelled():
+            self.serving.result()
+        assert_promises_are_kept(front.events)
+
+    def _engine(self, front: Front, *, max_time_s: float | None = None) -> Engine:
+        wire = front.wire
+        session = Session(self.dir, self._home, disk=self.disk)
+        context = Context(session.context_file, disk=self.disk)
+        behaviour = Behaviour(
+            LLM(chat_provider=self._model, kind="scripted", name="m", max_context_size=200_000)
+        )
+        agent = Agent(
+            name="a", system_prompt="Be good.", toolset=Toolset({tool.name: tool for tool in self._tools})
+        )
+        return Engine(
+            wire=wire,
+            session=session,
+            context=context,
+            soul=Soul(
+                agent=agent,
+                context=context,
+                behaviour=behaviour,
+                limits=Limits(max_attempts=1),
+                dmailbox=DMailbox(),
+                spending=Spending(),
+                send=wire.send,
+            ),
+            agent=agent,
+            behaviour=behaviour,
+            approval=WireApproval(
+                wire=wire,
+                behaviour=behaviour,
+                rules=RuleBook(work_dir=self._home),
+                keeper=SessionGrants(session, share_dir=self._home),
+            ),
+            todos=SessionTodos(session, wire),
+            models=Models(Settings(), session_id=session.id),
+            additional_dirs=(),
+            max_time_s=max_time_s,
+            resources=AsyncExitStack(),
+        )

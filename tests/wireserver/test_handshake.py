@@ -1,0 +1,117 @@
+"""The handshake: versions, capabilities, and the client's own tools."""
+
+from collections.abc import Callable
+from typing import Any
+
+from kimi_tui import __version__
+from tests.e2e.program import Program, script, tool_call
+from tests.wireserver.client import WireClient
+
+Connect = Callable[..., WireClient]
+
+OURS = {
+    "SessionInfo",
+    "CheckpointCreated",
+    "CostUpdate",
+    "TodoUpdate",
+    "ToolOutput",
+    "Reverted",
+    "RequestClosed",
+}
+TODO = script(tool_call("t1", "SetTodoList", todos=[{"title": "look", "status": "pending"}]))
+
+
+def tool(name: str, **more: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+    return {"name": name, "description": f"The tool {name}.", "parameters": schema, **more}
+
+
+def test_the_handshake_says_who_is_there_and_what_it_can_do(program: Program, connect: Connect) -> None:
+    program.script("text: unused")
+    client = connect()
+    client.send(
+        id=1, method="initialize", params={"protocol_version": "1.3", "client": {"name": "x"}, "hooks": []}
+    )
+    first = client.until(lambda _: True)
+    assert first["id"] == 1
+    result = first["result"]
+    assert result["protocol_version"] == "1.10"
+    assert result["server"] == {"name": "kimi-tui", "version": __version__}
+    assert {"name", "description", "aliases"} == result["slash_commands"][0].keys()
+    assert result["hooks"] == {"supported_events": [], "configured": {}}
+    assert "external_tools" not in result
+
+
+def test_what_is_ours_goes_only_to_clients_that_ask_for_it(program: Program, connect: Connect) -> None:
+    program.script(TODO, "text: done")
+    plain = connect()
+    assert plain.prompt("go")["result"] == {"status": "finished"}
+    assert not OURS & set(plain.kinds)
+    assert plain.last_event("TurnEnd") == {}
+
+    knowing = connect("--yolo")
+    knowing.initialize(capabilities={"supports_timeline": True})
+    assert knowing.prompt("go")["result"] == {"status": "finished"}
+    assert {"SessionInfo", "CheckpointCreated", "TodoUpdate"} <= set(knowing.kinds)
+    assert knowing.last_event("TurnEnd") == {"outcome": "finished", "steps": 2}
+
+
+def test_tools_of_the_client_run_at_the_client(program: Program, connect: Connect) -> None:
+    program.script(script(tool_call("o1", "open_file", path="a.py", line=3)), "text: opened")
+    client = connect()
+    accepted = client.initialize(external_tools=[tool("open_file")])["external_tools"]
+    assert accepted == {"accepted": ["open_file"], "rejected": []}
+
+    prompt = client.give("prompt", {"user_input": "open it"})
+    request = client.event("ToolCallRequest")
+    assert request == {"id": "o1", "name": "open_file", "arguments": '{"path": "a.py", "line": 3}'}
+    value = {"is_error": False, "output": "opened at 3", "message": "", "display": []}
+    client.send(id=request["id"], result={"tool_call_id": request["id"], "return_value": value})
+
+    assert client.event("ToolResult")["return_value"]["output"] == "opened at 3"
+    assert client.answer_to(prompt)["result"] == {"status": "finished"}
+    assert "opened at 3" in program.context_files[0].read_text()
+
+
+def test_a_tool_that_the_client_fails_to_run_is_an_error_for_the_model(
+    program: Program, connect: Connect
+) -> None:
+    program.script(script(tool_call("o1", "open_file")), "text: pity")
+    client = connect()
+    client.initialize(external_tools=[tool("open_file")])
+    prompt = client.give("prompt", {"user_input": "open it"})
+    client.send(id=client.event("ToolCallRequest")["id"], error={"code": 1, "message": "no editor"})
+
+    value = client.event("ToolResult")["return_value"]
+    assert value["is_error"]
+    assert "no editor" in value["message"]
+    assert client.answer_to(prompt)["result"] == {"status": "finished"}
+
+
+def test_a_call_of_the_clients_tool_can_be_cancelled(program: Program, connect: Connect) -> None:
+    program.script(script(tool_call("o1", "open_file")))
+    client = connect()
+    client.initialize(external_tools=[tool("open_file")])
+    prompt = client.give("prompt", {"user_input": "open it"})
+    client.event("ToolCallRequest")
+    client.give("cancel")
+    assert client.answer_to(prompt)["result"] == {"status": "cancelled"}
+
+
+def test_tools_that_cannot_be_offered_are_rejected_with_the_reason(
+    program: Program, connect: Connect
+) -> None:
+    program.script(script(tool_call("b1", "Bash", command="echo mine")), "text: done")
+    client = connect("--yolo")
+    tools = [
+        tool("Bash"), tool("twice"), tool("twice"), tool("two words"),
+        tool("odd", parameters={"type": "array"}),
+    ]  # fmt: skip
+    answer = client.initialize(external_tools=tools)["external_tools"]
+    assert answer["accepted"] == ["twice"]
+    assert [it["name"] for it in answer["rejected"]] == ["Bash", "twice", "two words", "odd"]
+    assert all(it["reason"].endswith(".") for it in answer["rejected"])
+
+    client.prompt("run it")
+    assert "ToolCallRequest" not in client.kinds
+    assert "mine" in client.last_event("ToolResult")["return_value"]["output"]
