@@ -98,6 +98,14 @@ class Compaction(_Table):
     ]
 
 
+class Checkpoints(_Table):
+    """What checkpoints keep beside the conversation."""
+
+    files: bool = False
+    """Whether the files' states are kept too, so that a revert takes changes on disk back. The first look at a
+    large work dir takes its time, and the first prompt waits for it."""
+
+
 class Permissions(_Table):
     """Rules of what may run; deny wins over ask, ask over allow."""
 
@@ -139,6 +147,7 @@ class Settings(_Table):
     models: dict[str, Model] = {}
     loop_control: LoopControl = LoopControl()
     compaction: Compaction = Compaction()
+    checkpoints: Checkpoints = Checkpoints()
     permissions: Permissions = Permissions()
     services: Services = Services()
     web: Web = Web()

@@ -32,6 +32,9 @@ TEMPLATE = """\
 # [compaction]                    # how a conversation that fills the window is made shorter
 # strategy = "HidingThenSummaryCompaction"
 
+# [checkpoints]
+# files = true                    # keep what the files held, too, so that /revert takes changes on disk back
+
 # Who searches the web; without a key, public search engines do.
 # [services.moonshot_search]
 # base_url = "https://api.kimi.com/coding/v1/search"

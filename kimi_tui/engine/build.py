@@ -115,7 +115,14 @@ async def _assemble(
     context = Context(session.context_file)
     resources.push_async_callback(context.close)
     await context.restore()
-    files = session_files(session, context, workspace, share_dir=options.share_dir, send=wire.send)
+    files = session_files(
+        session,
+        context,
+        workspace,
+        share_dir=options.share_dir,
+        send=wire.send,
+        enabled=settings.checkpoints.files,
+    )
     resources.push_async_callback(files.close)
     soul = Soul(
         agent=agent,
@@ -157,6 +164,7 @@ def session_files(
     *,
     share_dir: Path,
     send: Callable[[Event], None],
+    enabled: bool = True,
 ) -> SessionFiles:
     """The files' history of a session whose conversation has been restored."""
 
@@ -172,6 +180,7 @@ def session_files(
         workspace=workspace,
         earlier=[files for files in earlier if files is not None and is_manifest(files)],
         send=send,
+        enabled=enabled,
     )
 
 

@@ -43,8 +43,10 @@ class SessionFiles:
         workspace: Workspace,
         earlier: Sequence[str],
         send: Callable[[Event], None],
+        enabled: bool,
     ) -> None:
         self._make_history = make_history
+        self._enabled = enabled
         self._workspace = workspace
         self._earlier = earlier
         self._send = send
@@ -55,11 +57,16 @@ class SessionFiles:
         self._since: list[Captured] = []
         """What was recorded since the last checkpoint."""
         self._state = ""
-        self._problem = "the files have not been captured yet"
+        self._problem = (
+            "the files have not been captured yet"
+            if enabled
+            else "the config doesn't say `files = true` under [checkpoints]"
+        )
 
     async def start(self) -> "Outcome | None":
         """Take the first state; what became of a revert that had been interrupted."""
-        await self._capture(YOU)
+        if self._enabled:
+            await self._capture(YOU)
         return self._completed
 
     async def close(self) -> None:
@@ -71,7 +78,7 @@ class SessionFiles:
 
     async def at_checkpoint(self, *, afresh: bool) -> FilesAtCheckpoint:
         """`FileStates.at_checkpoint`."""
-        if afresh or not self._state:
+        if self._enabled and (afresh or not self._state):
             await self._capture(YOU)
         if not self._state:
             return FilesAtCheckpoint(self._problem, None)
@@ -101,7 +108,7 @@ class SessionFiles:
 
     @asynccontextmanager
     async def _around(self, call: ToolCall, change: Change) -> AsyncIterator[None]:
-        paths = self._paths(change.files)
+        paths = self._paths(change.files) if self._enabled else []
         if paths is not None and not paths:
             yield
             return

@@ -4,10 +4,13 @@ from tests.e2e.program import Program, script, tool_call
 
 
 def work_in(program: Program) -> None:
+    """A session that keeps the files' states, and has changed some."""
     (program.work_dir / "mine").write_text("mine\n")
     program.script(
         script(tool_call("c", "Bash", command="echo one > made; echo more >> mine")), script("text: done")
     )
+    with (program.share_dir / "config.toml").open("a") as config:
+        config.write("\n[checkpoints]\nfiles = true\n")
     assert program.run("-y", "-p", "make it").exit_code == 0
 
 

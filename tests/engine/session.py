@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kimi_tui.config.settings import Model, Provider, Settings
+from kimi_tui.config.settings import Checkpoints, Model, Provider, Settings
 from kimi_tui.engine.build import open_engine
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.wire.channel import Outgoing, Wire
@@ -75,6 +75,7 @@ async def session(
     share_dir.mkdir(parents=True, exist_ok=True)
     script_file.write_text(json.dumps(scripts))
     settings = Settings(
+        checkpoints=Checkpoints(files=True),
         default_model="scripted",
         providers={"script": Provider(type="scripted", scripts=str(script_file))},
         models={"scripted": Model(provider="script", model="scripted", max_context_size=100_000)},
