@@ -19,6 +19,7 @@ from kimi_tui.base.content import (
 from kimi_tui.base.message import Message, ToolCall
 from kimi_tui.llm.call_arguments import arguments_text
 from kimi_tui.llm.call_ids import SentIds
+from kimi_tui.llm.call_names import called_name
 from kimi_tui.llm.chat_dialect import ChatDialect
 from kimi_tui.llm.provider import ThinkingEffort, ToolSchema
 
@@ -94,7 +95,7 @@ def _assistant(
 
 
 def _call(call: ToolCall, call_id: str) -> dict[str, Any]:
-    function = {"name": call.function.name, "arguments": arguments_text(call)}
+    function = {"name": called_name(call), "arguments": arguments_text(call)}
     return {**(call.extras or {}), "id": call_id, "type": "function", "function": function}
 
 

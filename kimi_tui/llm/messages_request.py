@@ -19,6 +19,7 @@ from kimi_tui.base.content import (
 from kimi_tui.base.message import Message
 from kimi_tui.llm.call_arguments import arguments_object
 from kimi_tui.llm.call_ids import IdRule, SentIds
+from kimi_tui.llm.call_names import called_name
 from kimi_tui.llm.provider import ToolSchema
 
 REDACTED = "redacted:"
@@ -112,7 +113,7 @@ def _said(message: Message, ids: SentIds, refused_signatures: Collection[str]) -
     calls = message.tool_calls or ()
     for call, call_id in zip(calls, ids.name(calls), strict=True):
         blocks.append(
-            {"type": "tool_use", "id": call_id, "name": call.function.name, "input": arguments_object(call)}
+            {"type": "tool_use", "id": call_id, "name": called_name(call), "input": arguments_object(call)}
         )
     is_speechless = all(block["type"] in {"thinking", "redacted_thinking"} for block in blocks)
     return [] if is_speechless else blocks

@@ -2,7 +2,9 @@
 
 Ordering promises: every TurnBegin has one TurnEnd, on error and cancel too; between them steps are
 numbered from 1; a step's ContentParts, ToolCalls and ToolCallParts precede its ToolResults; each ToolCall
-gets exactly one ToolResult before the step after it begins; a CompactionEnd follows every CompactionBegin.
+gets exactly one ToolResult before the step after it begins, unless a StepRetry or StepInterrupted says that
+it was never run; each request is answered or closed before its turn ends; a CompactionEnd follows every
+CompactionBegin.
 """
 
 from dataclasses import field

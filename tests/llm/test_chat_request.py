@@ -1,3 +1,5 @@
+import pytest
+
 from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
 from kimi_tui.llm.chat_dialect import COMPATIBLE, DEEPSEEK, OPENAI, ChatDialect, openai_dialect
@@ -69,6 +71,16 @@ def test_arguments_that_are_no_json_object_are_sent_as_one():
     broken = Message("assistant", (), (ToolCall("a", FunctionCall("Read", '{"path": ')),))
     [_, message, _] = sent(user_message("a"), broken, result("a", TextPart("x")))
     assert message["tool_calls"][0]["function"]["arguments"] == '{"malformed_arguments": "{\\"path\\": "}'
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("mcp_Read-1", "mcp_Read-1"), ("functions.Bash", "functions_Bash"), ("读", "_"), ("", "nameless")],
+)
+def test_names_that_no_tool_could_have_are_made_plain(written: str, name: str):
+    odd = Message("assistant", (), (ToolCall("a", FunctionCall(written, "{}")),))
+    [_, message, _] = sent(user_message("a"), odd, result("a", TextPart("There is no such tool.")))
+    assert message["tool_calls"][0]["function"]["name"] == name
 
 
 def test_a_provider_s_own_fields_go_back_with_their_call():

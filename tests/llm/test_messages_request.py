@@ -78,6 +78,12 @@ def test_ids_are_made_plain_and_unique_and_results_follow_them():
     assert made[3]["content"][0]["id"] == made[4]["content"][0]["tool_use_id"] == "functions_Read_0_3"
 
 
+def test_names_that_no_tool_could_have_are_made_plain():
+    odd = Message("assistant", (), (ToolCall("a", FunctionCall("functions.Bash" * 9, "{}")),))
+    made = sent(user_message("a"), odd, result("a", TextPart("There is no such tool.")))
+    assert made[1]["content"][0]["name"] == ("functions_Bash" * 9)[:64]
+
+
 def test_images_of_results_stay_inside_them_and_sounds_are_said_to_be_left_out():
     made = sent(
         user_message((TextPart("a"), AudioURLPart(MediaURL("data:audio/wav;base64,AA")))),

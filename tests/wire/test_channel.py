@@ -9,7 +9,7 @@ from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.wire.channel import Wire, WireClosed
 from kimi_tui.wire.commands import Interrupt, Prompt
 from kimi_tui.wire.events import ApprovalResponse, RequestClosed, StepBegin, TurnEnd
-from kimi_tui.wire.requests import ApprovalRequest
+from kimi_tui.wire.requests import ApprovalRequest, QuestionResponse
 
 
 def request(request_id: str = "r1") -> ApprovalRequest:
@@ -52,6 +52,30 @@ async def test_an_answer_reaches_whoever_asked_and_only_once() -> None:
     assert wire.answer(ApprovalResponse("r1", "approve"))
     assert not wire.answer(ApprovalResponse("r1", "reject"))
     assert await asking == ApprovalResponse("r1", "approve")
+
+
+async def test_an_answer_of_another_kind_is_none() -> None:
+    wire = Wire()
+    asking = asyncio.ensure_future(wire.ask(request()))
+    await asyncio.sleep(0)
+
+    assert not wire.answer(QuestionResponse("r1", {}))
+    assert wire.answer(ApprovalResponse("r1", "approve"))
+    assert await asking == ApprovalResponse("r1", "approve")
+
+
+async def test_an_answer_that_comes_along_with_the_interrupt_is_too_late() -> None:
+    wire = Wire()
+    subscription = wire.subscribe()
+    asking = asyncio.ensure_future(wire.ask(request()))
+    await asyncio.sleep(0)
+
+    wire.answer(ApprovalResponse("r1", "approve"))
+    asking.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert await subscription.drain() == [request(), RequestClosed("r1")]
 
 
 async def test_a_request_that_nobody_asks_any_more_can_not_be_answered() -> None:

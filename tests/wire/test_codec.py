@@ -89,6 +89,8 @@ def test_unknown_fields_are_ignored_and_unknown_blocks_kept_as_such() -> None:
         {"type": 3},
         {"type": "Nope", "payload": {}},
         {"type": "StepBegin", "payload": {"n": "many"}},
+        {"type": "StepBegin", "payload": [1]},
+        {"type": "StepBegin", "payload": "1"},
     ],
 )
 def test_what_is_no_message_is_refused_with_a_reason(data: object) -> None:

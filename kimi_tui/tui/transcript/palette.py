@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 
 from rich.style import Style
 from textual.color import Color
-from textual.css.styles import RenderStyles
+from textual.css.styles import StylesBase
+from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.strip import Strip
+from textual.widget import Widget
 
 from kimi_tui.tui.markdown.line import Ink
 
@@ -59,6 +61,7 @@ ROLES = (
 )
 """Every role that an ink may have; each is a component class of the transcript."""
 COMPONENT_CLASSES = {f"transcript--{role}" for role in ROLES}
+"""For a small widget that declares them; a large one is better served by `looks_of`."""
 
 _REVERSED_IN_ANSI = {"match", "match-current", "new-below"}
 _DIM_IN_ANSI = {"dim", "guide", "rule", "undone", "diff-number", "thinking", "cancelled", "table-rule"}
@@ -66,12 +69,28 @@ _COLOURED_IN_ANSI = {"diff-added": "done", "diff-removed": "failed"}
 """In a terminal's own colours there are no tints: what else tells such text apart."""
 
 
+def looks_of(widget: Widget) -> Callable[[str], StylesBase]:
+    """What gives the styles of a role's class below `widget`, read from the style sheet when asked for.
+
+    Textual does the same for all of a widget's COMPONENT_CLASSES together, but at each change of focus
+    and of hovering, which for some dozens of them is felt.
+    """
+
+    def look(name: str) -> StylesBase:
+        node = DOMNode(classes=name)
+        node._attach(widget)
+        widget.app.stylesheet.apply(node, animate=False)
+        return node.styles
+
+    return look
+
+
 class Palette:
     """Turns inks into styles. Made anew when the theme or the styles change."""
 
     def __init__(
         self,
-        styles_of: Callable[[str], RenderStyles],
+        styles_of: Callable[[str], StylesBase],
         *,
         foreground: Color,
         background: Color,
@@ -83,6 +102,7 @@ class Palette:
         self._background = background
         self._ansi = ansi
         self._filters = filters
+        self._looks: dict[str, StylesBase] = {}
         self._styles: dict[Ink, Style] = {}
 
     def style(self, ink: Ink) -> Style:
@@ -98,11 +118,19 @@ class Palette:
             strip = strip.apply_filter(line_filter, self._background)
         return strip
 
+    def _look(self, role: str) -> StylesBase:
+        look = self._looks.get(role)
+        if look is None:
+            if role not in ROLES:
+                raise KeyError(role)
+            look = self._looks[role] = self._styles_of(f"transcript--{role}")
+        return look
+
     def _mixed(self, ink: Ink) -> Style:
         foreground, background = self._foreground, self._background
         attributes = Style(link=_web_address(ink.link))
         for role in _ansi_roles(ink.roles) if self._ansi else ink.roles:
-            styles = self._styles_of(f"transcript--{role}")
+            styles = self._look(role)
             if styles.has_rule("background") and not self._ansi:
                 background += styles.background
             if styles.has_rule("color"):

@@ -1,6 +1,6 @@
 """A scroll view over a flow of blocks: it lays out, measures and draws only what is seen."""
 
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from textual.geometry import Region, Size, Spacing
 from textual.reactive import reactive
@@ -15,7 +15,7 @@ from kimi_tui.tui.transcript.copying import selected_text
 from kimi_tui.tui.transcript.finder import Finder
 from kimi_tui.tui.transcript.flow import START, Flow, Place
 from kimi_tui.tui.transcript.pacer import Pacer
-from kimi_tui.tui.transcript.palette import COMPONENT_CLASSES, Palette
+from kimi_tui.tui.transcript.palette import Palette, looks_of
 from kimi_tui.tui.transcript.piece import Gallery
 from kimi_tui.tui.transcript.viewport import Viewport
 
@@ -46,7 +46,6 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
     It draws without border and padding: a container around it may have them.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENT_CLASSES
     ALLOW_SELECT = True
     DEFAULT_CSS = """
     FlowView {
@@ -142,7 +141,7 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
         if self._palette is None:
             _, _, background, foreground = self.colors
             self._palette = Palette(
-                self.get_component_styles,
+                looks_of(self),
                 foreground=foreground,
                 background=background,
                 ansi=self.app.native_ansi_color,
