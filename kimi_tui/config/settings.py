@@ -102,8 +102,8 @@ class Checkpoints(_Table):
     """What checkpoints keep beside the conversation."""
 
     files: bool = False
-    """Whether the files' states are kept too, so that a revert takes changes on disk back. The first look at a
-    large work dir takes its time, and the first prompt waits for it."""
+    """Whether the files' states are kept too, so that a revert takes changes on disk back. The first look at
+    a large work dir takes its time, and the first prompt waits for it."""
 
 
 class Permissions(_Table):
