@@ -56,7 +56,7 @@ async def open_engine(wire: Wire, options: EngineOptions) -> Engine:
     Raises ConfigError, ModelNotSet and SessionError.
     """
     async with AsyncExitStack() as resources:
-        session = open_session(options)
+        session = await asyncio.to_thread(open_session, options)
         session.acquire()
         resources.callback(session.release)
         return await _assemble(wire, options, session, resources)
@@ -210,7 +210,7 @@ def _behaviour(
     return Behaviour(
         models.starting(wish),
         thinking=options.settings.default_thinking if options.thinking is None else options.thinking,
-        yolo=options.yolo or session.state.yolo,
+        yolo=options.yolo or (options.interactive and session.state.yolo),
     )
 
 

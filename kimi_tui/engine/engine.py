@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Literal, assert_never
+from typing import Any, Literal, assert_never
 
 from kimi_tui.base.content import UserInput, text_of
 from kimi_tui.base.errors import KimiTuiError
@@ -92,6 +92,8 @@ class Engine:
         self._files = files
         self._time_travel = time_travel
         self._additional_dirs = tuple(map(str, additional_dirs))
+        self._is_named = bool(session.state.title)
+        """Whether the session has its name, or is being given it."""
         self._resources = resources
         self._turns = Turns(soul, send=wire.send, max_time_s=max_time_s)
         self._preparing: asyncio.Task[None] | None = None
@@ -154,14 +156,17 @@ class Engine:
         async for command in self._wire.commands():
             if isinstance(command, Shutdown):
                 return
-            try:
-                await self._follow(command, group)
-            except KimiTuiError as error:
-                self._notify(error.what, error.hint, severity="error")
-            except Exception as error:
-                logger.exception("a command failed")
-                what = f"{type(command).__name__} failed: {type(error).__name__}: {error}."
-                self._notify(what, "The log has the details.", severity="error")
+            await self._telling_errors(self._follow(command, group))
+
+    async def _telling_errors(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except KimiTuiError as error:
+            self._notify(error.what, error.hint, severity="error")
+        except Exception as error:
+            logger.exception("a command failed")
+            what = f"An internal error: {type(error).__name__}: {error}."
+            self._notify(what, "The log has the details.", severity="error")
 
     async def _follow(self, command: Command, group: asyncio.TaskGroup) -> None:
         match command:
@@ -169,7 +174,8 @@ class Engine:
                 self._soul.steer(user_input)
             case Prompt(user_input=user_input) | Steer(user_input=user_input):
                 self._turns.add(user_input, group)
-                await self._remember(user_input)
+                # Beside the commands: the one that interrupts this turn must not wait for a slow disk.
+                group.create_task(self._telling_errors(self._remember(self._new_title(user_input))))
             case Interrupt():
                 self._turns.interrupt()
             case RunSlash(line=line):
@@ -196,13 +202,20 @@ class Engine:
             case _:
                 assert_never(command)
 
-    async def _remember(self, user_input: UserInput) -> None:
-        """Keep what a resumed session needs beside the conversation: its folders and its name."""
+    def _new_title(self, user_input: UserInput) -> str:
+        """What to call a session that begins with `user_input`; empty when it has its name."""
+        title = "" if self._is_named else plain_line(text_of(user_input))[:TITLE_LENGTH]
+        self._is_named = self._is_named or bool(title)
+        return title
+
+    async def _remember(self, title: str) -> None:
+        """Keep what a resumed session needs beside the conversation: its name and its folders."""
+        changes: dict[str, Any] = {"title": title} if title else {}
         if self._additional_dirs != self._session.state.additional_dirs:
-            await self._session.update_state(additional_dirs=self._additional_dirs)
-        title = plain_line(text_of(user_input))[:TITLE_LENGTH]
-        if title and not self._session.state.title:
-            await self.set_title(title)
+            changes["additional_dirs"] = self._additional_dirs
+        if changes:
+            await self._session.update_state(**changes)
+            self._send_info()
 
     # what slash commands do
 
@@ -250,6 +263,7 @@ class Engine:
         title = plain_line(title)
         if not title:
             raise KimiTuiError("A title needs a name.", hint="Type /title NAME.")
+        self._is_named = True
         await self._session.update_state(title=title)
         self._send_info()
 

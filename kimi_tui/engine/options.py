@@ -33,4 +33,4 @@ class EngineOptions:
     max_cost_usd: float | None = None
     max_time_s: float | None = None
     interactive: bool = True
-    """Whether somebody is there to answer."""
+    """Whether somebody is there to answer. If nobody is, yolo holds only when it is asked for anew."""

@@ -10,7 +10,7 @@ from kimi_tui.base.content import ContentPart, TextPart, UserInput, is_blank, sy
 from kimi_tui.base.errors import ContextTooLong, MaxStepsReached, UsageError
 from kimi_tui.base.message import Message, ToolCall, user_message
 from kimi_tui.base.terminal import plain_line
-from kimi_tui.compaction.passage import latest_request
+from kimi_tui.compaction.passage import latest_request, users_words
 from kimi_tui.history.context import Context
 from kimi_tui.history.estimate import estimated_tokens
 from kimi_tui.soul.behaviour import Behaviour
@@ -129,7 +129,7 @@ class Soul:
         try:
             await carry_out(self._hear(request))
             require_understood(request, self._behaviour.require_llm())
-            await self._work_on(request)
+            await self._take_steps()
         finally:
             self._dmailbox.take()  # it was for the step that did not end well
             await self._take_steers()  # they came too late for a step: the next turn sees them
@@ -173,7 +173,7 @@ class Soul:
         self._request_index = len(self._context.history)
         await self._context.append_message(request)
 
-    async def _work_on(self, request: Message) -> None:
+    async def _take_steps(self) -> None:
         finished = False
         while not finished:
             self._limits.check_cost(self._spending.cost_usd)
@@ -182,14 +182,14 @@ class Soul:
             self.steps += 1
             self._send(StepBegin(self.steps))
             try:
-                finished = await self._step(request)
+                finished = await self._step()
             except TurnRejected:
                 raise
             except BaseException:
                 self._send(StepInterrupted())
                 raise
 
-    async def _step(self, request: Message) -> bool:
+    async def _step(self) -> bool:
         """One model call and its tools. Whether the turn is finished."""
         await self._take_steers()
         if self._compactor.is_due:
@@ -202,7 +202,7 @@ class Soul:
             return not self._steers
         await self._run_tools(answer, answer.message.tool_calls)
         if (dmail := self._dmailbox.take()) is not None:
-            await self._go_back(dmail, request)
+            await carry_out(self._go_back(dmail))
         return False
 
     async def _make_room(self, *, urgent: bool = False) -> bool:
@@ -307,22 +307,25 @@ class Soul:
         )
         return checkpoint.id
 
-    async def _go_back(self, dmail: DMail, request: Message) -> None:
-        """Revert to where the D-Mail goes. The request that the turn works on is kept wherever that is."""
+    async def _go_back(self, dmail: DMail) -> None:
+        """Revert to where the D-Mail goes. What the user said in this turn is kept wherever that is."""
+        history, request = self._context.history, self._request_index
+        said_before = users_words(history, 0, until=request)
+        said_now = users_words(history, request, until=len(history))
         to_request = dmail.checkpoint_id == self._request_checkpoint
         reversion = await self._context.revert_to(
             dmail.checkpoint_id, reason="dmail", keep_user_message=to_request
         )
         self._send(Reverted(reversion.to, reversion.from_id, "dmail", reversion.branch))
         kept = len(self._context.history)
+        said_still = max(0, len(users_words(self._context.history, 0, until=kept)) - len(said_before))
         await self._checkpoint("dmail", _label(dmail.message))
-        messages = [Message("user", (_from_the_future(dmail),))]
-        if to_request:
-            self._request_index = kept - 1
-        elif kept <= self._request_index:
+        if not said_still:
             self._request_index = len(self._context.history)
-            messages.insert(0, request)
-        await self._context.append_message(messages)
+        elif to_request:
+            self._request_index = kept - said_still
+        mail = Message("user", (_from_the_future(dmail),))
+        await self._context.append_message([*said_now[said_still:], mail])
         self.send_status()
 
 

@@ -12,6 +12,8 @@ from kimi_tui.base.content import UserInput
 from kimi_tui.config.settings import Model, ModelPrice, Provider, Settings
 from kimi_tui.engine.build import open_engine
 from kimi_tui.engine.options import EngineOptions
+from kimi_tui.history.context import Context
+from kimi_tui.history.conversation import sendable
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire
 from kimi_tui.wire.commands import Command, Prompt, Shutdown
 from kimi_tui.wire.events import (
@@ -20,6 +22,7 @@ from kimi_tui.wire.events import (
     Notification,
     ReplayBegin,
     ReplayEnd,
+    SessionInfo,
     StatusUpdate,
     ToolResult,
     TurnEnd,
@@ -190,6 +193,16 @@ class Home:
                 await serving
                 await front.to_the_end()
         assert_promises_are_kept(front.events)
+        await assert_journal_can_be_sent(front)
+
+
+async def assert_journal_can_be_sent(front: Front) -> None:
+    """Fail unless the journal is whole, and each call in it has its result."""
+    journal = Path(front.of(SessionInfo)[0].recording).with_name("context.jsonl")
+    context = Context(journal)
+    await context.restore()
+    assert not context.repairs
+    assert list(context.history) == sendable(context.history)
 
 
 def script(*lines: str) -> str:

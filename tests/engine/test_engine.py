@@ -376,14 +376,15 @@ async def test_clear_waits_for_nobody(home: Home) -> None:
 
 
 async def test_a_session_is_named_after_the_first_words(home: Home) -> None:
-    home.script("text: hi", "text: hi")
+    home.script("text: hi", "text: hi", "text: hi")
     async with home.opened() as front:
         await front.turn((IMAGE,))
         assert front.of(SessionInfo)[-1].title == ""
-        await front.turn("fix the \x1b[31mlogin\nform")
-        assert front.of(SessionInfo)[-1].title == "fix the login form"
-        await front.turn("something else")
-        assert front.of(SessionInfo)[-1].title == "fix the login form"
+        front.give(Prompt("fix the \x1b[31mlogin\nform"))
+        front.give(Prompt("something else"))
+        assert (await front.until(SessionInfo)).title == "fix the login form"
+        for _ in range(2):
+            await front.until(TurnEnd)
     assert home.state["title"] == "fix the login form"
 
 

@@ -151,6 +151,15 @@ async def test_yolo_runs_what_is_open_and_what_follows_and_holds_in_the_resumed_
         assert front.of(SessionInfo)[0].yolo
 
 
+async def test_where_nobody_is_there_a_session_has_no_yolo_of_its_own(home: Home) -> None:
+    home.script("text: hi")
+    async with home.opened() as front:
+        front.give(SetYolo(True))
+        await front.turn("hello")
+    async with home.opened(continue_last=True, interactive=False) as front:
+        assert not front.of(SessionInfo)[0].yolo
+
+
 async def test_without_yolo_again_the_user_is_asked_again(home: Home) -> None:
     home.script(script("text: writing", write("c1", "a")), "text: done")
     async with home.opened(yolo=True) as front:

@@ -103,8 +103,13 @@ class Turn:
             limits=limits,
             dmailbox=mailbox,
             spending=Spending(),
-            send=self.events.append,
+            send=self._send,
         )
+        self.on_event: Callable[[Any], object] = lambda _: None
+
+    def _send(self, event: Any) -> None:
+        self.events.append(event)
+        self.on_event(event)
 
     def of(self, *kinds: type) -> list[Any]:
         return [event for event in self.events if isinstance(event, kinds)]
@@ -377,6 +382,35 @@ async def test_a_dmail_to_an_earlier_turn_keeps_todays_request_even_if_the_words
     sent = [message.text for message in turn.model.sent[2]]
     assert sent.count("again") == 1
     assert "first" not in sent
+
+
+@pytest.mark.parametrize("checkpoint", [0, 1, 2])
+async def test_no_dmail_loses_what_the_user_said_meanwhile(tmp_path: Path, checkpoint: int) -> None:
+    turn = Turn(tmp_path, dmail=True)
+    turn.model.replies = [
+        [_steering(turn, "in French"), call("x")],
+        [_steering(turn, "and short"), call("y", "c2")],
+        [mail(checkpoint)],
+        [TextPart("done")],
+    ]
+    await in_time(turn, "the request")
+    said = [message.text for message in turn.model.sent[3] if not message.text.startswith("<system>")]
+    assert [text for text in said if text in ("the request", "in French", "and short")] == [
+        "the request",
+        "in French",
+        "and short",
+    ]
+
+
+async def test_no_dmail_loses_the_request_when_it_is_interrupted(tmp_path: Path) -> None:
+    turn = Turn(tmp_path, [TextPart("first")], [mail(0)], [TextPart("done")], dmail=True)
+    await in_time(turn, "before")
+    running = asyncio.ensure_future(in_time(turn, "the request"))
+    turn.on_event = lambda event: running.cancel() if isinstance(event, Reverted) else None
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert turn.texts().count("the request") == 1
+    assert any("use tabs" in text for text in turn.texts())
 
 
 async def test_checkpoint_ids_are_never_used_again_after_a_dmail(tmp_path: Path) -> None:
