@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.config.settings import Settings
+from kimi_tui.engine.build import session_files
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.models import Models
+from kimi_tui.engine.time_travel import TimeTravel
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
@@ -23,6 +25,7 @@ from kimi_tui.tools.dmail import DMailbox
 from kimi_tui.tools.permission.rulebook import RuleBook
 from kimi_tui.tools.tool import Tool
 from kimi_tui.tools.toolset import Toolset
+from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.commands import Shutdown
 from kimi_tui.wire.events import StatusUpdate
 from tests.engine.front import PATIENCE_S, Front
@@ -67,6 +70,14 @@ class BareSession:
         wire = front.wire
         session = Session(self.dir, self._home, disk=self.disk)
         context = Context(session.context_file, disk=self.disk)
+        files = session_files(
+            session,
+            context,
+            Workspace(self._home, ()),
+            share_dir=self._home,
+            send=front.wire.send,
+            enabled=False,
+        )
         behaviour = Behaviour(
             LLM(chat_provider=self._model, kind="scripted", name="m", max_context_size=200_000)
         )
@@ -97,6 +108,8 @@ class BareSession:
             todos=SessionTodos(session, wire),
             models=Models(Settings(), session_id=session.id),
             additional_dirs=(),
+            files=files,
+            time_travel=TimeTravel(session=session, context=context, files=files, send=wire.send),
             max_time_s=max_time_s,
             resources=AsyncExitStack(),
         )
