@@ -17,6 +17,7 @@ from kimi_tui.tui.key_sequences import teach_key_sequences
 from kimi_tui.tui.keys import APP_KEYS, bindings, known_ids
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
+from kimi_tui.tui.terminal_background import background_luminance
 from kimi_tui.tui.themes import THEMES, resolved_theme
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Shutdown
@@ -54,10 +55,20 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         teach_key_sequences()
         for theme in THEMES:
             self.register_theme(theme)
-        self.set_reactive(App.theme, resolved_theme(options.theme))
-        self.stylesheet.set_variables(self.get_css_variables())
+        self._begin_with(resolved_theme(options.theme))
         if options.reduced_motion:
             self.animation_level = "none"
+
+    def _begin_with(self, theme: str) -> None:
+        # Without the reactive's watcher, which would parse every style a second time.
+        self.set_reactive(App.theme, theme)
+        self.stylesheet.set_variables(self.get_css_variables())
+
+    async def run_async(self, *, headless: bool = False, **options: Any) -> Any:
+        """Run on the terminal; the theme `auto` asks it for its background first."""
+        if self._options.theme == "auto" and not headless:
+            self._begin_with(resolved_theme("auto", luminance=background_luminance()))
+        return await super().run_async(headless=headless, **options)
 
     def get_default_screen(self) -> Screen[Any]:
         """The one screen; everything else is a dialog over it."""

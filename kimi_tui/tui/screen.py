@@ -134,7 +134,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         for message in batch:
             state = apply(state, message, now=now)
         self.state = state
-        self.furnished.workbench.transcript.show_all(batch)
+        self.furnished.workbench.show(batch)
         if any(isinstance(message, TurnEnd) for message in batch) and not state.replaying:
             self._turn_ended()
         first = self._options.initial_prompt
@@ -152,7 +152,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.state.queue:
             self.prompt.fill("\n\n".join(self.state.queue))
         self.state = replace(self.state, turn=None, sent=0, queue=(), failed=True)
-        self.furnished.workbench.transcript.show(_notice(error))
+        self.furnished.workbench.show([_notice(error)])
 
     # to the engine
 

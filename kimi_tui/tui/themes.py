@@ -80,12 +80,19 @@ HIGH_CONTRAST = Theme(
         "scrollbar-corner-color": "#000000",
     },
 )
+_BRIGHT = 0.5
 THEMES = (DARK, LIGHT, HIGH_CONTRAST)
 
 
-def resolved_theme(choice: ThemeChoice, environ: Mapping[str, str] = os.environ) -> str:
-    """The name of the theme that `choice` means here; `auto` follows `COLORFGBG`, else it is dark."""
+def resolved_theme(
+    choice: ThemeChoice, *, luminance: float | None = None, environ: Mapping[str, str] = os.environ
+) -> str:
+    """The name of the theme that `choice` means here.
+
+    `auto` follows the `luminance` of the terminal's background, else `COLORFGBG`, else it is dark.
+    """
     if choice != "auto":
         return choice
-    background = environ.get("COLORFGBG", "").rpartition(";")[2]
-    return LIGHT.name if background in {"7", "15"} else DARK.name
+    if luminance is None:
+        luminance = float(environ.get("COLORFGBG", "").rpartition(";")[2] in {"7", "15"})
+    return LIGHT.name if luminance > _BRIGHT else DARK.name

@@ -3,7 +3,7 @@
 It is put on the screen after the first frame, so that nothing it needs is imported before.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from textual import getters, on
@@ -22,6 +22,8 @@ from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.tui.panes.welcome import Welcome
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.transcript.transcript import Transcript
+from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.events import Notification, TurnBegin
 from kimi_tui.wire.requests import Answer
 
 WIDE = 100
@@ -82,8 +84,6 @@ class Workbench(Vertical):
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show the todo list when there is one; offer a new approval the keyboard."""
-        if state.turn is not None or state.replaying or state.failed:
-            self.query(Welcome).remove()
         if bool(old.todo) != bool(state.todo):
             self.arrange_panes()
         if state.requests and state.requests[:1] != old.requests[:1]:
@@ -133,6 +133,12 @@ class Workbench(Vertical):
         self._fit_panel()
 
     # the conversation
+
+    def show(self, batch: Sequence[Outgoing]) -> None:
+        """Show what arrived; the first words take the welcome's place."""
+        if any(isinstance(message, TurnBegin | Notification) for message in batch):
+            self.query(Welcome).remove()
+        self.transcript.show_all(batch)
 
     def page(self, pages: int) -> None:
         """Scroll the conversation, or an approval that covers it."""

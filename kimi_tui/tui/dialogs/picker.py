@@ -14,6 +14,8 @@ from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.keys import PICKER_KEYS, bindings
 
 MOST_SHOWN = 200
+_DETAIL_LETTERS = 3
+"""With fewer letters, too many details fit by chance."""
 
 
 class Picker(ModalScreen[str | None]):
@@ -75,7 +77,7 @@ def filtered(choices: Sequence[Choice], query: str) -> list[Choice]:
     for choice in choices:
         if (by_label := fuzzy.match(query, choice.label)) is not None:
             ranked.append((by_label.score, with_matched(choice, by_label.positions)))
-        elif query.lower() in choice.detail.lower():
+        elif len(query) >= _DETAIL_LETTERS and query.lower() in choice.detail.lower():
             ranked.append((-100.0, choice))
     ranked.sort(key=lambda pair: -pair[0])
     return [choice for _, choice in ranked]

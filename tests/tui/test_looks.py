@@ -1,0 +1,262 @@
+"""How the screen looks, in pictures that were looked at before they were committed.
+
+After a change that is meant to be seen: `pytest tests/tui/test_looks.py --snapshot-update`, then look at
+every picture that changed.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from kimi_tui.base.content import TextPart, ThinkPart
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message import FunctionCall, ToolCall
+from kimi_tui.base.usage import TokenUsage
+from kimi_tui.tui.app import KimiTuiApp
+from kimi_tui.tui.options import ThemeChoice, TuiOptions
+from kimi_tui.tui.screen import MainScreen
+from kimi_tui.wire.channel import Outgoing, Wire
+from kimi_tui.wire.display import DiffBlock, ShellBlock, TodoItem
+from kimi_tui.wire.events import (
+    CostUpdate,
+    SessionInfo,
+    StatusUpdate,
+    StepBegin,
+    TodoUpdate,
+    ToolResult,
+    ToolReturn,
+    TurnBegin,
+    TurnEnd,
+)
+from kimi_tui.wire.requests import ApprovalRequest, Question, QuestionOption, QuestionRequest
+from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
+
+OLD = "def validate(form):\n    return form.user.ok\n"
+NEW = "def validate(form):\n    if form.user is None:\n        return False\n    return form.user.ok\n"
+DIFF = DiffBlock("src/auth.py", OLD, NEW, 12, 12)
+ANSWER = """\
+The login handler calls `validate()` **before** the session exists:
+
+| form | today | should be |
+|---|---|---|
+| with a user | `ok` | `ok` |
+| without | *500* | `False` |
+
+```python
+def validate(form):
+    return form.user is not None and form.user.ok
+```
+"""
+STATUS: tuple[Outgoing, ...] = (
+    StatusUpdate(context_tokens=68_000, max_context_tokens=200_000, token_usage=TokenUsage(60_000, 12_400)),
+    CostUpdate(0.11),
+    TodoUpdate(
+        (TodoItem("reproduce", "done"), TodoItem("fix validate()", "in_progress"), TodoItem("add a test"))
+    ),
+)
+TURN: tuple[Outgoing, ...] = (
+    TurnBegin("the login form returns 500, fix it"),
+    StepBegin(1),
+    ThinkPart("Let me look at the handler."),
+    ToolCall("c1", FunctionCall("ReadFile", '{"path": "src/auth.py"}')),
+    ToolResult("c1", ToolReturn(output=OLD, message="2 lines")),
+    StepBegin(2),
+    TextPart(ANSWER),
+    ToolCall("c2", FunctionCall("EditFile", '{"path": "src/auth.py"}')),
+    *STATUS,
+)
+EDITED = ToolResult("c2", ToolReturn(display=(DIFF,)))
+CHINESE: tuple[Outgoing, ...] = (
+    TurnBegin("登录表单返回 500，请修复 🙂"),
+    StepBegin(1),
+    TextPart(
+        "登录处理程序在会话存在**之前**调用 `validate()`。\n\n| 表单 | 现在 |\n|---|---|\n| 有用户 | 正常 |\n"
+    ),
+    ToolCall("c1", FunctionCall("Bash", '{"command": "echo 你好"}')),
+    ToolResult("c1", ToolReturn(output="你好，世界\n")),
+    TodoUpdate((TodoItem("重现问题", "done"), TodoItem("修复并测试", "in_progress"))),
+    TextPart("完成。"),
+    TurnEnd(),
+)
+EDIT = ApprovalRequest(
+    "r1", "c2", "EditFile", "edit file", "edit src/auth.py", display=(DIFF,), rule="Edit(./src/auth.py)"
+)
+DANGER = ApprovalRequest(
+    "r2",
+    "c2",
+    "Bash",
+    "run command",
+    "clean",
+    (ShellBlock("rm -rf build/ && make"),),
+    danger="deletes recursively",
+)
+QUESTION = QuestionRequest(
+    "q1",
+    "c2",
+    (
+        Question(
+            "Where should sessions be kept?",
+            "Storage",
+            (QuestionOption("Redis", "fast, one more server"), QuestionOption("Postgres", "one server less")),
+        ),
+    ),
+)
+
+Act = Callable[[Pilot[None]], Awaitable[None]]
+
+
+def app_showing(
+    share_dir: Path,
+    *messages: Outgoing,
+    theme: ThemeChoice = "dark",
+    session: SessionInfo = SESSION,
+    error: ConfigError | None = None,
+    keys: tuple[str, ...] = (),
+) -> tuple[KimiTuiApp, Act]:
+    """An app, and what brings it to where its picture is taken."""
+    wire = Wire()
+    last_shown = asyncio.Event()
+
+    async def engine() -> None:
+        if error is not None:
+            last_shown.set()
+            raise error
+        for message in (session, StatusUpdate(context_tokens=0, max_context_tokens=200_000), *messages):
+            wire.send(message)
+        last_shown.set()
+        async for _ in wire.commands():
+            pass
+
+    app = KimiTuiApp(
+        wire=wire,
+        start=engine,
+        options=TuiOptions(
+            work_dir=Path("/work/shop"),
+            share_dir=share_dir,
+            theme=theme,
+            reduced_motion=True,
+            version="1.0",
+            clipboard=FakeClipboard(),
+            clock=FakeClock(),
+        ),
+    )
+
+    async def act(pilot: Pilot[None]) -> None:
+        await last_shown.wait()
+        screen = app.screen_stack[0]
+        assert isinstance(screen, MainScreen)
+        while screen.state.session is None and not screen.state.failed:
+            await pilot.pause()
+        await settled(pilot)
+        screen.furnished.workbench.transcript.flush()
+        for key in keys:
+            await pilot.press(key)
+            await settled(pilot)
+
+    return app, act
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Wait until the picture has stopped changing."""
+    same, before = 0, None
+    while same < 4:
+        await pilot.pause()
+        await asyncio.sleep(0.01)
+        now = pilot.app.screen, [list(strip) for strip in pilot.app.screen._compositor.render_strips()]
+        same = same + 1 if now == before else 0
+        before = now
+
+
+Looks = Callable[..., bool]
+
+
+@pytest.fixture
+def looks(snap_compare: Any, tmp_path: Path) -> Looks:
+    """Compares with the picture that was accepted."""
+
+    def compare(*messages: Outgoing, size: tuple[int, int] = (100, 30), **showing: Any) -> bool:
+        app, act = app_showing(tmp_path, *messages, **showing)
+        return bool(snap_compare(app, terminal_size=size, run_before=act))
+
+    return compare
+
+
+@pytest.mark.parametrize("theme", ["dark", "light", "high-contrast"])
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_conversation(looks: Looks, theme: str, size: tuple[int, int]) -> None:
+    assert looks(*TURN, EDITED, TurnEnd(), size=size, theme=theme)
+
+
+def test_a_conversation_with_both_panes(looks: Looks) -> None:
+    assert looks(*TURN, EDITED, TurnEnd(), size=(120, 40), keys=("ctrl+l", "up"))
+
+
+def test_panes_over_a_narrow_terminal(looks: Looks) -> None:
+    assert looks(*TURN, EDITED, TurnEnd(), size=(80, 24), keys=("ctrl+t", "ctrl+l"))
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_a_chinese_conversation(looks: Looks, theme: str) -> None:
+    assert looks(*CHINESE, size=(110, 30), theme=theme, keys=("修", "复", "它"))
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (120, 40)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_an_edit_that_waits(looks: Looks, theme: str, size: tuple[int, int]) -> None:
+    assert looks(*TURN, EDIT, size=size, theme=theme, keys=("f2",))
+
+
+def test_an_edit_over_the_whole_conversation(looks: Looks) -> None:
+    assert looks(*TURN, EDIT, keys=("f2", "ctrl+o"))
+
+
+def test_a_dangerous_command_and_another_request_behind_it(looks: Looks) -> None:
+    assert looks(*TURN, DANGER, EDIT, theme="light", keys=("f2",))
+
+
+def test_a_question(looks: Looks) -> None:
+    assert looks(*TURN, QUESTION, keys=("f2", "down"))
+
+
+def test_the_first_screen(looks: Looks) -> None:
+    assert looks(size=(80, 24))
+
+
+def test_the_demo(looks: Looks) -> None:
+    assert looks(session=replace(SESSION, title="", model="demo", model_kind="demo"), size=(80, 24))
+
+
+def test_a_session_that_did_not_open(looks: Looks) -> None:
+    error = ConfigError("config.toml, line 3: theme is “drak”.", hint="Write dark, light or high-contrast.")
+    assert looks(error=error, size=(80, 24))
+
+
+def test_commands_that_complete(looks: Looks) -> None:
+    assert looks(size=(80, 24), keys=("slash", "t", "down"))
+
+
+def test_prompts_that_wait(looks: Looks) -> None:
+    assert looks(*TURN, keys=(*"next", "enter", *"then", "enter", *"draft", "ctrl+j", *"two"))
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_the_palette(looks: Looks, theme: str) -> None:
+    assert looks(*TURN, EDITED, TurnEnd(), theme=theme, size=(80, 24), keys=("ctrl+p", "t"))
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_the_help(looks: Looks, theme: str) -> None:
+    assert looks(theme=theme, keys=("f1",))
+
+
+def test_the_pager(looks: Looks) -> None:
+    assert looks(*TURN, EDITED, TurnEnd(), size=(80, 24), keys=("ctrl+l", "up", "enter"))
+
+
+def test_a_terminal_too_small(looks: Looks) -> None:
+    assert looks(size=(38, 12))
