@@ -49,7 +49,10 @@ def test_every_theme_can_be_told_from_the_others_by_name() -> None:
     assert len({theme.name for theme in THEMES}) == len(THEMES)
 
 
-ASK = "from kimi_tui.tui.terminal_background import background_luminance as ask; print('said', ask(timeout_s=TIMEOUT))"
+ASK = """
+from kimi_tui.tui.terminal_background import background_luminance
+print("said", background_luminance(timeout_s=TIMEOUT))
+"""
 
 
 def asked(reply: bytes, *, timeout_s: float = 20.0, typed: bytes = b"") -> str:
