@@ -15,7 +15,7 @@ class Jump:
 
     checkpoint: int
     """The checkpoint that was made there just before it was left."""
-    files: str | None
+    files: str | None = None
     """The files' state there; None when it was not captured."""
     branch: int | None = None
     """The rotation that holds the conversation there; None when the conversation stayed."""
