@@ -111,7 +111,7 @@ class Engine:
                 group.create_task(self._recorder.run())
                 try:
                     self._prepare_model(group)
-                    group.create_task(self._look_at_files())
+                    group.create_task(self._telling_errors(self._look_at_files()))
                     await self._follow_commands(group)
                 finally:
                     await self._turns.stop()

@@ -140,9 +140,9 @@ class SessionFiles:
         reported = _Reported(self._report)
         try:
             captured = await self.use(_captured, owner, paths, reported)
-        except KimiTuiError as error:
+        except Exception as error:
             logger.warning("a capture failed", exc_info=True)
-            self._problem, self._state = error.what, ""
+            self._problem, self._state = getattr(error, "what", f"{type(error).__name__}: {error}"), ""
             return
         finally:
             if reported.last:

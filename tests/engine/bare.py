@@ -1,20 +1,21 @@
 """An engine put together by hand, whose parts can fail."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from kimi_tui.config.settings import Settings
-from kimi_tui.engine.build import session_files
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.models import Models
+from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.time_travel import TimeTravel
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
+from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.llm.provider import LLM, ChatProvider
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
@@ -36,8 +37,15 @@ from tests.history.disks import FailingDisk
 class BareSession:
     """A session on a disk that can fail, with a model and tools of the test's own."""
 
-    def __init__(self, home: Path, model: ChatProvider, *tools: Tool[Any]) -> None:
+    def __init__(
+        self,
+        home: Path,
+        model: ChatProvider,
+        *tools: Tool[Any],
+        make_files: Callable[[], FileHistory] | None = None,
+    ) -> None:
         self.disk = FailingDisk()
+        self._make_files = make_files
         self.dir = home / "sessions" / "key" / "s1"
         self._home = home
         self._model = model
@@ -70,13 +78,12 @@ class BareSession:
         wire = front.wire
         session = Session(self.dir, self._home, disk=self.disk)
         context = Context(session.context_file, disk=self.disk)
-        files = session_files(
-            session,
-            context,
-            Workspace(self._home, ()),
-            share_dir=self._home,
-            send=front.wire.send,
-            enabled=False,
+        files = SessionFiles(
+            self._make_files or _no_files,
+            workspace=Workspace(self._home, ()),
+            earlier=(),
+            send=wire.send,
+            enabled=self._make_files is not None,
         )
         behaviour = Behaviour(
             LLM(chat_provider=self._model, kind="scripted", name="m", max_context_size=200_000)
@@ -96,6 +103,7 @@ class BareSession:
                 dmailbox=DMailbox(),
                 spending=Spending(),
                 send=wire.send,
+                file_states=files,
             ),
             agent=agent,
             behaviour=behaviour,
@@ -113,3 +121,7 @@ class BareSession:
             max_time_s=max_time_s,
             resources=AsyncExitStack(),
         )
+
+
+def _no_files() -> FileHistory:
+    raise AssertionError("no files are kept here")

@@ -11,6 +11,7 @@ from kimi_tui.base.content import TextPart
 from kimi_tui.base.errors import APIStatusError
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.history.context import Context
+from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.tools.tool import RunningCall, Tool, json_schema, ok
 from kimi_tui.wire.commands import Command, Prompt, SetYolo
@@ -155,6 +156,19 @@ async def test_a_model_that_can_not_be_prepared_costs_nothing_yet(tmp_path: Path
     session = BareSession(tmp_path, Unprepared([TextPart("fine")]))
     async with session.opened() as front:
         assert (await front.turn("hi")).outcome == "finished"
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("by design"), OSError(28, "No space left")])
+async def test_files_that_can_not_be_captured_cost_coverage_only(tmp_path: Path, error: Exception) -> None:
+    def fail() -> FileHistory:
+        raise error
+
+    session = BareSession(tmp_path, Model([TextPart("fine")]), make_files=fail)
+    async with session.opened() as front:
+        assert (await front.turn("hi")).outcome == "finished"
+    context = Context(session.dir / "context.jsonl")
+    await context.restore()
+    assert all(str(error.args[-1]) in (checkpoint.files or "") for checkpoint in context.checkpoints)
 
 
 @pytest.mark.parametrize(
