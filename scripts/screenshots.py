@@ -225,7 +225,7 @@ async def commands(stage: Stage) -> None:
 
 async def demo(stage: Stage) -> None:
     """The first screen of the demo."""
-    await stage.until("a script answers")
+    await stage.until("scripted answers")
 
 
 PICTURES = (

@@ -75,7 +75,7 @@ async def test_the_demo_is_called_a_demo(open_desk: Any) -> None:
         assert "demo, not a model" in desk.shown()
         assert "Set KIMI_API_KEY" in desk.words()
         await desk.pilot.click("Banner")
-        assert "a script answers" not in desk.words()
+        assert "scripted answers" not in desk.words()
 
 
 async def test_without_a_model_the_way_to_one_is_shown(open_desk: Any) -> None:

@@ -6,7 +6,7 @@ from textual.widgets import Static
 
 from kimi_tui.tui.state import ScreenState
 
-_DEMO = "Demo: a script answers, not a model. Set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY for one."
+_DEMO = "Demo: scripted answers, no model. Set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY for one."
 _NONE = (
     "No model is connected. Set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY and start again,"
     " or try --demo."
