@@ -1,7 +1,6 @@
 """A scroll view over lines in named inks: laid out once a width, painted only where it is seen."""
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -9,7 +8,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from kimi_tui.tui.markdown.line import Line, Span, copied_text, ink
-from kimi_tui.tui.transcript.palette import COMPONENT_CLASSES, Palette
+from kimi_tui.tui.transcript.palette import Palette, looks_of
 from kimi_tui.tui.transcript.piece import GUTTER, NO_GUTTER, paint
 
 Draw = Callable[[int], list[Line]]
@@ -26,7 +25,6 @@ class LineView(ScrollView, can_focus=False):
     DEFAULT_CSS = """
     LineView { overflow-x: hidden; scrollbar-size-vertical: 1; }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENT_CLASSES
     ALLOW_SELECT = True
 
     def __init__(self, draw: Draw = _nothing) -> None:
@@ -35,6 +33,7 @@ class LineView(ScrollView, can_focus=False):
         self._lines: list[Line] = []
         self._width = 0
         self._palette: Palette | None = None
+        self._palette_key: object = None
         self._marked: int | None = None
 
     @property
@@ -56,9 +55,11 @@ class LineView(ScrollView, can_focus=False):
         return len(self._lines)
 
     def notify_style_update(self) -> None:
-        """The theme has changed: so have the colours."""
+        """The theme may be another one: then no colour is known any more."""
         super().notify_style_update()
-        self._palette = None
+        key = (self.app.theme, self.colors, self.app.native_ansi_color)
+        if key != self._palette_key:
+            self._palette_key, self._palette = key, None
 
     def render_line(self, y: int) -> Strip:
         """Line `y` of what is in sight."""
@@ -95,7 +96,7 @@ class LineView(ScrollView, can_focus=False):
         if self._palette is None:
             _, _, background, foreground = self.colors
             self._palette = Palette(
-                self.get_component_styles,
+                looks_of(self),
                 foreground=foreground,
                 background=background,
                 ansi=self.app.native_ansi_color,

@@ -293,9 +293,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Go to the end of the conversation, and stay there."""
         self.furnished.workbench.transcript.follow()
 
-    def action_search(self) -> None:
+    async def action_search(self) -> None:
         """Search the conversation."""
-        self.furnished.workbench.search_line.open()
+        await self.furnished.workbench.open_search()
 
     def action_toggle_pane(self, name: Literal["todo", "tools"]) -> None:
         """Show or hide a pane."""

@@ -24,7 +24,7 @@ from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import Notification, TurnBegin
-from kimi_tui.wire.requests import Answer
+from kimi_tui.wire.requests import Answer, QuestionRequest
 
 WIDE = 100
 """Columns from which on panes have a place beside the conversation."""
@@ -43,9 +43,7 @@ class Workbench(Vertical):
     state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
 
     transcript = getters.query_one(Transcript)
-    search_line = getters.query_one(SearchLine)
     panel = getters.query_one(ApprovalPanel)
-    questions = getters.query_one(QuestionPanel)
 
     class Left(Message):
         """The keyboard should go back to the prompt."""
@@ -66,6 +64,8 @@ class Workbench(Vertical):
         self._copy = copy
         self._answer = answer
         self._typed_ago = typed_ago
+        self._questions: QuestionPanel | None = None
+        self._search_line: SearchLine | None = None
         self._pane_wishes: dict[PaneName, bool] = {}
 
     def compose(self) -> ComposeResult:
@@ -75,17 +75,16 @@ class Workbench(Vertical):
             with Vertical(id="conversation"):
                 yield Welcome(names=self._names)
                 yield Transcript(clock=self._clock)
-                yield SearchLine()
             with Vertical(id="side"):
                 yield TodoPane().data_bind(state=state)
                 yield ToolsPane(clock=self._clock).data_bind(state=state)
         yield ApprovalPanel(names=self._names, clock=self._clock).data_bind(state=state)
-        yield QuestionPanel(clock=self._clock).data_bind(state=state)
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show the todo list when there is one; offer a new approval the keyboard."""
         if bool(old.todo) != bool(state.todo):
             self.arrange_panes()
+        self._show_questions()
         if state.requests and state.requests[:1] != old.requests[:1]:
             self.offer_panel()
 
@@ -106,9 +105,21 @@ class Workbench(Vertical):
 
     def focus_request(self) -> None:
         """Go to the open approval or question, unless the user is there already."""
-        asking = self.panel if self.panel.asking is not None else self.questions
+        asking = self._questions or self.panel
         if self.state.requests and not asking.has_focus_within:
             asking.focus()
+
+    def _show_questions(self) -> None:
+        # Mounted for as long as one is open: each widget costs a little whenever the terminal gets the focus.
+        asked = bool(self.state.requests) and isinstance(self.state.requests[0], QuestionRequest)
+        if asked and self._questions is None:
+            self._questions = QuestionPanel(clock=self._clock)
+            self.mount(self._questions.data_bind(state=Workbench.state))
+        elif not asked and self._questions is not None:
+            if self._questions.has_focus_within:
+                self.post_message(self.Left())
+            self._questions.remove()
+            self._questions = None
 
     @on(ApprovalPanel.Answered)
     @on(QuestionPanel.Answered)
@@ -116,7 +127,6 @@ class Workbench(Vertical):
         self._answer(event.response)
 
     @on(ApprovalPanel.Left)
-    @on(QuestionPanel.Left)
     def _panel_left(self) -> None:
         self.remove_class("-expanded")
         self._fit_panel()
@@ -163,20 +173,29 @@ class Workbench(Vertical):
             self._copy(event.url)
 
     @on(Transcript.SearchWanted)
-    def _search_wanted(self) -> None:
-        self.search_line.open()
+    async def open_search(self) -> None:
+        """Let the user type what to search for."""
+        if self._search_line is None:
+            self._search_line = SearchLine()
+            await self.query_one("#conversation").mount(self._search_line)
+        self._search_line.field.focus()
 
     @on(SearchLine.Searched)
     def _search(self, event: SearchLine.Searched) -> None:
-        self.search_line.show_count(self.transcript.search(event.text))
+        count = self.transcript.search(event.text)
+        if self._search_line is not None:
+            self._search_line.show_count(count)
 
     @on(SearchLine.Stepped)
     def _search_stepped(self, event: SearchLine.Stepped) -> None:
         self.transcript.next_match(event.direction)
 
     @on(SearchLine.Closed)
-    def _search_closed(self) -> None:
+    async def _search_closed(self) -> None:
         self.transcript.focus()
+        if self._search_line is not None:
+            line, self._search_line = self._search_line, None
+            await line.remove()
 
     def _open_pager(self, title: str, text: str) -> None:
         self.app.push_screen(Pager(title=title, text=text, copy=self._copy))

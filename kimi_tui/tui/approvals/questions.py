@@ -21,11 +21,10 @@ _OTHER = "other"
 
 
 class QuestionPanel(Vertical, can_focus=True):
-    """The open question. Options are chosen by number, or by moving the mark."""
+    """The open question, while there is one. Options are chosen by number, or by moving the mark."""
 
     DEFAULT_CSS = """
-    QuestionPanel { height: auto; display: none; }
-    QuestionPanel.-asking { display: block; }
+    QuestionPanel { height: auto; }
     QuestionPanel > Horizontal { height: 1; }
     QuestionPanel #question-header { width: 1fr; height: 1; }
     QuestionPanel #question-count { width: auto; height: 1; }
@@ -47,9 +46,6 @@ class QuestionPanel(Vertical, can_focus=True):
         """The user answered every question, or none of them."""
 
         response: QuestionResponse
-
-    class Left(Message):
-        """The panel needs the keyboard no more."""
 
     def __init__(self, *, clock: Callable[[], float]) -> None:
         super().__init__()
@@ -73,11 +69,6 @@ class QuestionPanel(Vertical, can_focus=True):
         yield Static(id="question-hint", markup=False)
 
     @property
-    def asking(self) -> QuestionRequest | None:
-        """The request that is shown."""
-        return self._request
-
-    @property
     def question(self) -> Question | None:
         """The question that is shown."""
         return self._request.questions[self._index] if self._request is not None else None
@@ -87,19 +78,22 @@ class QuestionPanel(Vertical, can_focus=True):
         """Whether the request has been on screen long enough for a key to mean it."""
         return self._request is not None and self._clock() - self._shown_at >= GRACE_S
 
+    def on_mount(self) -> None:
+        """Show the question for which the panel was made."""
+        self._follow(self.state)
+
     def watch_state(self, state: ScreenState) -> None:
         """Show the request at the head of the queue, if it is a question."""
+        if self.is_mounted:
+            self._follow(state)
+
+    def _follow(self, state: ScreenState) -> None:
         head = state.requests[0] if state.requests else None
         request = head if isinstance(head, QuestionRequest) and head.questions else None
-        if request is self._request:
-            return
-        self._request, self._shown_at = request, self._clock()
-        self._index, self._answers = 0, {}
-        self.set_class(request is not None, "-asking")
-        if request is not None:
+        if request is not None and request is not self._request:
+            self._request, self._shown_at = request, self._clock()
+            self._index, self._answers = 0, {}
             self._show()
-        elif self.has_focus_within:
-            self.post_message(self.Left())
 
     def _show(self) -> None:
         request, question = self._request, self.question

@@ -13,8 +13,7 @@ class SearchLine(Horizontal):
     """Searches while one types; up, down and enter go through the matches, escape ends it."""
 
     DEFAULT_CSS = """
-    SearchLine { height: 1; display: none; }
-    SearchLine.-open { display: block; }
+    SearchLine { height: 1; }
     SearchLine Input { width: 1fr; height: 1; border: none; padding: 0; }
     SearchLine Static { width: auto; }
     """
@@ -45,12 +44,6 @@ class SearchLine(Horizontal):
         yield field
         yield Static(id="search-count", markup=False)
 
-    def open(self) -> None:
-        """Start a search."""
-        self.add_class("-open")
-        self.field.clear()
-        self.field.focus()
-
     def show_count(self, count: int) -> None:
         """Say how many matches there are."""
         text = f"{count} matches" if count != 1 else "1 match"
@@ -70,7 +63,6 @@ class SearchLine(Horizontal):
         """Keys that end the search or go through it."""
         if event.key == "escape":
             event.stop()
-            self.remove_class("-open")
             self.post_message(self.Searched(""))
             self.post_message(self.Closed())
         elif event.key in ("up", "down"):
