@@ -119,7 +119,7 @@ class StepCalls:
         call = RunningCall(
             slot.call.id,
             slot.call.function.name,
-            lambda text: self._send(ToolOutput(slot.call.id, text)),
+            lambda text: self._show(slot, text),
             lambda: self._turn_of(index, slot, Change(tool.changed_files(params), tool.command(params))),
         )
         try:
@@ -137,6 +137,10 @@ class StepCalls:
         except Exception as error:
             logger.exception("tool %s failed", slot.call.function.name)
             return failed(f"{slot.call.function.name} failed: {type(error).__name__}: {error}")
+
+    def _show(self, slot: _Slot, text: str) -> None:
+        if slot.state != "ended":  # a tool may leave something behind that goes on
+            self._send(ToolOutput(slot.call.id, text))
 
     def _turn_of(self, index: int, slot: _Slot, change: Change) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager

@@ -22,6 +22,7 @@ from kimi_tui.wire.events import (
     Notification,
     ReplayBegin,
     ReplayEnd,
+    RequestClosed,
     SessionInfo,
     StatusUpdate,
     ToolResult,
@@ -71,6 +72,12 @@ class Front:
 
     def answer(self, request: ApprovalRequest, response: ApprovalAnswer, feedback: str = "") -> bool:
         return self.wire.answer(ApprovalResponse(request.id, response, feedback))
+
+    def open_requests(self) -> list[ApprovalRequest]:
+        """The requests that wait for an answer."""
+        self.events += self._subscription.take()
+        closed = {event.request_id for event in self.of(ApprovalResponse, RequestClosed)}
+        return [request for request in self.of(ApprovalRequest) if request.id not in closed]
 
     async def told(self) -> Notification:
         """The next notification."""

@@ -12,7 +12,7 @@ from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.step_calls import StepCalls, result_message
 from kimi_tui.tools.tool import RunningCall, Tool, failed, json_schema, ok
 from kimi_tui.tools.toolset import Toolset
-from kimi_tui.wire.events import ToolResult, ToolReturn
+from kimi_tui.wire.events import ToolOutput, ToolResult, ToolReturn
 
 
 class Named(BaseModel):
@@ -71,6 +71,18 @@ class Broken(_Scripted):
 
     async def run(self, params: Named, call: RunningCall) -> ToolReturn:
         raise ZeroDivisionError("by design")
+
+
+class Chatty(_Scripted):
+    """Leaves something behind that goes on talking."""
+
+    name = "Chatty"
+    left: RunningCall
+
+    async def run(self, params: Named, call: RunningCall) -> ToolReturn:
+        call.show_output("in time")
+        self.left = call
+        return ok()
 
 
 class Step:
@@ -197,6 +209,22 @@ async def test_interrupted_each_unfinished_call_gets_a_result_that_says_so() -> 
     assert all("interrupted" in output for output in step.outputs()[1:])
     sent = [event.tool_call_id for event in step.sent if isinstance(event, ToolResult)]
     assert sorted(sent) == ["0", "1", "2"]
+
+
+async def test_nothing_is_shown_of_a_call_that_has_its_result() -> None:
+    sent: list[object] = []
+    chatty = Chatty(Script())
+    step = Step()
+    await step.running
+    calls = StepCalls(
+        Toolset({"Chatty": chatty}),
+        [ToolCall("1", FunctionCall("Chatty", '{"name": "a"}'))],
+        send=sent.append,
+        keep=step.keep,
+    )
+    await calls.run()
+    chatty.left.show_output("too late")
+    assert sent == [ToolOutput("1", "in time"), ToolResult("1", ok())]
 
 
 async def test_a_result_is_kept_before_anybody_sees_it() -> None:
