@@ -69,8 +69,9 @@ class Recorder:
             if not messages:
                 return
             now = time.time()
+            encoded = (_encoded(message) for message in messages)
+            lines = [{"timestamp": now, "message": message} for message in encoded if message is not None]
             try:
-                lines = [{"timestamp": now, "message": encode(message)} for message in messages]
                 await run_to_end(self._append, lines)
             except Exception:
                 logger.warning("wire.jsonl could not be written", exc_info=True)
@@ -87,6 +88,14 @@ class Recorder:
                 file.seek(end - 1)
                 lead = b"" if file.read(1) == b"\n" else b"\n"  # a torn line costs itself only
             file.write(lead + b"".join(_line(line) for line in lines))
+
+
+def _encoded(message: Outgoing) -> dict[str, Any] | None:
+    try:
+        return encode(message)
+    except ValueError:  # a tool or a client put something into it that is no JSON
+        logger.warning("a %s can't be recorded", type(message).__name__, exc_info=True)
+        return None
 
 
 def recorded_results(path: Path) -> dict[str, list[ToolReturn]]:

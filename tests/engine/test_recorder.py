@@ -87,6 +87,12 @@ async def test_a_disk_that_refuses_costs_the_recording_only(tmp_path: Path) -> N
     await recorder.run()
 
 
+async def test_a_message_that_can_not_be_written_costs_itself_only(tmp_path: Path) -> None:
+    odd = ToolResult("1", ToolReturn(extras={"no JSON": object()}))
+    lines = await recorded(tmp_path / "wire.jsonl", TurnBegin("a"), odd, TurnEnd())
+    assert [line["message"]["type"] for line in lines[1:]] == ["TurnBegin", "TurnEnd"]
+
+
 async def test_what_streams_is_on_disk_before_the_stream_ends(tmp_path: Path) -> None:
     path = tmp_path / "wire.jsonl"
     wire = Wire()
