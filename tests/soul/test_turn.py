@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from kimi_tui.base.content import TextPart, ThinkPart
+from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.errors import (
     APIConnectionError,
     APIEmptyResponseError,
     APIStatusError,
     MaxStepsReached,
     ModelNotSet,
+    ModelNotSupported,
 )
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
@@ -476,6 +477,17 @@ async def test_attempts_that_failed_are_paid_for_too(tmp_path: Path) -> None:
     )
     await in_time(turn)
     assert turn.of(CostUpdate)[-1].cost_usd == pytest.approx(2.0)
+
+
+async def test_an_image_that_was_refused_does_not_stand_in_the_way_of_the_next_turn(tmp_path: Path) -> None:
+    turn = Turn(tmp_path, [TextPart("fine")])
+    image = ImageURLPart(MediaURL("data:image/png;base64,AA=="))
+    with pytest.raises(ModelNotSupported):
+        await turn.soul.run((TextPart("see"), image))
+
+    await in_time(turn, "without it then")
+    assert not any(image in message.content for message in turn.model.sent[0])
+    assert any(image in message.content for message in turn.context.history)
 
 
 async def test_a_steer_that_is_taken_in_while_the_turn_is_cancelled_is_said_once(tmp_path: Path) -> None:
