@@ -7,14 +7,13 @@ from typing import Any
 
 from textual import on, work
 from textual.app import App
-from textual.binding import Binding
-from textual.dom import DOMNode
 from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.terminal import plain
 from kimi_tui.tui.key_sequences import teach_key_sequences
-from kimi_tui.tui.keys import APP_KEYS, bindings, known_ids
+from kimi_tui.tui.keys import APP_KEYS, bindings, complaints, known_ids
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
 from kimi_tui.tui.terminal_background import background_luminance
@@ -81,12 +80,8 @@ class KimiTuiApp(App[None], inherit_bindings=False):
 
     def on_ready(self) -> None:
         """Say what is wrong with the key map."""
-        if unknown := sorted(set(self._options.keymap) - known_ids()):
-            self.notify(
-                f"The key map names what there is not: {', '.join(unknown)}. /keys lists the names.",
-                severity="warning",
-                markup=False,
-            )
+        for complaint in complaints(self._options.keymap):
+            self.notify(plain(complaint), severity="warning", timeout=10, markup=False)
 
     @on(Furnished)
     def _furnished(self) -> None:
@@ -156,8 +151,3 @@ class KimiTuiApp(App[None], inherit_bindings=False):
 
     def _end(self) -> None:
         self.exit(return_code=1 if self._failed else 0)
-
-    def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
-        """Tell once which keys of the user's key map mean two things."""
-        for binding in clashed_bindings:
-            logger.warning("key %s means two things: %s", binding.key, binding.id)

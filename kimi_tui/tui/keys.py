@@ -177,6 +177,19 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
 )
 
 
+_ACTIVE_TOGETHER = (
+    APP_KEYS + SCREEN_KEYS,
+    APP_KEYS + PROMPT_KEYS + EDITING_KEYS,
+    APP_KEYS + APPROVAL_KEYS,
+    APP_KEYS + QUESTION_KEYS,
+    APP_KEYS + CONVERSATION_KEYS,
+    APP_KEYS + TOOLS_KEYS,
+    PAGER_KEYS,
+    PICKER_KEYS,
+    HELP_KEYS,
+)
+
+
 def bindings(keys: tuple[Key, ...]) -> list[BindingType]:
     """`keys` for a widget's BINDINGS."""
     return [key.binding for key in keys]
@@ -208,3 +221,22 @@ class KeyNames:
 def known_ids() -> frozenset[str]:
     """Every id that a keymap may name."""
     return frozenset(key.id for _, keys in GROUPS for key in keys)
+
+
+def complaints(keymap: Mapping[str, str]) -> list[str]:
+    """What is wrong with the user's key map, in sentences."""
+    found = []
+    if unknown := sorted(set(keymap) - known_ids()):
+        found.append(f"The key map names what there is not: {', '.join(unknown)}. /keys lists the names.")
+    names = KeyNames(keymap)
+    for together in _ACTIVE_TOGETHER:
+        owners: dict[str, list[str]] = {}
+        for key in together:
+            for pressed in names.all(key.id).split(", "):
+                owners.setdefault(pressed, []).append(key.id)
+        found += [
+            f"The key map gives {pressed} to {' and '.join(ids)}. Give one of them another key."
+            for pressed, ids in owners.items()
+            if len(ids) > 1 and any(owner in keymap for owner in ids)
+        ]
+    return found

@@ -8,6 +8,7 @@ import pytest
 
 from kimi_tui.base.content import TextPart
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Interrupt, Prompt, RunSlash, SetModel, Shutdown
@@ -15,6 +16,7 @@ from kimi_tui.wire.display import TodoItem
 from kimi_tui.wire.events import (
     CostUpdate,
     SessionInfo,
+    SlashCommandInfo,
     StatusUpdate,
     StepBegin,
     TodoUpdate,
@@ -269,3 +271,40 @@ async def test_an_engine_that_breaks_is_told_of(options: Any) -> None:
             raise AssertionError(text)
         await pilot.press("ctrl+q")
         assert app.return_code == 1
+
+
+async def test_a_key_that_was_given_twice_is_reported(open_desk: Any) -> None:
+    async with open_desk(keymap={"panes.todo": "ctrl+l"}) as desk:
+        await desk.until(lambda: "The key map gives ctrl+l to panes.todo and" in desk.words())
+
+
+HOSTILE = "[red]x[/red] \x1b]0;evil\x07\x1b[2J\u202egpj\u200b\r\n[link=http://evil]y"
+
+
+async def test_hostile_text_in_any_field_is_shown_harmlessly(open_desk: Any) -> None:
+    session = replace(
+        SESSION,
+        title=HOSTILE,
+        model=HOSTILE,
+        agent=HOSTILE,
+        models=(HOSTILE,),
+        slash_commands=(SlashCommandInfo("bad", HOSTILE),),
+    )
+    async with open_desk(size=(200, 50), session=session) as desk:
+        await desk.say(
+            TodoUpdate((TodoItem(HOSTILE, "in_progress"),)),
+            TurnBegin(HOSTILE),
+            StepBegin(1),
+            TextPart(HOSTILE),
+            ToolCall("c", FunctionCall(HOSTILE, '{"command": "\\u001b[31mred"}')),
+        )
+        await desk.pilot.press("ctrl+l")
+        await desk.write("/bad")
+        await desk.until(lambda: "tools 1" in desk.shown())
+        await desk.pilot.press("ctrl+c", "ctrl+p")
+        await desk.until(lambda: len(desk.app.screen_stack) == 2)
+        text = desk.shown()
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        assert text.count("[red]x[/red]") >= 4
+        assert desk.app.return_code is None

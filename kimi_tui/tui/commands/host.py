@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from textual.screen import Screen
 
+from kimi_tui.base.terminal import plain
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.clipboard import Clipboard, copied
 from kimi_tui.tui.commands.registry import Registry, Severity
@@ -63,7 +64,7 @@ class ScreenHost:
 
     def say(self, message: str, *, severity: Severity = "information") -> None:
         """Tell the user something that passes."""
-        self._screen.notify(message, severity=severity, markup=False)
+        self._screen.notify(plain(message), severity=severity, markup=False)
 
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
         """Let the user choose; None when they would not."""

@@ -64,6 +64,7 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._marked: str | None = None
         """The id of the marked call."""
         self._timer: Timer | None = None
+        self._seen = False
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Draw what changed."""
@@ -75,18 +76,22 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self.virtual_size = Size(0, max(len(state.runs.all), 1))
         if self._marked is None:
             self.scroll_end(animate=False)
-        self._tick(bool(state.runs.running) and self.display)
+        self._tick()
         self.refresh()
 
     def on_show(self) -> None:
         """Times go on while it is seen."""
-        self._tick(bool(self.state.runs.running))
+        self._seen = True
+        self._tick()
 
     def on_hide(self) -> None:
         """Nobody looks."""
-        self._tick(False)
+        self._seen = False
+        self._tick()
 
-    def _tick(self, on: bool) -> None:
+    def _tick(self) -> None:
+        waiting = {request.tool_call_id for request in self.state.requests}
+        on = self._seen and bool(self.state.runs.running - waiting)
         if on and self._timer is None:
             self._timer = self.set_interval(_TICK_S, self.refresh)
         elif not on and self._timer is not None:
