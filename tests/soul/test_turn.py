@@ -481,6 +481,7 @@ async def test_attempts_that_failed_are_paid_for_too(tmp_path: Path) -> None:
 
 async def test_an_image_that_was_refused_does_not_stand_in_the_way_of_the_next_turn(tmp_path: Path) -> None:
     turn = Turn(tmp_path, [TextPart("fine")])
+    turn.behaviour.llm = replace(turn.behaviour.require_llm(), max_context_size=100_000)
     image = ImageURLPart(MediaURL("data:image/png;base64,AA=="))
     with pytest.raises(ModelNotSupported):
         await turn.soul.run((TextPart("see"), image))
