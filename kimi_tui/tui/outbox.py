@@ -44,3 +44,8 @@ def after_turn(state: ScreenState) -> tuple[ScreenState, Command | None, str]:
         first, *others = state.queue
         return replace(state, queue=tuple(others), sent=state.sent + 1), Prompt(first), ""
     return replace(state, queue=()), None, "\n\n".join(state.queue)
+
+
+def break_off(state: ScreenState) -> tuple[ScreenState, str]:
+    """Nothing goes out any more; what was queued, to be handed back."""
+    return replace(state, turn=None, sent=0, queue=(), failed=True), "\n\n".join(state.queue)

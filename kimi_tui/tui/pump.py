@@ -1,9 +1,12 @@
 """The pump: carries what the wire delivers to the screen, at most once a frame."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 
 from kimi_tui.wire.channel import Outgoing, Subscription
+
+logger = logging.getLogger(__name__)
 
 FRAME_S = 1 / 30
 """The least time between two batches."""
@@ -17,5 +20,9 @@ async def pump(
     What arrives after a rest is shown at once; only what follows within the frame waits for its end.
     """
     while batch := await subscription.drain():
-        show(batch)
+        try:
+            show(batch)
+        except Exception:
+            # One message that can't be shown must not keep the next ones from the screen.
+            logger.exception("a batch of %d messages could not be shown", len(batch))
         await asyncio.sleep(frame_s)

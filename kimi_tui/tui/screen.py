@@ -1,7 +1,6 @@
 """The main screen: prompt and bars at once, the workbench after the first frame, and what links them."""
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from textual import getters, on, work
@@ -14,22 +13,20 @@ from textual.widgets import Static
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.identity import new_id
-from kimi_tui.tui import outbox
 from kimi_tui.tui.keys import SCREEN_KEYS, KeyNames, bindings
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.drafts import Draft
 from kimi_tui.tui.prompt.prompt import Prompt
 from kimi_tui.tui.prompt.queue import QueueList
 from kimi_tui.tui.pump import pump
-from kimi_tui.tui.state import ScreenState, apply, closed
+from kimi_tui.tui.state import ScreenState, apply
 from kimi_tui.tui.status.banner import Banner
 from kimi_tui.tui.status.bar import StatusBar
 from kimi_tui.tui.status.git_branch import git_branch
 from kimi_tui.tui.status.header import HeaderLine
+from kimi_tui.tui.talk import Talk
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire
-from kimi_tui.wire.commands import Command
-from kimi_tui.wire.events import ApprovalResponse, Notification, TurnEnd
-from kimi_tui.wire.requests import Answer, QuestionResponse
+from kimi_tui.wire.events import Notification, TurnEnd
 
 if TYPE_CHECKING:
     from kimi_tui.tui.furniture import Furniture
@@ -68,7 +65,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._furniture: Furniture | None = None
         self._typed_at = -1e9
         self._exit_asked_at = -1e9
-        self._failure: KimiTuiError | None = None
+        self._talk = Talk(
+            owner=self,
+            wire=wire,
+            prompt=lambda: self.prompt,
+            complain=lambda text: self.furnished.say(text, severity="error"),
+            clock=options.clock,
+        )
 
     def compose(self) -> ComposeResult:
         """The regions, from top to bottom; the workbench has its place already."""
@@ -95,13 +98,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
             options=self._options,
             names=self._names,
             state=lambda: self.state,
-            answer=self._answer,
+            answer=self._talk.answer,
             typed_ago=self._typed_ago,
         )
         furniture.load_styles()
         await self.query_one("#middle").mount(furniture.workbench.data_bind(state=MainScreen.state))
         self._furniture = furniture
-        self.prompt.book = furniture.registry
+        self.prompt.completions.book = furniture.registry
         self._pump(subscription)
         self.app.post_message(Furnished())
         self._settle_in()
@@ -136,7 +139,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.state = state
         self.furnished.workbench.show(batch)
         if any(isinstance(message, TurnEnd) for message in batch) and not state.replaying:
-            self._turn_ended()
+            self._talk.turn_ended()
+            self._read_branch()
         first = self._options.initial_prompt
         if before.session is None and state.session is not None and first:
             self.post_message(Prompt.Submitted(first, Draft(first)))
@@ -148,10 +152,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def show_failure(self, error: KimiTuiError) -> None:
         """The engine could not go on: say so where the user looks."""
-        self._failure = error
-        if self.state.queue:
-            self.prompt.fill("\n\n".join(self.state.queue))
-        self.state = replace(self.state, turn=None, sent=0, queue=(), failed=True)
+        self._talk.break_off()
         self.furnished.workbench.show([_notice(error)])
 
     # to the engine
@@ -176,46 +177,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.prompt.remember(event.text)
 
     def _submit(self, event: Prompt.Submitted) -> None:
-        if self._may_speak(event.draft):
-            self.state, command = outbox.submit(self.state, event.text)
-            self._give(command)
+        if self._talk.submit(event):
             self.furnished.workbench.transcript.follow()
-            self.prompt.remember(event.text)
 
     @on(Prompt.Steered)
     def _steered(self, event: Prompt.Steered) -> None:
-        if self._may_speak(event.draft):
-            self.state, command = outbox.steer(self.state, event.text)
-            self._give(command)
-            self.prompt.remember(event.text)
+        self._talk.steer(event)
 
     @on(Prompt.TakeBackPressed)
     def _take_back(self) -> None:
-        self.state, text = outbox.take_back(self.state)
-        self.prompt.fill(text)
-
-    def _answer(self, answer: Answer) -> None:
-        self._wire.answer(answer)
-        if isinstance(answer, ApprovalResponse | QuestionResponse):
-            self.state = closed(self.state, answer.request_id, now=self._options.clock())
-
-    def _turn_ended(self) -> None:
-        self.state, command, returned = outbox.after_turn(self.state)
-        self._give(command)
-        if returned:
-            self.prompt.fill(returned)
-        self._read_branch()
-
-    def _give(self, command: Command | None) -> None:
-        if command is not None:
-            self._wire.command(command)
-
-    def _may_speak(self, draft: Draft) -> bool:
-        if self._failure is None and not self._wire.closed:
-            return True
-        self.prompt.give_back(draft)
-        self.furnished.say("The session is over; nothing can be sent any more.", severity="error")
-        return False
+        self._talk.take_back()
 
     @work(group="disk")
     async def _read_branch(self) -> None:
@@ -242,8 +213,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_interrupt(self) -> None:
         """Stop the running turn."""
-        self.state, command = outbox.interrupt(self.state)
-        self._give(command)
+        self._talk.interrupt()
 
     def action_cancel(self) -> None:
         """Copy the selection; else clear the prompt; else interrupt; else leave, when pressed twice."""

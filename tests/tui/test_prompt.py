@@ -142,16 +142,16 @@ async def test_tab_completes_without_running(open_desk: Any) -> None:
 async def test_escape_closes_the_completions_and_keeps_the_text(open_desk: Any) -> None:
     async with open_desk() as desk:
         await desk.write("/he")
-        await desk.until(lambda: desk.screen.prompt.has_class("-completing"))
+        await desk.until(lambda: desk.screen.prompt.completions.completing)
         await desk.pilot.press("escape")
-        await desk.until(lambda: not desk.screen.prompt.has_class("-completing"))
+        await desk.until(lambda: not desk.screen.prompt.completions.completing)
         assert desk.prompt_text == "/he"
 
 
 async def test_an_argument_completes(open_desk: Any) -> None:
     async with open_desk() as desk:
         await desk.write("/theme li")
-        await desk.until(lambda: desk.screen.prompt.has_class("-completing"))
+        await desk.until(lambda: desk.screen.prompt.completions.completing)
         await desk.pilot.press("enter")
         await desk.until(lambda: desk.app.theme == "light")
 
@@ -161,7 +161,7 @@ async def test_at_completes_files(open_desk: Any, options: Any) -> None:
     (options.work_dir / "src" / "auth.py").write_text("x")
     async with open_desk() as desk:
         await desk.write("see @au")
-        await desk.until(lambda: desk.screen.prompt.has_class("-completing"))
+        await desk.until(lambda: desk.screen.prompt.completions.completing)
         await desk.pilot.press("tab")
         await desk.until(lambda: desk.prompt_text == "see @src/auth.py ")
 
@@ -284,7 +284,7 @@ async def test_keys_do_their_work_in_the_order_they_were_typed(open_desk: Any) -
 async def test_a_command_typed_faster_than_its_completions_come_is_what_was_typed(open_desk: Any) -> None:
     async with open_desk() as desk:
         await desk.write("/t")
-        await desk.until(lambda: desk.screen.prompt.has_class("-completing"))
+        await desk.until(lambda: desk.screen.prompt.completions.completing)
         for letter in "itle":
             desk.app.post_message(events.Key(letter, letter))
         desk.app.post_message(events.Key("enter", "\r"))

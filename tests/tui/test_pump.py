@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from kimi_tui.base.content import TextPart
 from kimi_tui.tui.pump import pump
 from kimi_tui.wire.channel import Outgoing, Wire
@@ -35,3 +37,24 @@ async def test_everything_is_shown_when_the_wire_closes() -> None:
     wire.close()
     await pump(subscription, seen.extend)
     assert seen == [StepBegin(1), TextPart("last words")]
+
+
+async def test_a_batch_that_cannot_be_shown_does_not_stop_the_next(caplog: pytest.LogCaptureFixture) -> None:
+    wire = Wire()
+    subscription = wire.subscribe()
+    seen: list[Outgoing] = []
+
+    def show(batch: list[Outgoing]) -> None:
+        seen.extend(batch)
+        if batch == [StepBegin(1)]:
+            raise ValueError("no")
+
+    pumping = asyncio.create_task(pump(subscription, show, frame_s=0))
+    wire.send(StepBegin(1))
+    while not seen:
+        await asyncio.sleep(0)
+    wire.send(StepBegin(2))
+    wire.close()
+    await pumping
+    assert seen == [StepBegin(1), StepBegin(2)]
+    assert "could not be shown" in caplog.text

@@ -1,25 +1,64 @@
 """What the agent is doing, in the prompt's upper edge."""
 
+from collections.abc import Callable
+
 from textual.content import Content
+from textual.timer import Timer
+from textual.widget import Widget
 
 from kimi_tui.tui.figures import duration
+from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.state import ScreenState
 
-_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-FRAME_S = 0.1
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_FRAME_S = 0.1
+_SECOND = 1.0
+_SHOWN_FROM_S = 10.0
+"""Shorter times are not worth a look."""
 
 
-def activity(
-    state: ScreenState, *, now: float, frame: int | None, interrupt_key: str, answer_key: str
-) -> Content:
-    """One line about the running turn, empty at rest; `frame` None draws no spinner."""
-    turn = state.turn
-    if turn is None:
-        waiting = "compacting the conversation" if state.compacting else "sending" if state.sent else ""
-        return Content(waiting)
-    mark = "●" if frame is None or state.requests else _FRAMES[frame % len(_FRAMES)]
-    doing = "stopping" if turn.interrupted else turn.activity
-    elapsed = duration(float(int(now - turn.started))) if now - turn.started >= 10 else ""
-    answers = f"{answer_key} answers" if state.requests else ""
-    parts = [f"{mark} {doing}", elapsed, answers, "" if turn.interrupted else f"{interrupt_key} interrupts"]
-    return Content(" · ".join(part for part in parts if part))
+class ActivityEdge:
+    """Keeps the title of a widget's border up to date; a timer runs only while the agent works."""
+
+    def __init__(
+        self, widget: Widget, *, names: KeyNames, clock: Callable[[], float], reduced_motion: bool
+    ) -> None:
+        self._widget = widget
+        self._interrupt_key = names.first("turn.interrupt").replace("escape", "esc")
+        self._answer_key = names.first("approvals.focus")
+        self._clock = clock
+        self._still = reduced_motion
+        self._state = ScreenState()
+        self._timer: Timer | None = None
+        self._frame = 0
+
+    def follow(self, state: ScreenState) -> None:
+        """The session's state has changed."""
+        self._state = state
+        working = state.turn is not None and not state.requests
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if working:
+            self._timer = self._widget.set_interval(_SECOND if self._still else _FRAME_S, self._tick)
+        self._draw()
+
+    def _tick(self) -> None:
+        self._frame += 1
+        self._draw()
+
+    def _draw(self) -> None:
+        self._widget.border_title = Content(" · ".join(filter(None, self._parts())))
+
+    def _parts(self) -> list[str]:
+        state, turn = self._state, self._state.turn
+        if turn is None:
+            return ["compacting the conversation" if state.compacting else "sending" if state.sent else ""]
+        mark = "●" if self._still or state.requests else _SPINNER[self._frame % len(_SPINNER)]
+        seconds = self._clock() - turn.started
+        return [
+            f"{mark} {'stopping' if turn.interrupted else turn.activity}",
+            duration(seconds) if seconds >= _SHOWN_FROM_S else "",
+            f"{self._answer_key} answers" if state.requests else "",
+            "" if turn.interrupted else f"{self._interrupt_key} interrupts",
+        ]

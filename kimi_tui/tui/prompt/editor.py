@@ -28,17 +28,21 @@ class PromptEditor(TextArea, inherit_bindings=False):
     """
 
     def __init__(
-        self, *, placeholder: str | Content, names: KeyNames, act: Callable[[EditorAction], None]
+        self,
+        *,
+        placeholder: str | Content,
+        names: KeyNames,
+        act: Callable[[EditorAction], None],
+        is_completing: Callable[[], bool],
     ) -> None:
         super().__init__(
             placeholder=placeholder, compact=True, highlight_cursor_line=False, max_checkpoints=200
         )
         self.cursor_blink = False
         self.match_cursor_bracket = False
-        self.completing = False
-        """Whether completions are shown: then some keys are theirs."""
         self._pastes = Pastes()
         self._act = act
+        self._is_completing = is_completing
         self._actions = names.actions(EDITING_KEYS + PROMPT_KEYS)
 
     @property
@@ -93,7 +97,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         # Textual looks for bindings only once a key has bubbled up to the app; letters typed fast would
         # overtake it. Here each key does its work in its turn.
         action = self._actions.get(event.key)
-        if action is None or (action in _WHILE_COMPLETING and not self.completing):
+        if action is None or (action in _WHILE_COMPLETING and not self._is_completing()):
             await super()._on_key(event)
         else:
             await self.app.run_action(action, self)

@@ -1,10 +1,8 @@
 """The prompt: where the user writes, with history, completions and a draft that survives."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from textual import getters, on, work
 from textual.app import ComposeResult
@@ -14,37 +12,17 @@ from textual.reactive import reactive
 from textual.timer import Timer
 from textual.widgets import Static
 
-from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.options import TuiOptions
-from kimi_tui.tui.prompt.activity import FRAME_S, activity
-from kimi_tui.tui.prompt.completion import Completion, completion_at, file_reference
+from kimi_tui.tui.prompt.activity import ActivityEdge
+from kimi_tui.tui.prompt.completion import Completion, completion_at
+from kimi_tui.tui.prompt.completions import Completions
 from kimi_tui.tui.prompt.drafts import Draft, DraftStore
 from kimi_tui.tui.prompt.editor import EditorAction, PromptEditor
-from kimi_tui.tui.prompt.files import FileIndex
 from kimi_tui.tui.prompt.history import HistoryWalk, InputHistory
 from kimi_tui.tui.state import ScreenState
 
-MOST_SHOWN = 8
-"""Completions in sight at once."""
 _DRAFT_DELAY_S = 0.5
-_SECOND = 1.0
-
-
-class CommandBook(Protocol):
-    """What the prompt must know of commands to complete them."""
-
-    def commands(self, query: str) -> Sequence[Choice]:
-        """Commands whose name fits, best first; values are names."""
-        ...
-
-    def arguments(self, name: str, query: str) -> Sequence[Choice]:
-        """What a command's argument may be."""
-        ...
-
-    def takes_argument(self, name: str) -> bool:
-        """Whether the command is incomplete without more words."""
-        ...
 
 
 class Prompt(Vertical):
@@ -54,14 +32,12 @@ class Prompt(Vertical):
     Prompt { height: auto; }
     Prompt > Horizontal { height: auto; }
     Prompt #prompt-mark { width: 2; height: 1; }
-    Prompt Choices { overlay: screen; display: none; max-height: 8; width: 1fr; }
-    Prompt.-completing Choices { display: block; }
     """
 
     state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
 
     editor = getters.query_one(PromptEditor)
-    completions = getters.query_one(Choices)
+    completions = getters.query_one(Completions)
 
     @dataclass
     class Submitted(Message):
@@ -93,29 +69,28 @@ class Prompt(Vertical):
     def __init__(self, *, options: TuiOptions, names: KeyNames) -> None:
         super().__init__()
         self._options = options
-        self.book: CommandBook | None = None
-        """What knows the commands; there is none before the screen is complete."""
         self._names = names
-        self._interrupt_key = names.first("turn.interrupt").replace("escape", "esc")
-        self._files = FileIndex(options.work_dir)
+        self._edge = ActivityEdge(
+            self, names=names, clock=options.clock, reduced_motion=options.reduced_motion
+        )
         self.history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
         self._walk = HistoryWalk(self.history)
         self._drafts = DraftStore(share_dir=options.share_dir, work_dir=options.work_dir)
         self._draft_lock = asyncio.Lock()
         self._draft_timer: Timer | None = None
-        self._activity_timer: Timer | None = None
-        self._frame = 0
-        self._completion: Completion | None = None
         self._dismissed = ""
         """The text for which the user closed the completions."""
 
     def compose(self) -> ComposeResult:
         """The editor and, over what is above it, the completions."""
-        yield Choices()
+        yield Completions(work_dir=self._options.work_dir)
         with Horizontal():
             yield Static("❯", id="prompt-mark", markup=False)
             yield PromptEditor(
-                placeholder="Ask anything   / commands   @ files", names=self._names, act=self.act
+                placeholder="Ask anything   / commands   @ files",
+                names=self._names,
+                act=self.act,
+                is_completing=lambda: self.completions.completing is not None,
             )
 
     # what stands in the editor
@@ -176,8 +151,7 @@ class Prompt(Vertical):
             case "complete":
                 self._accept()
             case "dismiss":
-                self._dismissed = self.editor.text
-                self._show_completions(None, ())
+                self._dismiss()
             case "search":
                 self.post_message(self.SearchPressed())
             case "paste":
@@ -191,9 +165,10 @@ class Prompt(Vertical):
                 assert_never(action)
 
     def _send(self) -> None:
-        if self._completion != self._completion_here():
-            self._complete()  # typed so fast that the list is of what stood here before
-        if self._completion is not None and not self._accept(sending=True):
+        here = self._completion_here()
+        if self.completions.completing != here:
+            self.completions.follow(here)  # typed so fast that the list is of what stood here before
+        if not self._accept(sending=True):
             return
         if (sent := self._taken()) is not None:
             self.post_message(self.Submitted(*sent))
@@ -205,12 +180,12 @@ class Prompt(Vertical):
             return None
         self.editor.clear_draft()
         self._walk.reset()
-        self._show_completions(None, ())
+        self.completions.close()
         return text, draft
 
     def _up(self) -> None:
         editor = self.editor
-        if self._completion is not None:
+        if self.completions.completing is not None:
             self.completions.move(-1)
         elif not editor.cursor_at_first_line:
             editor.action_cursor_up()
@@ -223,7 +198,7 @@ class Prompt(Vertical):
 
     def _down(self) -> None:
         editor = self.editor
-        if self._completion is not None:
+        if self.completions.completing is not None:
             self.completions.move(1)
         elif not editor.cursor_at_last_line:
             editor.action_cursor_down()
@@ -255,7 +230,9 @@ class Prompt(Vertical):
     @on(PromptEditor.SelectionChanged)
     def _cursor_moved(self, event: PromptEditor.SelectionChanged) -> None:
         event.stop()
-        self._complete()
+        if self.editor.text != self._dismissed:
+            self._dismissed = ""
+        self.completions.follow(self._completion_here())
 
     def _completion_here(self) -> Completion | None:
         editor = self.editor
@@ -264,114 +241,32 @@ class Prompt(Vertical):
         row, column = editor.cursor_location
         return completion_at(editor.document.lines, row, column)
 
-    def _complete(self) -> None:
-        completion = self._completion_here()
-        if self.editor.text != self._dismissed:
-            self._dismissed = ""
-        match completion:
-            case None:
-                self._show_completions(None, ())
-            case Completion(kind="command", query=query):
-                self._show_completions(completion, self.book.commands(query) if self.book else ())
-            case Completion(kind="argument", query=query, command=command):
-                self._show_completions(completion, self.book.arguments(command, query) if self.book else ())
-            case _:
-                self._show_completions(None, ())
-                self._list_files()
-                self._complete_file(completion)
+    def _dismiss(self) -> None:
+        self._dismissed = self.editor.text
+        self.completions.close()
 
-    @work(group="files")
-    async def _list_files(self) -> None:
-        if await self._files.refresh():
-            self._complete()
+    def _accept(self, *, sending: bool = False) -> bool:
+        """Put the marked choice in; whether the prompt can be sent as it now stands."""
+        replacement = self.completions.replacement(sending=sending)
+        if replacement is None:
+            return True
+        editor = self.editor
+        editor.replace(replacement.text, (replacement.row, replacement.start), editor.cursor_location)
+        editor.move_cursor((replacement.row, replacement.start + len(replacement.text)))
+        if replacement.done:
+            self._dismiss()
+        return replacement.sendable
 
-    @work(group="complete", exclusive=True)
-    async def _complete_file(self, completion: Completion) -> None:
-        found = await self._files.search(completion.query)
-        choices = [Choice(value=match.text, label=match.text, matched=match.positions) for match in found]
-        self._show_completions(completion, choices)
-
-    def _show_completions(self, completion: Completion | None, choices: Sequence[Choice]) -> None:
-        if completion is None or completion.kind != "file":
-            self.workers.cancel_group(self, "complete")
-        self._completion = completion if choices else None
-        shown = self._completion is not None
-        self.editor.completing = shown
-        self.set_class(shown, "-completing")
-        if shown:
-            self.completions.show(choices)
-            self.completions.styles.offset = (0, -min(len(choices), MOST_SHOWN) - 1)
-
-    @on(Choices.Chosen)
-    def _clicked(self, event: Choices.Chosen) -> None:
+    @on(Completions.Chosen)
+    def _clicked(self, event: Completions.Chosen) -> None:
         event.stop()
         self._accept()
         self.editor.focus()
 
-    def _accept(self, *, sending: bool = False) -> bool:
-        """Put the marked choice in; whether it can be sent as it now stands."""
-        completion, choice = self._completion, self.completions.choice
-        if completion is None or choice is None:
-            return True
-        command_done = (
-            completion.kind == "command"
-            and self.book is not None
-            and not self.book.takes_argument(choice.value)
-        )
-        new = _replacement(completion, choice.value, spaced=not (sending and command_done))
-        typed = f"/{completion.query}" if completion.kind == "command" else completion.query
-        ready = command_done or completion.kind == "argument" or new.strip() == typed
-        editor = self.editor
-        editor.replace(new, (completion.row, completion.start), editor.cursor_location)
-        editor.move_cursor((completion.row, completion.start + len(new)))
-        if completion.kind == "argument" or (sending and ready):
-            self._dismissed = editor.text
-            self._show_completions(None, ())
-        return ready
-
-    # what the agent does
-
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show what changed of the turn."""
-        if (old.turn, old.sent, old.compacting, old.requests) != (
-            state.turn,
-            state.sent,
-            state.compacting,
-            state.requests,
-        ):
+        before = (old.turn, old.sent, old.compacting, old.requests)
+        if before != (state.turn, state.sent, state.compacting, state.requests):
             self.set_class(state.busy, "-working")
             self.set_class(bool(state.requests), "-waiting")
-            self._tick_while(state.turn is not None, spinning=not state.requests)
-            self._draw_activity()
-
-    def _tick_while(self, working: bool, *, spinning: bool) -> None:
-        if self._activity_timer is not None:
-            self._activity_timer.stop()
-            self._activity_timer = None
-        if working:
-            period = FRAME_S if spinning and not self._options.reduced_motion else _SECOND
-            if spinning:
-                self._activity_timer = self.set_interval(period, partial(self._draw_activity, tick=True))
-
-    def _draw_activity(self, *, tick: bool = False) -> None:
-        self._frame += tick
-        frame = None if self._options.reduced_motion else self._frame
-        now = self._options.clock()
-        self.border_title = activity(
-            self.state,
-            now=now,
-            frame=frame,
-            interrupt_key=self._interrupt_key,
-            answer_key=self._names.first("approvals.focus"),
-        )
-
-
-def _replacement(completion: Completion, value: str, *, spaced: bool) -> str:
-    match completion.kind:
-        case "command":
-            return f"/{value} " if spaced else f"/{value}"
-        case "argument":
-            return value
-        case "file":
-            reference = file_reference(value)
-            return reference if value.endswith("/") else f"{reference} "
+            self._edge.follow(state)

@@ -1,0 +1,116 @@
+"""The talk with the engine: what the user says goes out, and what becomes of it comes back."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from kimi_tui.tui import outbox
+from kimi_tui.tui.prompt.drafts import Draft
+from kimi_tui.tui.state import ScreenState, closed
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.commands import Command
+from kimi_tui.wire.events import ApprovalResponse
+from kimi_tui.wire.requests import Answer, QuestionResponse
+
+
+class Said(Protocol):
+    """What the user wants to say: the text, and the draft to give back when it can't be said."""
+
+    text: str
+    draft: Draft
+
+
+class Prompting(Protocol):
+    """Where the user says it."""
+
+    def fill(self, text: str) -> None:
+        """Put `text` before what stands there."""
+        ...
+
+    def give_back(self, draft: Draft) -> None:
+        """It could not be sent."""
+        ...
+
+    def remember(self, text: str) -> None:
+        """It was sent."""
+        ...
+
+
+class Owner(Protocol):
+    """Whose state it is."""
+
+    state: ScreenState
+
+
+class Talk:
+    """Sends, queues, steers, interrupts and answers; keeps the owner's state in step."""
+
+    def __init__(
+        self,
+        *,
+        owner: Owner,
+        wire: Wire,
+        prompt: Callable[[], Prompting],
+        complain: Callable[[str], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self._owner = owner
+        self._wire = wire
+        self._prompt = prompt
+        self._complain = complain
+        self._clock = clock
+
+    def submit(self, said: Said) -> bool:
+        """Send it, or queue it while a turn runs; whether that was possible."""
+        if not self._may_speak(said):
+            return False
+        self._owner.state, command = outbox.submit(self._owner.state, said.text)
+        self._give(command)
+        self._prompt().remember(said.text)
+        return True
+
+    def steer(self, said: Said) -> None:
+        """Say it to the running turn."""
+        if self._may_speak(said):
+            self._owner.state, command = outbox.steer(self._owner.state, said.text)
+            self._give(command)
+            self._prompt().remember(said.text)
+
+    def interrupt(self) -> None:
+        """Stop the running turn."""
+        self._owner.state, command = outbox.interrupt(self._owner.state)
+        self._give(command)
+
+    def answer(self, answer: Answer) -> None:
+        """Answer an open request."""
+        self._wire.answer(answer)
+        if isinstance(answer, ApprovalResponse | QuestionResponse):
+            self._owner.state = closed(self._owner.state, answer.request_id, now=self._clock())
+
+    def take_back(self) -> None:
+        """Edit the prompt that was queued last."""
+        self._owner.state, text = outbox.take_back(self._owner.state)
+        self._prompt().fill(text)
+
+    def turn_ended(self) -> None:
+        """Go on with the queue, or give it back."""
+        self._owner.state, command, returned = outbox.after_turn(self._owner.state)
+        self._give(command)
+        if returned:
+            self._prompt().fill(returned)
+
+    def break_off(self) -> None:
+        """The engine has failed: what was queued is given back."""
+        self._owner.state, queued = outbox.break_off(self._owner.state)
+        if queued:
+            self._prompt().fill(queued)
+
+    def _give(self, command: Command | None) -> None:
+        if command is not None:
+            self._wire.command(command)
+
+    def _may_speak(self, said: Said) -> bool:
+        if not self._owner.state.failed and not self._wire.closed:
+            return True
+        self._prompt().give_back(said.draft)
+        self._complain("The session is over; nothing can be sent any more.")
+        return False
