@@ -20,6 +20,7 @@ from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.rules import starting_rules
 from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.strategy import named_strategy
+from kimi_tui.engine.telling import Telling
 from kimi_tui.engine.time_travel import TimeTravel
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox, suits
@@ -142,7 +143,6 @@ async def _assemble(
     return Engine(
         wire=wire,
         session=session,
-        context=context,
         soul=soul,
         agent=agent,
         behaviour=behaviour,
@@ -151,6 +151,14 @@ async def _assemble(
         models=models,
         files=files,
         time_travel=TimeTravel(session=session, context=context, files=files, send=wire.send),
+        telling=Telling(
+            send=wire.send,
+            session=session,
+            context=context,
+            agent=agent,
+            behaviour=behaviour,
+            models=models,
+        ),
         additional_dirs=workspace.additional_dirs,
         max_time_s=options.max_time_s,
         resources=resources.pop_all(),

@@ -1,12 +1,13 @@
-"""Commands that the engine understands in RunSlash: one registry of small functions."""
+"""The slash commands that every session has: small functions over what may be done to it."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Protocol, get_args
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.engine.slash_book import SlashCommand
 from kimi_tui.wire.commands import PlanRevert, Redo, Revert, Undo
-from kimi_tui.wire.events import RevertScope, SlashCommandInfo
+from kimi_tui.wire.events import RevertScope
 
 _DRY_RUN = "--dry-run"
 
@@ -33,23 +34,6 @@ class SlashTarget(Protocol):
     async def set_title(self, title: str) -> None:
         """Name the session."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class SlashCommand:
-    """A command: `run` gets the target and what stands after the name."""
-
-    name: str
-    description: str
-    run: Callable[[SlashTarget, str], Awaitable[None]]
-    aliases: tuple[str, ...] = ()
-    takes_turn: bool = False
-    """Whether it runs as a turn does: after those that wait already, and so that it can be interrupted."""
-
-    @property
-    def info(self) -> SlashCommandInfo:
-        """The command as front ends list it."""
-        return SlashCommandInfo(self.name, self.description, self.aliases, self.takes_turn)
 
 
 async def _clear(target: SlashTarget, _: str) -> None:
@@ -92,27 +76,29 @@ async def _checkpoints(target: SlashTarget, _: str) -> None:
     await target.list_checkpoints()
 
 
-SLASH_COMMANDS = (
-    SlashCommand("clear", "Start over with an empty conversation; this one stays on disk", _clear),
-    SlashCommand("revert", "Go back: /revert N [--dry-run] [conversation|files]", _revert),
-    SlashCommand("undo", "Take the last revert back; --dry-run shows what that would do", _undo),
-    SlashCommand("redo", "Take the last undo back; --dry-run shows what that would do", _redo),
-    SlashCommand("checkpoints", "List the checkpoints to go back to", _checkpoints),
-    SlashCommand(
-        "compact",
-        "Make the conversation shorter: /compact [WHAT TO LOOK AT ABOVE ALL]",
-        _compact,
-        takes_turn=True,
-    ),
-    SlashCommand("title", "Name this session: /title NAME", _title),
-)
-_BY_NAME: Mapping[str, SlashCommand] = {
-    name: command for command in SLASH_COMMANDS for name in (command.name, *command.aliases)
-}
+def own_commands(target: SlashTarget) -> tuple[SlashCommand, ...]:
+    """The commands that every session has."""
 
+    def command(
+        name: str,
+        description: str,
+        run: Callable[[SlashTarget, str], Awaitable[None]],
+        *,
+        takes_turn: bool = False,
+    ) -> SlashCommand:
+        return SlashCommand(name, description, partial(run, target), takes_turn=takes_turn)
 
-def find_slash_command(line: str) -> tuple[SlashCommand, str] | None:
-    """The command that `line` (without its slash) names, and its argument."""
-    name, _, argument = line.strip().partition(" ")
-    command = _BY_NAME.get(name)
-    return (command, argument.strip()) if command is not None else None
+    return (
+        command("clear", "Start over with an empty conversation; this one stays on disk", _clear),
+        command("revert", "Go back: /revert N [--dry-run] [conversation|files]", _revert),
+        command("undo", "Take the last revert back; --dry-run shows what that would do", _undo),
+        command("redo", "Take the last undo back; --dry-run shows what that would do", _redo),
+        command("checkpoints", "List the checkpoints to go back to", _checkpoints),
+        command(
+            "compact",
+            "Make the conversation shorter: /compact [WHAT TO LOOK AT ABOVE ALL]",
+            _compact,
+            takes_turn=True,
+        ),
+        command("title", "Name this session: /title NAME", _title),
+    )

@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 class _Turn:
     user_input: UserInput
     work: Callable[[], Awaitable[None]] | None
+    """What it does instead of having the soul answer `user_input`."""
+    steerable: bool
 
 
 class Turns:
@@ -40,19 +42,22 @@ class Turns:
     @property
     def can_be_steered(self) -> bool:
         """Whether what the user says now reaches the turn that runs."""
-        return self._turn is not None and self._turn.work is None
+        return self._turn is not None and self._turn.steerable
 
     def add(
         self,
         user_input: UserInput,
         group: asyncio.TaskGroup,
         work: Callable[[], Awaitable[None]] | None = None,
+        *,
+        steerable: bool = True,
     ) -> None:
         """Run a turn for `user_input` in `group` as soon as those before it have ended.
 
-        `work` is what it does instead of having the soul answer.
+        `work` is what it does instead of having the soul answer; what the user says meanwhile reaches it
+        when it is `steerable`.
         """
-        self._waiting.append(_Turn(user_input, work))
+        self._waiting.append(_Turn(user_input, work, steerable))
         self._start(group)
 
     def interrupt(self) -> None:

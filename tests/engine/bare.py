@@ -11,6 +11,7 @@ from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.models import Models
 from kimi_tui.engine.session_files import SessionFiles
+from kimi_tui.engine.telling import Telling
 from kimi_tui.engine.time_travel import TimeTravel
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.context import Context
@@ -91,10 +92,10 @@ class BareSession:
         agent = Agent(
             name="a", system_prompt="Be good.", toolset=Toolset({tool.name: tool for tool in self._tools})
         )
+        models = Models(Settings(), session_id=session.id)
         return Engine(
             wire=wire,
             session=session,
-            context=context,
             soul=Soul(
                 agent=agent,
                 context=context,
@@ -114,7 +115,15 @@ class BareSession:
                 keeper=SessionGrants(session, share_dir=self._home),
             ),
             todos=SessionTodos(session, wire),
-            models=Models(Settings(), session_id=session.id),
+            models=models,
+            telling=Telling(
+                send=wire.send,
+                session=session,
+                context=context,
+                agent=agent,
+                behaviour=behaviour,
+                models=models,
+            ),
             additional_dirs=(),
             files=files,
             time_travel=TimeTravel(session=session, context=context, files=files, send=wire.send),

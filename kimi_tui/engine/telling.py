@@ -1,0 +1,108 @@
+"""What the engine tells beside the turns: what the session is, what was said in it, what went wrong."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.identity import new_id
+from kimi_tui.engine.models import Models
+from kimi_tui.engine.recorder import recorded_results
+from kimi_tui.engine.replay import replayed
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session
+from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.soul import Agent
+from kimi_tui.wire.events import Event, Notification, ReplayBegin, ReplayEnd, SessionInfo, SlashCommandInfo
+
+logger = logging.getLogger(__name__)
+
+Severity = Literal["info", "warning", "error"]
+
+
+class Telling:
+    """Sends a session's description, its past and its notices."""
+
+    def __init__(
+        self,
+        *,
+        send: Callable[[Event], None],
+        session: Session,
+        context: Context,
+        agent: Agent,
+        behaviour: Behaviour,
+        models: Models,
+    ) -> None:
+        self._send = send
+        self._session = session
+        self._context = context
+        self._agent = agent
+        self._behaviour = behaviour
+        self._models = models
+        self.slash_commands: Callable[[], tuple[SlashCommandInfo, ...]] = tuple
+        """The commands there are at this moment."""
+
+    def info(self) -> None:
+        """What the session is, whole; after each change of it."""
+        llm = self._behaviour.llm
+        self._send(
+            SessionInfo(
+                session_id=self._session.id,
+                work_dir=str(self._session.work_dir),
+                title=self._session.state.title,
+                model=llm.name if llm is not None else "",
+                model_kind=llm.kind if llm is not None else "",
+                agent=self._agent.name,
+                thinking=self._behaviour.thinking,
+                yolo=self._behaviour.yolo,
+                capabilities=tuple(sorted(llm.capabilities)) if llm is not None else (),
+                slash_commands=self.slash_commands(),
+                models=tuple(self._models.names),
+                tools=self._agent.toolset.names,
+                recording=str(self._session.wire_file),
+            )
+        )
+
+    async def past(self) -> None:
+        """What was said, between ReplayBegin and ReplayEnd; nothing for an empty conversation."""
+        if not self._context.history:
+            return
+        results = await asyncio.to_thread(recorded_results, self._session.wire_file)
+        self._send(ReplayBegin())
+        for event in replayed(self._context.history, results):
+            self._send(event)
+        self._send(ReplayEnd())
+
+    def damage(self) -> None:
+        """What was found broken when the session was opened."""
+        if self._session.problem:
+            self.notice("The session's state was damaged", self._session.problem, severity="warning")
+        for repair in self._context.repairs:
+            self.notice("The session's journal was repaired", repair.description, severity="warning")
+
+    def notice(self, title: str, body: str, *, severity: Severity) -> None:
+        """Something that the user should know."""
+        self._send(
+            Notification(
+                id=new_id(),
+                category="session",
+                type="notice",
+                source_kind="engine",
+                source_id=self._session.id,
+                title=title,
+                body=body,
+                severity=severity,
+            )
+        )
+
+    async def errors(self, work: Awaitable[None]) -> None:
+        """Await `work`; what fails in it becomes a notice."""
+        try:
+            await work
+        except KimiTuiError as error:
+            self.notice(error.what, error.hint, severity="error")
+        except Exception as error:
+            logger.exception("a command failed")
+            what = f"An internal error: {type(error).__name__}: {error}."
+            self.notice(what, "The log has the details.", severity="error")
