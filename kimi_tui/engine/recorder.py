@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from kimi_tui.wire.events import (
     ToolResult,
     ToolReturn,
 )
+from kimi_tui.wire.requests import ApprovalRequest
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +63,7 @@ class Recorder:
         await self._flush()
 
     def _hold(self, batch: Iterable[Outgoing]) -> None:
-        self._held.extend(message for message in batch if not isinstance(message, _NOT_RECORDED))
+        self._held.extend(_kept(message) for message in batch if not isinstance(message, _NOT_RECORDED))
 
     async def _flush(self) -> None:
         async with self._writing:
@@ -88,6 +90,11 @@ class Recorder:
                 file.seek(end - 1)
                 lead = b"" if file.read(1) == b"\n" else b"\n"  # a torn line costs itself only
             file.write(lead + b"".join(_line(line) for line in lines))
+
+
+def _kept(message: Outgoing) -> Outgoing:
+    # A proposal is a whole file beside its diff; nobody can answer a recorded request any more.
+    return replace(message, proposal=None) if isinstance(message, ApprovalRequest) else message
 
 
 def _encoded(message: Outgoing) -> dict[str, Any] | None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, assert_never
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.identity import new_id
 from kimi_tui.soul.behaviour import Behaviour
-from kimi_tui.tools.approval import Subject, ToolRejected
+from kimi_tui.tools.approval import CommandSubject, PathSubject, Subject, ToolRejected
 from kimi_tui.tools.permission.danger import danger_of
 from kimi_tui.tools.permission.rule import Rule
 from kimi_tui.tools.permission.rulebook import RuleBook, Verdict
@@ -15,7 +16,9 @@ from kimi_tui.tools.tool import RunningCall
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.display import DisplayBlock
 from kimi_tui.wire.events import ApprovalResponse, Notification
-from kimi_tui.wire.requests import ApprovalRequest
+from kimi_tui.wire.requests import ApprovalRequest, Proposal
+
+_DENIED = "a rule of the user's permissions denies it"
 
 
 class GrantKeeper(Protocol):
@@ -58,6 +61,10 @@ class WireApproval:
         self._source = source
         self._open: dict[str, Subject] = {}
 
+    def may_read(self, path: Path) -> bool:
+        """Whether no rule forbids reading the file at `path`, or wants to be asked."""
+        return self._rules.verdict(PathSubject(path, writes=False)) in ("allow", None)
+
     async def request(
         self,
         call: RunningCall,
@@ -66,13 +73,17 @@ class WireApproval:
         description: str,
         subject: Subject,
         display: tuple[DisplayBlock, ...] = (),
-    ) -> None:
-        """Return when `subject` may be acted on, exactly as described. Raises ToolRejected otherwise."""
+        proposal: Proposal | None = None,
+    ) -> str | None:
+        """Return when `subject` may be acted on, exactly as described. Raises ToolRejected otherwise.
+
+        The answer is the text to act on in place of `proposal`, None when the user left that as it was.
+        """
         verdict = self._rules.verdict(subject)
         if verdict == "deny":
-            raise ToolRejected("a rule of the user's permissions denies it", ends_turn=False)
+            raise ToolRejected(_DENIED, ends_turn=False)
         if self._is_granted(verdict):
-            return
+            return None
         grant = self._rules.grant_for(subject)
         request = ApprovalRequest(
             id=new_id(),
@@ -88,11 +99,14 @@ class WireApproval:
             danger=danger_of(
                 subject, work_dir=self._rules.work_dir, additional_dirs=self._rules.additional_dirs
             ),
+            proposal=proposal,
         )
         answer = await self._ask(request, subject)
+        if answer.edited is not None and answer.response != "reject":
+            return self._checked(answer.edited, subject, proposal)
         match answer.response:
             case "approve":
-                return
+                pass
             case "approve_for_session":
                 await self._grant(grant, self._keeper.keep_for_session)
             case "approve_always":
@@ -101,6 +115,18 @@ class WireApproval:
                 raise ToolRejected(answer.feedback)
             case _:
                 assert_never(answer.response)
+        return None
+
+    def _checked(self, edited: str, subject: Subject, proposal: Proposal | None) -> str:
+        """What the user made of a proposal: allowed this once, since they wrote it; rules that deny hold.
+
+        Raises ToolRejected.
+        """
+        if proposal is None:
+            raise ToolRejected("the answer changes what can't be changed; nothing was done", ends_turn=False)
+        if isinstance(subject, CommandSubject) and self._rules.verdict(CommandSubject(edited)) == "deny":
+            raise ToolRejected(_DENIED, ends_turn=False)
+        return edited
 
     def answer_what_is_granted(self) -> None:
         """Answer the open requests that yolo or a grant covers by now."""

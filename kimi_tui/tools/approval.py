@@ -6,6 +6,7 @@ from typing import Protocol
 
 from kimi_tui.tools.tool import RunningCall
 from kimi_tui.wire.display import DisplayBlock
+from kimi_tui.wire.requests import Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,10 @@ class ToolRejected(Exception):
 class Approval(Protocol):
     """Asks for consent: yolo, then granted rules, then the user."""
 
+    def may_read(self, path: Path) -> bool:
+        """Whether no rule forbids reading the file at `path`, absolute with links resolved, or asks first."""
+        ...
+
     async def request(
         self,
         call: RunningCall,
@@ -55,6 +60,10 @@ class Approval(Protocol):
         description: str,
         subject: Subject,
         display: tuple[DisplayBlock, ...] = (),
-    ) -> None:
-        """Return when `subject` may be acted on, exactly as described. Raises ToolRejected otherwise."""
+        proposal: Proposal | None = None,
+    ) -> str | None:
+        """Return when `subject` may be acted on, exactly as described. Raises ToolRejected otherwise.
+
+        With a `proposal` the user may change it: then the answer is the text to act on in its place.
+        """
         ...

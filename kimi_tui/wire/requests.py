@@ -8,6 +8,15 @@ from kimi_tui.wire.events import ApprovalResponse, ToolReturn
 
 
 @value
+class Proposal:
+    """Ours: the text that an approval would put into effect, whole, for the user to change it first."""
+
+    text: str
+    name: str
+    """A file name that says what kind of text it is, such as `auth.py` or `command.sh`."""
+
+
+@value
 class ApprovalRequest:
     """May this tool call run? Answered by an ApprovalResponse."""
 
@@ -28,6 +37,8 @@ class ApprovalRequest:
     """Ours: the rule that `approve_always` would write; None when nothing may be granted beyond this once."""
     danger: str | None = None
     """Ours: why this is dangerous; None when it is not."""
+    proposal: Proposal | None = None
+    """Ours: what an answer may change (`ApprovalResponse.edited`); None when it is yes or no."""
 
 
 @value

@@ -14,7 +14,7 @@ from kimi_tui.tools.permission.rule import Rule
 from kimi_tui.tools.permission.rulebook import RuleBook
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import ApprovalAnswer, ApprovalResponse, Notification, RequestClosed
-from kimi_tui.wire.requests import ApprovalRequest, QuestionResponse
+from kimi_tui.wire.requests import ApprovalRequest, Proposal, QuestionResponse
 from tests.tools.calls import CallLog, running_call
 
 WORK_DIR = Path("/work-dir")
@@ -59,12 +59,14 @@ class Desk:
             source=source,
         )
 
-    def ask(self, subject: Subject | str) -> "asyncio.Future[None]":
+    def ask(self, subject: Subject | str, proposal: Proposal | None = None) -> "asyncio.Future[str | None]":
         """A tool asks for consent."""
         if isinstance(subject, str):
             subject = CommandSubject(subject)
         call = running_call(CallLog(), tool_name="Bash")
-        asking = self.approval.request(call, action="run command", description="Run it", subject=subject)
+        asking = self.approval.request(
+            call, action="run command", description="Run it", subject=subject, proposal=proposal
+        )
         return asyncio.ensure_future(asking)
 
     async def sent(self) -> list[Any]:
@@ -84,9 +86,9 @@ async def quiet() -> None:
         await asyncio.sleep(0)
 
 
-async def in_time(asking: "asyncio.Future[None]") -> None:
+async def in_time(asking: "asyncio.Future[str | None]") -> str | None:
     async with asyncio.timeout(10):
-        await asking
+        return await asking
 
 
 async def test_the_user_is_asked_and_a_yes_holds_once() -> None:
@@ -277,4 +279,44 @@ async def test_nobody_waits_for_a_wire_that_has_closed() -> None:
     await desk.requests()
     desk.wire.close()
     with pytest.raises(asyncio.CancelledError):
+        await in_time(asking)
+
+
+COMMAND = Proposal("make all", "command.sh")
+
+
+async def test_what_the_user_makes_of_a_proposal_comes_back_to_the_tool() -> None:
+    desk = Desk()
+    asking = desk.ask("make all", COMMAND)
+    (request,) = await desk.requests()
+    assert request.proposal == COMMAND
+    desk.wire.answer(ApprovalResponse(request.id, "approve", edited="make test"))
+    assert await in_time(asking) == "make test"
+
+
+async def test_an_edited_proposal_grants_nothing_beyond_this_once() -> None:
+    desk = Desk()
+    asking = desk.ask("make all", COMMAND)
+    (request,) = await desk.requests()
+    desk.wire.answer(ApprovalResponse(request.id, "approve_always", edited="rm -rf /"))
+    assert await in_time(asking) == "rm -rf /"
+    assert desk.keeper.always == []
+
+
+async def test_rules_that_deny_hold_for_what_the_user_makes_of_a_command() -> None:
+    desk = Desk(deny=["Bash(git push *)"])
+    asking = desk.ask("make all", COMMAND)
+    (request,) = await desk.requests()
+    desk.wire.answer(ApprovalResponse(request.id, "approve", edited="git push --force"))
+    with pytest.raises(ToolRejected) as rejection:
+        await in_time(asking)
+    assert not rejection.value.ends_turn
+
+
+async def test_an_edit_where_nothing_may_be_edited_does_nothing() -> None:
+    desk = Desk()
+    asking = desk.ask("make all")
+    (request,) = await desk.requests()
+    desk.wire.answer(ApprovalResponse(request.id, "approve", edited="make test"))
+    with pytest.raises(ToolRejected):
         await in_time(asking)

@@ -17,6 +17,7 @@ from kimi_tui.tools.tool import RunningCall, Tool
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.display import BriefBlock, DiffBlock, DisplayBlock
 from kimi_tui.wire.events import ToolReturn
+from kimi_tui.wire.requests import Proposal
 from tests.tools.calls import CallLog, running_call
 
 
@@ -26,6 +27,7 @@ class Asked:
     description: str
     subject: Subject
     display: tuple[DisplayBlock, ...]
+    proposal: Proposal | None = None
 
 
 class User:
@@ -34,9 +36,15 @@ class User:
     def __init__(self) -> None:
         self.asked: list[Asked] = []
         self.refuses = False
+        self.edits: str | None = None
+        """What the user makes of what is proposed."""
         self.while_asked: Callable[[], object] = lambda: None
         self.may_answer = asyncio.Event()
         self.may_answer.set()
+        self.kept_from_reading: set[Path] = set()
+
+    def may_read(self, path: Path) -> bool:
+        return path not in self.kept_from_reading
 
     async def request(
         self,
@@ -46,12 +54,14 @@ class User:
         description: str,
         subject: Subject,
         display: tuple[DisplayBlock, ...] = (),
-    ) -> None:
-        self.asked.append(Asked(action, description, subject, display))
+        proposal: Proposal | None = None,
+    ) -> str | None:
+        self.asked.append(Asked(action, description, subject, display, proposal))
         self.while_asked()
         await self.may_answer.wait()
         if self.refuses:
             raise ToolRejected
+        return self.edits
 
     @property
     def actions(self) -> list[str]:

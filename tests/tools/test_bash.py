@@ -16,6 +16,7 @@ from kimi_tui.tools.tool import RunningCall
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.display import BriefBlock, DisplayBlock, ShellBlock
 from kimi_tui.wire.events import ToolReturn
+from kimi_tui.wire.requests import Proposal
 from tests.tools.calls import CallLog, running_call
 
 
@@ -27,6 +28,10 @@ class Consent:
         self._agrees = agrees
         self.asked: list[tuple[str, str, Subject, tuple[DisplayBlock, ...]]] = []
         self.asked_in_turn = False
+        self.edits: str | None = None
+
+    def may_read(self, path: Path) -> bool:
+        return True
 
     async def request(
         self,
@@ -36,11 +41,13 @@ class Consent:
         description: str,
         subject: Subject,
         display: tuple[DisplayBlock, ...] = (),
-    ) -> None:
+        proposal: Proposal | None = None,
+    ) -> str | None:
         self.asked.append((action, description, subject, display))
         self.asked_in_turn |= self._log.has_turn
         if not self._agrees:
             raise ToolRejected
+        return self.edits
 
 
 class Desk:
@@ -221,3 +228,25 @@ async def test_a_command_that_can_not_start_is_an_error_the_model_can_read(desk:
 def test_parameters_out_of_range_are_refused(arguments: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         BashParams.model_validate({"command": "true", **arguments})
+
+
+async def test_a_command_that_the_user_changed_is_what_runs_and_the_model_is_told(desk: Desk) -> None:
+    desk.consent.edits = "echo theirs\n"
+    result = await desk.run("echo mine")
+    assert text_of(result.output) == "theirs\n"
+    assert "The user changed the command before it ran. What ran is: `echo theirs`" in result.message
+    assert "Exit code 0." in result.message
+
+
+async def test_a_command_that_the_user_emptied_does_not_run(desk: Desk) -> None:
+    desk.consent.edits = "\n"
+    result = await desk.run("echo mine")
+    assert result.is_error
+    assert desk.log.has_turn is False
+
+
+async def test_what_the_call_says_it_runs_is_what_the_user_made_of_it(desk: Desk) -> None:
+    desk.consent.edits = "true"
+    params = BashParams(command="false", timeout=60, description="")
+    await desk.bash.run(params, running_call(desk.log))
+    assert desk.bash.command(params) == "true"

@@ -1,10 +1,12 @@
-"""A change of one file: proposed, approved, checked again and written."""
+"""A change of one file: proposed, approved or edited by the user, checked again and written."""
 
+import asyncio
 from dataclasses import dataclass
 
 from kimi_tui.base.completion import run_to_end
 from kimi_tui.tools.approval import Approval, PathSubject
 from kimi_tui.tools.file.diff import FileDiff
+from kimi_tui.tools.file.edited import edited_bytes, edited_diff, proposal_of, told_edit
 from kimi_tui.tools.file.ledger import FileLedger, Knowledge
 from kimi_tui.tools.file.regular import Content
 from kimi_tui.tools.file.replacement import replace_content
@@ -42,21 +44,36 @@ async def carry_out(
     The caller holds `ledger.order` of the file since before it looked at the content.
     """
     file = change.file
-    knowledge = ledger.knowledge(file.real, change.before.version) if change.before else "current"
-    await approval.request(
+    before = change.before
+    knowledge = ledger.knowledge(file.real, before.version) if before else "current"
+    edited = await approval.request(
         call,
         action="edit file" if file.inside else "edit file outside of working directory",
         description=f"{change.verb} {file.named} ({change.diff.brief})",
         subject=PathSubject(file.real),
         display=change.diff.blocks,
+        proposal=proposal_of(file, change.after, before),
     )
+    after, diff, told = change.after, change.diff, ""
+    if edited is not None:
+        after = edited_bytes(change.after, edited)
+        told = await asyncio.to_thread(told_edit, file, change.after, after)
+        if after == (before.data if before else b""):
+            return ok(told, message=f"The user took the change back: {file.named} is as it was.")
+        diff = await asyncio.to_thread(edited_diff, file, before, after)
     async with call.turn(), ledger.writes.of(file.real):
-        version = await run_to_end(replace_content, file, change.after, expected=change.before)
+        version = await run_to_end(replace_content, file, after, expected=before)
     if change.is_whole or knowledge == "current":
         ledger.saw(file.real, version)
     notes = (*change.notes, *_notes(change, knowledge))
-    message = " ".join((f"{change.done} {file.named}: {change.diff.brief}.", *notes))
-    return ok(message=message, brief=change.diff.brief, display=change.diff.blocks)
+    if told:
+        notes = (
+            *notes,
+            "The user edited the change before it was written: the file holds the user's version, which"
+            " differs from what you asked for as follows. Build on it.",
+        )
+    message = " ".join((f"{change.done} {file.named}: {diff.brief}.", *notes))
+    return ok(told, message=message, brief=diff.brief, display=diff.blocks)
 
 
 def _notes(change: FileChange, knowledge: Knowledge) -> list[str]:

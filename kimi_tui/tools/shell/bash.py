@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 
 from pydantic import Field
 
@@ -15,6 +16,7 @@ from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.display import ShellBlock
 from kimi_tui.wire.events import ToolReturn
+from kimi_tui.wire.requests import Proposal
 
 _MAX_TIMEOUT_S = 300
 _SHOWN_LIMIT = 1_000_000
@@ -55,22 +57,32 @@ class Bash(Tool[BashParams]):
         command = params.command.replace("\r\n", "\n")
         if (problem := _problem(command)) is not None:
             return failed(problem, brief="not run")
-        await self._ask(command, params.description, call)
+        edited = await self._ask(command, params.description, call)
+        if edited is None or edited.strip() == command.strip():
+            async with call.turn():
+                return await self._run(command, params.timeout, call)
+        edited = edited.rstrip("\n")
+        if (problem := _problem(edited)) is not None:
+            return failed(f"The user changed the command, but it can't be run so. {problem}", brief="not run")
+        params.command = edited  # what `command` says that the call runs
         async with call.turn():
-            return await self._run(command, params.timeout, call)
+            result = await self._run(edited, params.timeout, call)
+        note = f"The user changed the command before it ran. What ran is: `{edited}`"
+        return replace(result, message=f"{note}\n{result.message}")
 
-    async def _ask(self, command: str, purpose: str, call: RunningCall) -> None:
+    async def _ask(self, command: str, purpose: str, call: RunningCall) -> str | None:
         danger = danger_of(
             CommandSubject(command),
             work_dir=self._workspace.work_dir,
             additional_dirs=self._workspace.additional_dirs,
         )
-        await self._approval.request(
+        return await self._approval.request(
             call,
             action="run command",
             description=f"{plain_line(purpose)}: `{command}`" if purpose.strip() else f"Run `{command}`",
             subject=CommandSubject(command),
             display=(ShellBlock(command, danger=danger or ""),),
+            proposal=Proposal(command, "command.sh"),
         )
 
     async def _run(self, command: str, timeout_s: int, call: RunningCall) -> ToolReturn:
