@@ -17,6 +17,8 @@ from kimi_tui.history.context import Context
 from tests.e2e.program import Program, script, tool_call
 
 ROUNDS = int(os.environ.get("KIMI_TUI_KILL_ROUNDS", "6"))
+EMPTY = "empty"
+"""A folder of no files: its listing stays short, so that no number of rounds makes a compaction due."""
 SEED = int(os.environ.get("KIMI_TUI_KILL_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
 
 
@@ -26,7 +28,7 @@ def turns(tag: str) -> list[str]:
         script(
             f"text: {tag} looks around",
             tool_call(f"{tag}-a", "Bash", command=f"echo {tag}; sleep 0.05"),
-            tool_call(f"{tag}-b", "LS", path="."),
+            tool_call(f"{tag}-b", "LS", path=EMPTY),
             tool_call(f"{tag}-c", "WriteFile", path=f"{tag}.txt", content=tag),
         ),
         script(f"think: {tag} ponders", f"text: {tag} is done"),
@@ -86,6 +88,7 @@ def assert_every_call_has_one_result(context: Context) -> None:
 
 def test_killed_again_and_again_the_session_resumes_with_all_that_was_shown(program: Program) -> None:
     chance = random.Random(SEED)
+    (program.work_dir / EMPTY).mkdir()
     shown: list[dict[str, Any]] = []
     for number in range(ROUNDS):
         tag = f"round{number}"
