@@ -3,8 +3,9 @@
 from typing import Any
 
 from kimi_tui.base.json_line import json_line
+from kimi_tui.base.json_rpc import RpcId
 from kimi_tui.base.output import Output
-from kimi_tui.wireserver.jsonrpc import ErrorCode, RpcId, error_to, event_of, request_of, result_to
+from kimi_tui.wireserver.jsonrpc import ErrorCode, error_to, event_of, request_of, result_to
 from kimi_tui.wireserver.params import ClientCapabilities
 from kimi_tui.wireserver.vocabulary import REQUEST_TYPES, Message, narrowed
 

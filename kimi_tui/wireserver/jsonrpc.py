@@ -1,12 +1,10 @@
 """JSON-RPC 2.0, one message a line (`specs/wire.md`, Over stdio)."""
 
-import json
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-RpcId = str | int
-"""As the other side wrote it; it is echoed unchanged."""
+from kimi_tui.base.json_rpc import BadLine, RpcId, message_on
 
 
 class ErrorCode(IntEnum):
@@ -56,40 +54,19 @@ class Reply:
 
 def parsed(line: bytes) -> Call | Reply:
     """The message on `line`. Raises RpcError."""
-    message = _object(line)
-    message_id = _id(message)
+    try:
+        message, message_id = message_on(line)
+    except BadLine as error:
+        raise RpcError(ErrorCode(error.code), error.message, id=error.id) from error
     if message.get("jsonrpc") != "2.0":
         raise RpcError(ErrorCode.BAD_REQUEST, 'A message says "jsonrpc": "2.0".', id=message_id)
-    if "method" in message:
+    if "method" in message or message_id is None:
         return _call(message, message_id)
-    if message_id is not None and ("result" in message or "error" in message):
-        return _reply(message, message_id)
-    raise RpcError(ErrorCode.BAD_REQUEST, "A message has a method, or a result or error.", id=message_id)
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    try:
-        message = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise RpcError(ErrorCode.BAD_JSON, f"The line is not JSON: {error}.") from error
-    if not isinstance(message, dict):
-        raise RpcError(ErrorCode.BAD_REQUEST, "A line is one JSON object.")
-    return message
-
-
-def _id(message: dict[str, Any]) -> RpcId | None:
-    message_id = message.get("id")
-    if isinstance(message_id, str | int) and not isinstance(message_id, bool):
-        return message_id
-    if "id" in message:
-        raise RpcError(ErrorCode.BAD_REQUEST, "An id is a string or an integer.")
-    return None
+    return _reply(message, message_id)
 
 
 def _call(message: dict[str, Any], message_id: RpcId | None) -> Call:
     method, params = message["method"], message.get("params")
-    if not isinstance(method, str):
-        raise RpcError(ErrorCode.BAD_REQUEST, "A method is a string.", id=message_id)
     if not isinstance(params, dict | None):
         raise RpcError(ErrorCode.BAD_PARAMS, "Params are an object.", id=message_id)
     return Call(method, params or {}, message_id)

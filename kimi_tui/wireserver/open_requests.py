@@ -3,6 +3,7 @@
 import logging
 from typing import Any, assert_never
 
+from kimi_tui.base.json_rpc import RpcId
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.codec import UnknownWireMessage, decode
 from kimi_tui.wire.events import ApprovalResponse, ToolReturn
@@ -17,7 +18,7 @@ from kimi_tui.wire.requests import (
     ToolCallRequest,
     ToolCallResponse,
 )
-from kimi_tui.wireserver.jsonrpc import Reply, RpcId
+from kimi_tui.wireserver.jsonrpc import Reply
 
 logger = logging.getLogger(__name__)
 

@@ -14,12 +14,12 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.visual import Visual
 
+from kimi_tui.base.call_arguments import Arguments
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.tui.figures import duration
 from kimi_tui.tui.keys import TOOLS_KEYS, bindings
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.tool_runs import RunStatus, ToolRun
-from kimi_tui.tui.transcript.arguments import Arguments
 
 _MARKS: dict[RunStatus, tuple[str, str]] = {
     "running": ("⟳", "$accent"),

@@ -1,7 +1,7 @@
 """Tool calls: a line that says how they stand, and what came of them below it."""
 
+from kimi_tui.base.call_arguments import Arguments
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
-from kimi_tui.tui.transcript.arguments import Arguments
 from kimi_tui.wire.codec import envelope
 from kimi_tui.wire.display import (
     BackgroundTaskBlock,

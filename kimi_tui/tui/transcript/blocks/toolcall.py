@@ -3,10 +3,10 @@
 import json
 from typing import Literal
 
+from kimi_tui.base.call_arguments import Arguments
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.tui.markdown.line import Line, Span, Spans, ink
 from kimi_tui.tui.markdown.wrap import truncated
-from kimi_tui.tui.transcript.arguments import Arguments
 from kimi_tui.tui.transcript.blocks.block import Block, Clock, counted, seconds, whole_seconds
 from kimi_tui.tui.transcript.blocks.display import Shown, shown
 from kimi_tui.tui.transcript.blocks.output import all_lines, output_text, tail_lines
