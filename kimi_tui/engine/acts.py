@@ -7,7 +7,7 @@ from kimi_tui.engine.title import Title
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.turns import Turns
 from kimi_tui.soul.soul import Soul
-from kimi_tui.wire.commands import PlanRevert, Redo, Revert, Undo
+from kimi_tui.wire.commands import TravelCommand
 
 
 class SessionActs:
@@ -39,7 +39,7 @@ class SessionActs:
             await self._todos.set(())
         self._soul.send_status()
 
-    async def travel(self, command: PlanRevert | Revert | Undo | Redo) -> None:
+    async def travel(self, command: TravelCommand) -> None:
         """Go to another checkpoint, or show what that would do. Raises KimiTuiError while a turn runs."""
         self._require_rest()
         await self._time_travel.travel(command)

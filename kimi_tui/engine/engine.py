@@ -31,11 +31,8 @@ from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import (
     Command,
     Interrupt,
-    PlanRevert,
     Prompt,
-    Redo,
     RegisterTools,
-    Revert,
     RunSlash,
     SaveRecording,
     SetModel,
@@ -43,7 +40,6 @@ from kimi_tui.wire.commands import (
     SetYolo,
     Shutdown,
     Steer,
-    Undo,
 )
 from kimi_tui.wire.events import TodoUpdate
 
@@ -176,8 +172,6 @@ class Engine:
                 self._approval.answer_what_is_granted()
                 self._telling.info()
                 await self._session.update_state(yolo=enabled)
-            case PlanRevert() | Revert() | Undo() | Redo():
-                await self._acts.travel(command)
             case RegisterTools(tools=tools):
                 self._agent.toolset.lend(client_tools(self._wire, tools))
             case SaveRecording():
@@ -186,7 +180,7 @@ class Engine:
             case Shutdown():
                 pass
             case _:
-                assert_never(command)
+                await self._acts.travel(command)
 
     async def _remember(self, title: str) -> None:
         """Keep what a resumed session needs beside the conversation: its name and its folders."""

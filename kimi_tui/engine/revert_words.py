@@ -63,6 +63,7 @@ def note_to_model(
         "both": "The user took the conversation back to this point.",
         "conversation": "The user took the conversation back to this point, and left the files as they were.",
         "files": "The user took files back to an earlier state; the conversation goes on.",
+        "turn": "The user took back what one earlier turn did to the files; the conversation goes on.",
     }[scope]
     sentences = [what]
     if changed:

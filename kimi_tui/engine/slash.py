@@ -6,7 +6,7 @@ from typing import Protocol, get_args
 
 from kimi_tui.base.errors import UsageError
 from kimi_tui.engine.slash_book import SlashCommand
-from kimi_tui.wire.commands import PlanRevert, Redo, Revert, Undo
+from kimi_tui.wire.commands import PlanRevert, Redo, Revert, TravelCommand, Undo
 from kimi_tui.wire.events import RevertScope
 
 _DRY_RUN = "--dry-run"
@@ -19,7 +19,7 @@ class SlashTarget(Protocol):
         """Empty the conversation; what was said stays as a branch."""
         ...
 
-    async def travel(self, command: PlanRevert | Revert | Undo | Redo) -> None:
+    async def travel(self, command: TravelCommand) -> None:
         """Go to another checkpoint, or show what that would do."""
         ...
 

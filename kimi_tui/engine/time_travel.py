@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import TYPE_CHECKING, Literal
 
 from kimi_tui.base.content import TextPart, UserInput, system_note
 from kimi_tui.base.errors import KimiTuiError
@@ -15,7 +15,7 @@ from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.history.state import Jump
 from kimi_tui.tools.workspace import showable
-from kimi_tui.wire.commands import PlanRevert, Redo, Revert, Undo
+from kimi_tui.wire.commands import PlanRevert, Redo, Revert, TravelCommand, Undo
 from kimi_tui.wire.events import (
     CheckpointCreated,
     CheckpointKind,
@@ -65,7 +65,7 @@ class TimeTravel:
         self._files = files
         self._send = send
 
-    async def travel(self, command: PlanRevert | Revert | Undo | Redo) -> None:
+    async def travel(self, command: TravelCommand) -> None:
         """Do what `command` says. Raises KimiTuiError."""
         match command:
             case PlanRevert(to=to):
@@ -77,7 +77,7 @@ class TimeTravel:
             case Redo(paths=paths):
                 await self.redo(paths)
             case _:
-                assert_never(command)
+                raise KimiTuiError("This can't be done yet.", hint="/revert, /undo and /redo can.")
 
     async def show_plan(self, to: int | Literal["undo", "redo"]) -> None:
         """Send what going there would do. Raises KimiTuiError."""

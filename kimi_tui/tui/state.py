@@ -45,6 +45,7 @@ from kimi_tui.wire.events import (
     TurnOutcome,
 )
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
+from kimi_tui.wire.timeline import BranchContent, Comparison, SessionForked, Timeline, TimelineUpdate
 
 OpenRequest = ApprovalRequest | QuestionRequest
 
@@ -172,6 +173,11 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             | CheckpointCreated()
             | Reverted()
             | RevertPlan()
+            | Timeline()
+            | TimelineUpdate()
+            | BranchContent()
+            | Comparison()
+            | SessionForked()
             | ToolCallRequest()
             | HookRequest()
         ):

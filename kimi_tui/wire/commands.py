@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.value import value
-from kimi_tui.wire.events import RevertScope
+from kimi_tui.wire.timeline import RevertScope
 
 
 @value
@@ -79,20 +79,52 @@ class SaveRecording:
 
 
 @value
+class ShowTimeline:
+    """Send the whole tree of checkpoints, a Timeline, and tell what changes in it from then on."""
+
+
+@value
+class LookIntoBranch:
+    """Send what was said on a branch: a BranchContent comes back."""
+
+    branch: int
+
+
+@value
+class Compare:
+    """Show how the files differ between two checkpoints: a Comparison comes back."""
+
+    before: int
+    after: int | None = None
+    """None for the files as they are now."""
+
+
+@value
 class PlanRevert:
     """Show what going to a checkpoint, an undo or a redo would do: a RevertPlan comes back."""
 
     to: int | Literal["undo", "redo"]
+    scope: RevertScope = "both"
+
+
+@value
+class PlanSwitch:
+    """Show what a SwitchBranch would do: a RevertPlan comes back."""
+
+    branch: int
+    to: int | None = None
 
 
 @value
 class Revert:
-    """Go back to just before a checkpoint."""
+    """Go back to just before a checkpoint, also to one that lies on a branch."""
 
     to: int
     scope: RevertScope = "both"
     paths: tuple[str, ...] | None = None
     """The files to change, as the plan names them; None for those that it ticks."""
+    note: str = ""
+    """A D-Mail of the user: what the model is to read there."""
 
 
 @value
@@ -110,9 +142,51 @@ class Redo:
 
 
 @value
+class SwitchBranch:
+    """Go on where a branch ended, or just before its checkpoint `to`; the live line becomes a branch."""
+
+    branch: int
+    to: int | None = None
+    scope: RevertScope = "both"
+    paths: tuple[str, ...] | None = None
+    """As in Revert."""
+
+
+@value
+class ForkSession:
+    """Make the conversation up to just before a checkpoint, of any line, a new session: SessionForked."""
+
+    to: int | None = None
+    """None for all of the live line."""
+
+
+@value
+class NameCheckpoint:
+    """Give a checkpoint of any line a name; an empty one takes it away."""
+
+    id: int
+    name: str
+
+
+@value
 class Shutdown:
     """Cancel what runs, save, and close the Wire."""
 
+
+TravelCommand = (
+    ShowTimeline
+    | LookIntoBranch
+    | Compare
+    | PlanRevert
+    | PlanSwitch
+    | Revert
+    | Undo
+    | Redo
+    | SwitchBranch
+    | ForkSession
+    | NameCheckpoint
+)
+"""What concerns the timeline."""
 
 Command = (
     Prompt
@@ -124,9 +198,6 @@ Command = (
     | SetYolo
     | RegisterTools
     | SaveRecording
-    | PlanRevert
-    | Revert
-    | Undo
-    | Redo
+    | TravelCommand
     | Shutdown
 )

@@ -22,14 +22,27 @@ from kimi_tui.base.content import (
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.base.value import value
-from kimi_tui.wire.display import DiffBlock, DisplayBlock, TodoItem
+from kimi_tui.wire.display import DisplayBlock, TodoItem
+from kimi_tui.wire.timeline import (
+    BranchContent,
+    Comparison,
+    SessionForked,
+    Timeline,
+    TimelineUpdate,
+)
+from kimi_tui.wire.timeline import CheckpointCreated as CheckpointCreated
+from kimi_tui.wire.timeline import CheckpointKind as CheckpointKind
+from kimi_tui.wire.timeline import FileChanges as FileChanges
+from kimi_tui.wire.timeline import PlannedAction as PlannedAction
+from kimi_tui.wire.timeline import PlannedFile as PlannedFile
+from kimi_tui.wire.timeline import Reverted as Reverted
+from kimi_tui.wire.timeline import RevertPlan as RevertPlan
+from kimi_tui.wire.timeline import RevertReason as RevertReason
+from kimi_tui.wire.timeline import RevertScope as RevertScope
+from kimi_tui.wire.timeline import WireEnvelope as WireEnvelope
 
 ApprovalAnswer = Literal["approve", "approve_for_session", "approve_always", "reject"]
 """`approve_always` is ours: only a front end that offered it sends it."""
-CheckpointKind = Literal["user", "step", "dmail", "compaction", "clear", "revert", "fork", "import"]
-RevertReason = Literal["user", "dmail", "undo", "redo", "switch", "compaction", "clear"]
-RevertScope = Literal["both", "conversation", "files"]
-PlannedAction = Literal["restore", "delete", "recreate", "merge", "conflict", "keep", "not covered"]
 TurnOutcome = Literal["finished", "cancelled", "rejected", "max_steps", "limit", "failed"]
 
 
@@ -127,6 +140,8 @@ class ApprovalResponse:
     request_id: str
     response: ApprovalAnswer
     feedback: str = ""
+    edited: str | None = None
+    """Ours: with `approve`, what takes the place of the request's proposal, whole. It is what is done."""
 
 
 @value
@@ -178,7 +193,7 @@ class StatusUpdate:
 class SubagentEvent:
     """An event of a sub-agent, wrapped as often as it is nested."""
 
-    event: "WireEnvelope"
+    event: WireEnvelope
     parent_tool_call_id: str | None = None
     agent_id: str | None = None
     subagent_type: str | None = None
@@ -246,74 +261,6 @@ class BtwEnd:
 
 
 @value
-class FileChanges:
-    """How the files changed between a checkpoint and the one before it."""
-
-    changed: int = 0
-    added_lines: int = 0
-    removed_lines: int = 0
-    coverage: str = ""
-    """Empty when every change is covered, else what is not and why."""
-
-
-@value
-class CheckpointCreated:
-    """Ours: a checkpoint of the conversation and the files."""
-
-    id: int
-    uid: str
-    kind: CheckpointKind
-    label: str
-    parent: str | None = None
-    files: FileChanges | None = None
-
-
-@value
-class Reverted:
-    """Ours: the conversation went to another checkpoint; `branch` is the rotated journal left behind."""
-
-    to: int
-    from_: int
-    reason: RevertReason
-    branch: int | None = None
-    files: tuple[str, ...] = ()
-    """The files that changed on disk."""
-    scope: RevertScope | None = None
-    """What went: with `files` the conversation stays. None when there was no choice."""
-    prompt: UserInput | None = None
-    """What the user had said right after that checkpoint, to be edited and said again."""
-
-
-@value
-class PlannedFile:
-    """What going back would do to one file."""
-
-    path: str
-    action: PlannedAction
-    added: int = 0
-    """Lines that are added to what the file holds now."""
-    removed: int = 0
-    ticked: bool = True
-    """Whether it is done unless the user says otherwise. What is not covered can't be done."""
-    note: str = ""
-    diff: DiffBlock | None = None
-    """From what the file holds now; None when it can't be shown by lines."""
-
-
-@value
-class RevertPlan:
-    """Ours: what a revert, undo or redo would do. Nothing has been done yet."""
-
-    to: int
-    reason: RevertReason
-    files: tuple[PlannedFile, ...] = ()
-    commands: tuple[str, ...] = ()
-    """Shell commands that were run since: what they did elsewhere can't be taken back."""
-    note: str = ""
-    """Why there is no plan for the files, or what else to know."""
-
-
-@value
 class TodoUpdate:
     """Ours: the todo list as it now stands."""
 
@@ -364,7 +311,12 @@ class SessionInfo:
 
 @value
 class ReplayBegin:
-    """Ours: what follows, up to ReplayEnd, happened in an earlier run of this session."""
+    """Ours: what follows, up to ReplayEnd, was said before: in an earlier run of this session, or on the line
+    of the conversation that a jump led to.
+    """
+
+    anew: bool = False
+    """Whether what was shown until now is not the conversation any more: what follows takes its place."""
 
 
 @value
@@ -374,18 +326,12 @@ class ReplayEnd:
 
 @value
 class SnapshotProgress:
-    """Ours: the files are being scanned."""
+    """Ours: the files are being scanned. With `total` the scan has ended."""
 
     done: int
     total: int | None = None
-
-
-@value
-class WireEnvelope:
-    """A message as it travels: its type's name and its payload as JSON values."""
-
-    type: str
-    payload: dict[str, Any]
+    delays: str = ""
+    """The tool that waits for it."""
 
 
 Event = (
@@ -421,6 +367,11 @@ Event = (
     | CheckpointCreated
     | Reverted
     | RevertPlan
+    | Timeline
+    | TimelineUpdate
+    | BranchContent
+    | Comparison
+    | SessionForked
     | TodoUpdate
     | CostUpdate
     | SessionInfo

@@ -8,7 +8,8 @@ REQUEST_TYPES = {kind.__name__ for kind in (ApprovalRequest, QuestionRequest, To
 
 _OUR_TYPES = {
     "ToolOutput", "RequestClosed", "CheckpointCreated", "Reverted", "TodoUpdate", "CostUpdate", "SessionInfo",
-    "ReplayBegin", "ReplayEnd", "SnapshotProgress",
+    "ReplayBegin", "ReplayEnd", "SnapshotProgress", "RevertPlan", "Timeline", "TimelineUpdate",
+    "BranchContent", "Comparison", "SessionForked",
 }  # fmt: skip
 _OUR_FIELDS = {
     "TurnEnd": ("outcome", "steps", "failure"),

@@ -23,6 +23,17 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import Answer, ApprovalRequest, Question, QuestionOption, QuestionRequest, Request
+from kimi_tui.wire.timeline import (
+    BranchContent,
+    ComparedFile,
+    Comparison,
+    FileChanges,
+    SessionForked,
+    Timeline,
+    TimelineBranch,
+    TimelineNode,
+    TimelineUpdate,
+)
 
 SAMPLES = [
     TurnBegin("hi"),
@@ -40,6 +51,16 @@ SAMPLES = [
     StepRetry(1, 2, 3, 0.5, "APIStatusError", 429),
     Reverted(1, 2, "user", 3, ("a.py",), scope="both", prompt="fix it"),
     RevertPlan(1, "user", (PlannedFile("a", "merge", 1, 2, diff=DiffBlock("a", "b", "c")),), ("ls",)),
+    Timeline(
+        (TimelineNode(0, "u", "user", "fix it", tools=("Bash",), shell=True, files=FileChanges(1, 2, 3)),),
+        (TimelineBranch(1, 2.5, "undo", 0, "u", 3),),
+        current="u",
+        undo="going back to 0",
+    ),
+    TimelineUpdate((TimelineNode(1, "v", "step", "Bash ls", parent="u", branch=1, name="good"),), "v"),
+    BranchContent(1, (envelope(TurnBegin("hi")),), since="u", summary="they greeted"),
+    Comparison(0, None, (ComparedFile("a", "changed", 1, 2, DiffBlock("a", "b", "c"), by="both"),)),
+    SessionForked("s", "fix it (fork)", at=3),
     SubagentEvent(envelope(TextPart("nested")), agent_id="a"),
     StatusUpdate(context_usage=0.5),
     ApprovalRequest("r", "c", "Bash", "run command", "ls", (ShellBlock("ls"),), rule="Bash(ls *)"),
@@ -58,7 +79,8 @@ def test_content_parts_travel_under_one_name() -> None:
 
 
 def test_a_revert_says_from_as_the_protocol_does() -> None:
-    assert encode(Reverted(1, 2, "undo"))["payload"] == {"to": 1, "from": 2, "reason": "undo", "files": []}
+    payload = encode(Reverted(1, 2, "undo"))["payload"]
+    assert payload == {"to": 1, "from": 2, "reason": "undo", "files": [], "note": ""}
 
 
 def test_fields_that_are_not_set_are_left_out() -> None:

@@ -54,6 +54,7 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
+from kimi_tui.wire.timeline import BranchContent, Comparison, SessionForked, Timeline, TimelineUpdate
 
 
 class Scribe:
@@ -157,6 +158,11 @@ class Scribe:
                 | ReplayBegin()
                 | ReplayEnd()
                 | SnapshotProgress()
+                | Timeline()
+                | TimelineUpdate()
+                | BranchContent()
+                | Comparison()
+                | SessionForked()
                 | ToolCallRequest()
                 | HookRequest()
             ):
