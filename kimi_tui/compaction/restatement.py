@@ -1,4 +1,4 @@
-"""What is restated after a compaction: where the request stands, the todos, the files in play."""
+"""What is restated after a compaction: where the request stands, the todos, what runs, the files in play."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,8 +15,10 @@ _FILES = "Files in play, the latest last:"
 _PATHS = ("path", "file_path")
 
 
-def restatement(todos: Sequence[TodoItem], files: Sequence[str], *, under_way: bool) -> Message:
-    """The note; `under_way` says that the user's request is being worked on."""
+def restatement(
+    todos: Sequence[TodoItem], files: Sequence[str], *, under_way: bool, others: Sequence[str] = ()
+) -> Message:
+    """The note; `under_way` says that the user's request is being worked on. `others` are paragraphs."""
     parts = [LEAD]
     if under_way:
         parts.append(
@@ -25,6 +27,7 @@ def restatement(todos: Sequence[TodoItem], files: Sequence[str], *, under_way: b
         )
     if todos:
         parts.append("\n".join(["The todo list:", *(f"- [{item.status}] {item.title}" for item in todos)]))
+    parts.extend(others)
     if files:
         parts.append("\n".join([_FILES, *(f"- {path}" for path in files)]))
     return user_message((system_note("\n\n".join(parts)),))

@@ -28,11 +28,12 @@ from kimi_tui.engine.web import new_fetcher, search_service
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.manifest import is_manifest
+from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.compacting import Compaction
 from kimi_tui.soul.limits import Limits
-from kimi_tui.soul.soul import Agent, Soul
+from kimi_tui.soul.soul import Soul
 from kimi_tui.soul.spending import Spending
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.dmail import DMailbox

@@ -12,8 +12,8 @@ from kimi_tui.engine.recorder import recorded_results
 from kimi_tui.engine.replay import replayed
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
+from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.behaviour import Behaviour
-from kimi_tui.soul.soul import Agent
 from kimi_tui.wire.events import Event, Notification, ReplayBegin, ReplayEnd, SessionInfo, SlashCommandInfo
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.errors import KimiTuiError, MaxStepsReached
 from kimi_tui.soul.limits import LimitReached
-from kimi_tui.soul.soul import Send, Soul, TurnRejected
+from kimi_tui.soul.send import Send
+from kimi_tui.soul.soul import Soul, TurnRejected
 from kimi_tui.wire.events import TurnBegin, TurnEnd, TurnFailure, TurnOutcome
 
 logger = logging.getLogger(__name__)

@@ -1,18 +1,17 @@
 """A model's answer as it is put together from its stream."""
 
-from collections.abc import Collection
-
 from kimi_tui.base.content import ContentPart, ImageURLPart, TextPart, ThinkPart, is_blank, merged
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.llm.provider import MessageStart, StreamPart
+from kimi_tui.soul.call_ids import TakenIds
 
 
 class AnswerBuilder:
-    """Collects the parts of one answer and gives every tool call an id that the conversation hasn't seen."""
+    """Collects the parts of one answer and gives every tool call an id that is not taken yet."""
 
-    def __init__(self, *, taken_ids: Collection[str]) -> None:
+    def __init__(self, *, taken_ids: TakenIds) -> None:
         self._taken_ids = taken_ids
         self._parts: list[ContentPart] = []
         self._calls: list[tuple[ToolCall, list[str]]] = []
@@ -56,10 +55,16 @@ class AnswerBuilder:
         parts = tuple(part for part in merged(self._parts) if not is_blank((part,)))
         return Message("assistant", parts) if any(isinstance(part, TextPart) for part in parts) else None
 
+    def discard(self) -> None:
+        """Nothing comes of it: its calls never were."""
+        for call, _ in self._calls:
+            self._taken_ids.discard(call.id)
+
     def _begin_call(self, call: ToolCall) -> ToolCall:
         own_id = call.id
-        if not own_id or own_id in self._taken_ids or any(own_id == known.id for known, _ in self._calls):
+        if not own_id or own_id in self._taken_ids:
             own_id = f"call_{new_id()}"
+        self._taken_ids.add(own_id)
         self._renamed[call.id] = own_id
         renamed = ToolCall(own_id, call.function, extras=call.extras)
         self._calls.append((renamed, [call.function.arguments or ""]))

@@ -42,6 +42,8 @@ class Compaction:
     trigger: Trigger = field(default_factory=Trigger)
     todos: Callable[[], Sequence[TodoItem]] = tuple
     """The todo list as it stands."""
+    restated: Sequence[Callable[[], str]] = ()
+    """What else is said anew after each compaction: each gives a paragraph, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +190,9 @@ class Compactor:
     ) -> Compacted:
         messages, at = _with_request(shorter, request)
         todos, files = self._compaction.todos(), files_in_play(self._context.history)
-        if todos or files or under_way:
-            messages.append(restatement(todos, files, under_way=under_way))
+        others = [text for state in self._compaction.restated if (text := state())]
+        if todos or files or others or under_way:
+            messages.append(restatement(todos, files, under_way=under_way, others=others))
         tokens = estimated_tokens(messages) + self._fixed_tokens()
         reversion = await self._context.replace(messages, reason="compaction")
         await self._context.update_token_count(tokens)
@@ -207,7 +210,7 @@ class Compactor:
                 system_prompt=system_prompt,
                 tools=(),
                 history=(user_message(question),),
-                taken_ids=(),
+                taken_ids=set(),
             )
             try:
                 answer = await call.answer(

@@ -1,7 +1,7 @@
 """One model call: streamed, retried, and put together."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -11,6 +11,7 @@ from kimi_tui.base.message import Message, ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.llm.provider import ChatProvider, ToolSchema
 from kimi_tui.soul.answer import AnswerBuilder
+from kimi_tui.soul.call_ids import TakenIds
 from kimi_tui.soul.retry import LONGEST_WAIT_S, with_retries
 from kimi_tui.wire.events import StepRetry
 
@@ -40,8 +41,8 @@ class ModelCall:
     system_prompt: str
     tools: Sequence[ToolSchema]
     history: Sequence[Message]
-    taken_ids: Collection[str]
-    """Ids of tool calls that the conversation has used."""
+    taken_ids: TakenIds
+    """Ids that its tool calls can't have; those that they get are added."""
 
     async def answer(
         self,
@@ -61,6 +62,7 @@ class ModelCall:
 
         async def attempt() -> None:
             nonlocal builder
+            builder.discard()
             builder = AnswerBuilder(taken_ids=self.taken_ids)
             try:
                 await self._stream_into(builder, show)
@@ -77,6 +79,7 @@ class ModelCall:
                 longest_wait_s=longest_wait_s,
             )
         except (Exception, asyncio.CancelledError) as error:
+            builder.discard()
             raise AnswerBrokeOff(builder.partial_message()) from error
         return Answer(builder.message(), builder.usage, builder.message_id)
 

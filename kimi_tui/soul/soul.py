@@ -1,66 +1,31 @@
-"""The agent loop: a turn is steps until the model asks for no more tools."""
+"""The soul: an agent at work on its conversation, turn by turn and step by step."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 from kimi_tui.base.completion import carry_out
-from kimi_tui.base.content import ContentPart, TextPart, UserInput, is_blank, system_note, text_of
+from kimi_tui.base.content import UserInput, is_blank, system_note
 from kimi_tui.base.errors import ContextTooLong, MaxStepsReached, UsageError
 from kimi_tui.base.message import Message, ToolCall, user_message
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.compaction.passage import latest_request, users_words
+from kimi_tui.compaction.passage import latest_request
 from kimi_tui.history.context import Context
-from kimi_tui.history.estimate import estimated_tokens
+from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.call_ids import CallIds
+from kimi_tui.soul.checkpointing import Checkpoints, label_of
 from kimi_tui.soul.compacting import Compaction, Compactor
+from kimi_tui.soul.delivery import deliver
 from kimi_tui.soul.file_states import FileStates
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.model_call import Answer, AnswerBrokeOff, ModelCall
+from kimi_tui.soul.reminders import Reminder
+from kimi_tui.soul.request import Request
+from kimi_tui.soul.send import Send
 from kimi_tui.soul.senses import perceived, require_understood
 from kimi_tui.soul.spending import Spending
+from kimi_tui.soul.status import Status
 from kimi_tui.tools.dmail import DMail, DMailbox, SendDMail
 from kimi_tui.tools.step_calls import StepCalls, result_message
-from kimi_tui.tools.toolset import Toolset
-from kimi_tui.wire.events import (
-    CheckpointCreated,
-    CheckpointKind,
-    CostUpdate,
-    Event,
-    Reverted,
-    StatusUpdate,
-    SteerInput,
-    StepBegin,
-    StepInterrupted,
-    ToolReturn,
-)
-
-LABEL_LENGTH = 80
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
-    """Who works: a name, what it is told, and what it can do."""
-
-    name: str
-    system_prompt: str
-    toolset: Toolset
-
-    @property
-    def fixed_tokens(self) -> int:
-        """An estimate of what is sent beside the conversation: system prompt and tools."""
-        tools = "".join(
-            f"{it.name}{it.description}{json.dumps(it.parameters)}" for it in self.toolset.schemas
-        )
-        return estimated_tokens([user_message(self.system_prompt + tools)])
-
-
-class Send(Protocol):
-    """Where events go."""
-
-    def __call__(self, event: Event, /) -> None:
-        """Send `event`."""
+from kimi_tui.wire.events import SteerInput, StepBegin, StepInterrupted, ToolReturn
 
 
 class TurnRejected(Exception):
@@ -82,6 +47,8 @@ class Soul:
         send: Send,
         file_states: FileStates | None = None,
         compaction: Compaction = Compaction(),
+        call_ids: CallIds | None = None,
+        reminders: Sequence[Reminder] = (),
     ) -> None:
         self._agent = agent
         self._context = context
@@ -91,15 +58,20 @@ class Soul:
         self._spending = spending
         self._send = send
         self._file_states = file_states
+        self._call_ids = call_ids or CallIds()
+        self._reminders = reminders
         self._steers: list[UserInput] = []
-        self._shows_checkpoints = agent.toolset.has(SendDMail)
-        """Whether the model sees `CHECKPOINT n`: only when it can send a D-Mail there."""
         self.steps = 0
         """How many steps the turn has begun."""
-        self._request_index = 0
-        """Where in the history the user's request of this turn stands."""
-        self._request_checkpoint = -1
-        """The checkpoint before it; -1 when it is gone."""
+        self._request = Request()
+        self._status = Status(context=context, behaviour=behaviour, spending=spending, send=send)
+        self._checkpoints = Checkpoints(
+            context=context,
+            dmailbox=dmailbox,
+            send=send,
+            file_states=file_states,
+            shown=agent.toolset.has(SendDMail),  # only who can send a D-Mail there has use for the numbers
+        )
         self._compactor = Compactor(
             compaction,
             context=context,
@@ -107,7 +79,7 @@ class Soul:
             limits=limits,
             spending=spending,
             send=send,
-            checkpoint=self._checkpoint,
+            checkpoint=self._checkpoints.make,
             fixed_tokens=lambda: agent.fixed_tokens,
         )
 
@@ -148,29 +120,17 @@ class Soul:
         except BaseException:
             self._send(StepInterrupted())
             raise
-        self.send_status()
+        self._status.tell()
         return compacted is not None
 
-    def send_status(self, message_id: str | None = None) -> None:
-        """Tell how full the context is, after the answer of that id, and what the session has used."""
-        llm = self._behaviour.llm
-        tokens = self._context.token_count_with_pending
-        self._send(
-            StatusUpdate(
-                context_usage=tokens / llm.max_context_size if llm is not None else None,
-                context_tokens=tokens,
-                max_context_tokens=llm.max_context_size if llm is not None else None,
-                token_usage=self._spending.usage,
-                message_id=message_id,
-            )
-        )
-        if self._spending.cost_usd is not None:
-            self._send(CostUpdate(self._spending.cost_usd))
+    def send_status(self) -> None:
+        """Tell how full the context is, and what the session has used."""
+        self._status.tell()
 
     async def _hear(self, request: Message) -> None:
         await self._context.set_system_prompt(self._agent.system_prompt)
-        self._request_checkpoint = await self._checkpoint("user", _label(request.content))
-        self._request_index = len(self._context.history)
+        self._request.checkpoint = await self._checkpoints.make("user", label_of(request.content))
+        self._request.index = len(self._context.history)
         await self._context.append_message(request)
 
     async def _take_steps(self) -> None:
@@ -194,11 +154,13 @@ class Soul:
         await self._take_steers()
         if self._compactor.is_due:
             await self._make_room()
-        await self._checkpoint("step", f"step {self.steps}")
+        for remind in self._reminders:
+            await remind(self._note)
+        await self._checkpoints.make("step", f"step {self.steps}")
         answer = await self._answer_in_room()
         if answer.message.tool_calls is None:
             await self._context.append_step([answer.message], token_count=_tokens(answer))
-            self.send_status(answer.message_id)
+            self._status.tell(answer.message_id)
             return not self._steers
         await self._run_tools(answer, answer.message.tool_calls)
         if (dmail := self._dmailbox.take()) is not None:
@@ -207,12 +169,12 @@ class Soul:
 
     async def _make_room(self, *, urgent: bool = False) -> bool:
         """Compact the conversation within the step under way. Whether it became shorter."""
-        compacted = await self._compactor.compact(request=self._request_index, step=self.steps, urgent=urgent)
+        compacted = await self._compactor.compact(request=self._request.index, step=self.steps, urgent=urgent)
         if compacted is None or compacted.request is None:
             return False
-        self._request_index = compacted.request
-        self._request_checkpoint = -1
-        self.send_status()
+        self._request.index = compacted.request
+        self._request.checkpoint = -1
+        self._status.tell()
         return True
 
     async def _answer_in_room(self) -> Answer:
@@ -229,13 +191,14 @@ class Soul:
 
     async def _answer(self) -> Answer:
         history = self._context.history
+        self._call_ids.begin(history)
         llm = self._behaviour.require_llm()  # another one may be chosen before the answer is complete
         call = ModelCall(
             chat_provider=self._behaviour.chat_provider,
             system_prompt=self._agent.system_prompt,
             tools=self._agent.toolset.schemas,
             history=perceived(history, llm.capabilities),
-            taken_ids={call.id for message in history for call in message.tool_calls or ()},
+            taken_ids=self._call_ids,
         )
         try:
             return await call.answer(
@@ -269,7 +232,7 @@ class Soul:
         finally:
             results = [result_message(call, result) for call, result in running.results]
             await self._context.append_step([answer.message, *results], token_count=_tokens(answer))
-            self.send_status(answer.message_id)
+            self._status.tell(answer.message_id)
         if running.rejected:
             raise TurnRejected
 
@@ -287,46 +250,18 @@ class Soul:
             del self._steers[0]
             self._send(SteerInput(user_input))
 
-    async def _checkpoint(self, kind: CheckpointKind, label: str) -> int:
-        files = None
-        if self._file_states is not None:
-            files = await self._file_states.at_checkpoint(afresh=kind == "user")
-        checkpoint = await self._context.checkpoint(
-            self._shows_checkpoints, kind=kind, label=label, files=files.state if files is not None else None
-        )
-        self._dmailbox.set_checkpoints({known.id for known in self._context.checkpoints})
-        self._send(
-            CheckpointCreated(
-                checkpoint.id,
-                checkpoint.uid,
-                kind=kind,
-                label=label,
-                parent=checkpoint.parent,
-                files=files.changes if files is not None else None,
-            )
-        )
-        return checkpoint.id
+    async def _note(self, text: str) -> None:
+        await self._context.append_message(user_message((system_note(text),)))
 
     async def _go_back(self, dmail: DMail) -> None:
-        """Revert to where the D-Mail goes. What the user said in this turn is kept wherever that is."""
-        history, request = self._context.history, self._request_index
-        said_before = users_words(history, 0, until=request)
-        said_now = users_words(history, request, until=len(history))
-        to_request = dmail.checkpoint_id == self._request_checkpoint
-        reversion = await self._context.revert_to(
-            dmail.checkpoint_id, reason="dmail", keep_user_message=to_request
+        await deliver(
+            dmail,
+            context=self._context,
+            request=self._request,
+            checkpoints=self._checkpoints,
+            send=self._send,
         )
-        self._send(Reverted(reversion.to, reversion.from_id, "dmail", reversion.branch))
-        kept = len(self._context.history)
-        said_still = max(0, len(users_words(self._context.history, 0, until=kept)) - len(said_before))
-        await self._checkpoint("dmail", _label(dmail.message))
-        if not said_still:
-            self._request_index = len(self._context.history)
-        elif to_request:
-            self._request_index = kept - said_still
-        mail = Message("user", (_from_the_future(dmail),))
-        await self._context.append_message([*said_now[said_still:], mail])
-        self.send_status()
+        self._status.tell()
 
 
 def _too_long(error: ContextTooLong) -> ContextTooLong:
@@ -335,18 +270,6 @@ def _too_long(error: ContextTooLong) -> ContextTooLong:
         status_code=error.status_code,
         hint="Switch to a model with a larger context, go back to an earlier checkpoint, or /clear.",
     )
-
-
-def _from_the_future(dmail: DMail) -> TextPart:
-    return system_note(
-        "You just received a D-Mail from your future self. What you did after this point has been taken "
-        "back in the conversation, but not on disk. Act on it without telling the user of it: "
-        f"\n\n{dmail.message.strip()}"
-    )
-
-
-def _label(content: str | Sequence[ContentPart]) -> str:
-    return plain_line(text_of(content))[:LABEL_LENGTH] or "(no text)"
 
 
 def _tokens(answer: Answer) -> int | None:

@@ -18,10 +18,11 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.llm.provider import LLM, ChatProvider
+from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.limits import Limits
-from kimi_tui.soul.soul import Agent, Soul
+from kimi_tui.soul.soul import Soul
 from kimi_tui.soul.spending import Spending
 from kimi_tui.tools.dmail import DMailbox
 from kimi_tui.tools.permission.rulebook import RuleBook

@@ -23,10 +23,11 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.conversation import sendable
 from kimi_tui.history.estimate import estimated_tokens
 from kimi_tui.llm.provider import LLM, StreamPart, ThinkingEffort, ToolSchema
+from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.compacting import Compaction
 from kimi_tui.soul.limits import Limits
-from kimi_tui.soul.soul import Agent, Soul
+from kimi_tui.soul.soul import Soul
 from kimi_tui.soul.spending import Spending
 from kimi_tui.tools.dmail import DMailbox, SendDMail
 from kimi_tui.tools.tool import RunningCall, Tool, json_schema, ok

@@ -22,9 +22,10 @@ from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.history.context import Context
 from kimi_tui.llm.provider import LLM, Price, ToolSchema
+from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.limits import LimitReached, Limits
-from kimi_tui.soul.soul import Agent, Soul, TurnRejected
+from kimi_tui.soul.soul import Soul, TurnRejected
 from kimi_tui.soul.spending import Spending
 from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.dmail import DMailbox, SendDMail

@@ -1,0 +1,25 @@
+"""An agent: who works on a conversation."""
+
+import json
+from dataclasses import dataclass
+
+from kimi_tui.base.message import user_message
+from kimi_tui.history.estimate import estimated_tokens
+from kimi_tui.tools.toolset import Toolset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """Who works: a name, what it is told, and what it can do."""
+
+    name: str
+    system_prompt: str
+    toolset: Toolset
+
+    @property
+    def fixed_tokens(self) -> int:
+        """An estimate of what is sent beside the conversation: system prompt and tools."""
+        tools = "".join(
+            f"{it.name}{it.description}{json.dumps(it.parameters)}" for it in self.toolset.schemas
+        )
+        return estimated_tokens([user_message(self.system_prompt + tools)])
