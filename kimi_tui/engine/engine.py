@@ -23,9 +23,10 @@ from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.turns import Turns
 from kimi_tui.history.session import Session
 from kimi_tui.llm.provider import ChatProvider
+from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
-from kimi_tui.soul.soul import Agent, Soul
+from kimi_tui.soul.soul import Soul
 from kimi_tui.tools.workspace import showable
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import (
