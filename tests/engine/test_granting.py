@@ -214,3 +214,44 @@ async def test_answers_at_the_same_time_as_the_interrupt_leave_nothing_open(home
             front.answer(first, "approve")
             front.answer(second, "approve_for_session")
             assert (await front.until(TurnEnd)).outcome in ("cancelled", "finished")
+
+
+# rules of reading
+
+
+async def test_what_the_rules_deny_to_read_no_file_tool_shows(home: Home) -> None:
+    home.permissions = {"deny": ["Read(private/**)"]}
+    home.file("private").mkdir()
+    home.file("private/plan.txt").write_text("launch = friday\n")
+    home.file("public.txt").write_text("launch = soon\n")
+    home.script(
+        script(
+            "text: looking",
+            call("read", "ReadFile", path="private/plan.txt"),
+            call("grep", "Grep", pattern="launch", output_mode="content"),
+            call("named", "Grep", pattern="launch", path="private/plan.txt"),
+            call("edit", "EditFile", path="private/plan.txt", edit={"old": "launch = fridays", "new": "x"}),
+        ),
+        "text: I may not",
+    )
+    async with home.opened() as front:
+        assert (await front.turn("when?")).outcome == "finished"
+        returned = {call_id: result.return_value for call_id, result in front.results.items()}
+        assert returned["read"].is_error
+        assert returned["named"].is_error
+        assert returned["grep"].output == "public.txt:1:launch = soon\n"
+        assert "private/plan.txt" in returned["grep"].message
+        assert "friday" not in str([value for key, value in returned.items()]).replace("fridays", "")
+
+
+async def test_what_the_rules_want_to_be_asked_about_is_read_after_a_yes(home: Home) -> None:
+    home.permissions = {"ask": ["Read(notes.txt)"]}
+    home.file("notes.txt").write_text("buy milk\n")
+    home.script(script("text: reading", call("c1", "ReadFile", path="notes.txt")), "text: done")
+    async with home.opened(yolo=True) as front:
+        front.give(Prompt("go"))
+        request = await front.asked()
+        assert (request.action, request.danger) == ("read file", None)
+        front.answer(request, "approve")
+        await front.until(TurnEnd)
+        assert "buy milk" in front.results["c1"].return_value.output

@@ -83,13 +83,19 @@ class EditFile(Tool[EditFileParams]):
         try:
             file = self._workspace.locate(params.path)
             async with self._ledger.order.of(file.real):  # before the first await: calls keep their order
-                change = await asyncio.to_thread(_propose, file, params.all_edits)
+                change = await asyncio.to_thread(
+                    _propose, file, params.all_edits, may_quote=self._may_quote(file)
+                )
                 return await carry_out(change, call, approval=self._approval, ledger=self._ledger)
         except FileProblem as problem:
             return failed(str(problem), brief=problem.what)
 
+    def _may_quote(self, file: Located) -> bool:
+        """Whether the model may be shown what the file holds."""
+        return not holds_secrets(file) and self._approval.may_read(file.real)
 
-def _propose(file: Located, edits: list[Edit]) -> FileChange:
+
+def _propose(file: Located, edits: list[Edit], *, may_quote: bool) -> FileChange:
     content = load(file, limit=MAX_CHANGED_BYTES)
     if content is None:
         raise missing(file)
@@ -98,7 +104,7 @@ def _propose(file: Located, edits: list[Edit]) -> FileChange:
     edited = document
     for number, edit in enumerate(edits, 1):
         try:
-            edited = _apply(edit, edited, file)
+            edited = _apply(edit, edited, file, may_quote=may_quote)
         except FileProblem as problem:
             which = f"Edit {number} of {len(edits)}: " if len(edits) > 1 else ""
             nothing = " None of the edits was made." if len(edits) > 1 else ""
@@ -131,7 +137,7 @@ def _editable(file: Located, data: bytes) -> Document:
     return document
 
 
-def _apply(edit: Edit, document: Document, file: Located) -> Document:
+def _apply(edit: Edit, document: Document, file: Located, *, may_quote: bool) -> Document:
     old, new = edit.old.replace("\r\n", "\n"), edit.new.replace("\r\n", "\n")
     if not old:
         raise FileProblem(
@@ -143,7 +149,7 @@ def _apply(edit: Edit, document: Document, file: Located) -> Document:
     require_writable(new, document)
     spans = _matches(document.text, old, overlapping=not edit.replace_all)
     if not spans:
-        hint = why_not_found(document.text, old, new, may_quote=not holds_secrets(file))
+        hint = why_not_found(document.text, old, new, may_quote=may_quote)
         raise FileProblem(f"The old text is not in {file.shown}.", hint=hint)
     if len(spans) > 1 and not edit.replace_all:
         lines = [str(document.text.count("\n", 0, start) + 1) for start, _ in spans[:_LISTED_MATCHES]]

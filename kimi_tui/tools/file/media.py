@@ -14,7 +14,7 @@ from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.file.encoding import encoding_of
 from kimi_tui.tools.file.picture import BadPicture, Picture, picture_of
 from kimi_tui.tools.file.regular import file_problem, open_regular
-from kimi_tui.tools.file.secrets import ask_to_read, holds_secrets
+from kimi_tui.tools.file.secrets import consent_to_read
 from kimi_tui.tools.file.size import readable_size
 from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
 from kimi_tui.tools.workspace import Located, Workspace
@@ -72,8 +72,7 @@ class ReadMediaFile(Tool[ReadMediaFileParams]):
             if "image_in" not in senses:
                 raise FileProblem(_BLIND.format(what="pictures"), hint=_BLIND_HINT)
             file = self._workspace.locate(params.path)
-            if holds_secrets(file):
-                await ask_to_read(file, call, self._approval)
+            await consent_to_read(file, call, self._approval)
             medium = await asyncio.to_thread(self._read, file, sees_films="video_in" in senses)
         except FileProblem as problem:
             return failed(str(problem), brief=problem.what)

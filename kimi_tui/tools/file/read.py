@@ -22,7 +22,7 @@ from kimi_tui.tools.file.lines import (
     survey,
 )
 from kimi_tui.tools.file.regular import file_problem, open_regular
-from kimi_tui.tools.file.secrets import ask_to_read, holds_secrets
+from kimi_tui.tools.file.secrets import consent_to_read
 from kimi_tui.tools.file.size import readable_size
 from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
 from kimi_tui.tools.workspace import Located, Workspace
@@ -72,8 +72,7 @@ class ReadFile(Tool[ReadFileParams]):
         """The lines asked for; the message says which of how many."""
         try:
             file = self._workspace.locate(params.path)
-            if holds_secrets(file):
-                await ask_to_read(file, call, self._approval)
+            await consent_to_read(file, call, self._approval)
             excerpt = await asyncio.to_thread(self._read, file, params)
         except FileProblem as problem:
             return failed(str(problem), brief=problem.what)

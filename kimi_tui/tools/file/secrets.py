@@ -1,4 +1,4 @@
-"""Which files hold secrets, told by their names: they are read only with the user's consent."""
+"""Which files are read only with the user's consent: those that hold secrets, told by their names."""
 
 import os
 import re
@@ -125,15 +125,21 @@ def _is_setting_of_ours(path: Path) -> bool:
     return top.startswith("config.") or top in {"mcp.json", "credentials"}
 
 
-async def ask_to_read(file: Located, call: RunningCall, approval: Approval) -> None:
-    """Return when the user lets the model read `file`, which holds secrets.
+async def consent_to_read(file: Located, call: RunningCall, approval: Approval) -> None:
+    """Return when the model may read `file`: one that holds secrets, or that a rule names, takes a yes.
 
     Raises ToolRejected otherwise; FileProblem when the path leads somewhere else by then.
     """
+    if holds_secrets(file):
+        action, why = "read secret file", ", which may hold passwords, tokens or keys"
+    elif not approval.may_read(file.real):
+        action, why = "read file", ""
+    else:
+        return
     await approval.request(
         call,
-        action="read secret file",
-        description=f"Let the model read {file.named}, which may hold passwords, tokens or keys",
+        action=action,
+        description=f"Let the model read {file.named}{why}",
         subject=PathSubject(file.real, writes=False),
     )
     if os.path.realpath(file.path) != str(file.real):

@@ -7,7 +7,7 @@
 `Bash(*)`                              every command; no rule that allows
 `Edit(src/**)`, `Edit(./a.py)`         changing files of the work dir: a pattern as in `.gitignore`
 `Edit(/abs/**)`, `Edit(~/notes/*)`     changing files anywhere
-`Read(.env)`                           reading files that hold secrets; patterns as above
+`Read(.env)`                           reading these files; patterns as above
 `MCP(server:tool)`, `MCP(server:*)`    calling an MCP server's tools
 =====================================  ==============================================================
 """

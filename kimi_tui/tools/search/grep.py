@@ -1,6 +1,7 @@
 """Grep: what files hold, by a regular expression."""
 
 import asyncio
+import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +13,7 @@ from kimi_tui.base.errors import FileProblem
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.file.document import has_surrogates
 from kimi_tui.tools.file.regular import file_problem, require_regular
-from kimi_tui.tools.file.secrets import SECRET_NAMES, ask_to_read, holds_secrets, is_secret
+from kimi_tui.tools.file.secrets import SECRET_NAMES, consent_to_read, is_secret
 from kimi_tui.tools.search.engine import (
     Answer,
     fallback_command,
@@ -84,27 +85,43 @@ class Grep(Tool[GrepParams]):
         try:
             place = self._workspace.locate(params.path)
             query = _query(params, place)
-            if query.file and holds_secrets(place):
-                await ask_to_read(place, call, self._approval)
+            if query.file:
+                await consent_to_read(place, call, self._approval)
             answer, hidden, notes = await self._answers(query)
             _require_success(answer)
-            found = await asyncio.to_thread(findings, query, answer, self._presentation(params, place, query))
+            withheld: set[str] = set()
+            shown = self._presentation(params, place, query, withheld)
+            found = await asyncio.to_thread(findings, query, answer, shown)
         except FileProblem as problem:
             return failed(str(problem), brief=problem.what)
-        notes += self._notes(answer, hidden)
+        notes += self._notes(answer, hidden, sorted(withheld))
         if not found.entries and not query.file:
             notes.append("Files that git ignores are only searched when the path leads to them.")
         return page(found, offset=params.offset, limit=params.head_limit, notes=notes)
 
-    def _presentation(self, params: GrepParams, place: Located, query: Query) -> Presentation:
-        """A single file is shown by the name it was asked for, and whether it may be was settled before."""
+    def _presentation(
+        self, params: GrepParams, place: Located, query: Query, withheld: set[str]
+    ) -> Presentation:
+        """A single file is shown by the name it was asked for, and whether it may be was settled before.
+
+        What a rule keeps from being read is left out and put into `withheld`.
+        """
         if query.file:
             return Presentation(
                 name=lambda path: place.shown, may_show=lambda path: True, line_numbers=params.line_numbers
             )
+
+        def may_show(path: str) -> bool:
+            if is_secret(path):
+                return False
+            if self._approval.may_read(place.real / os.path.relpath(path, place.path)):
+                return True
+            withheld.add(path)
+            return False
+
         return Presentation(
             name=self._workspace.shown,
-            may_show=cache(lambda path: not is_secret(path)),
+            may_show=cache(may_show),
             line_numbers=params.line_numbers,
         )
 
@@ -127,19 +144,25 @@ class Grep(Tool[GrepParams]):
         commands = [ripgrep_command(program, query) for program in self._programs()]
         return await search([*commands, fallback_command(query)], seconds=self._seconds)
 
-    def _notes(self, answer: Answer, hidden: Sequence[str]) -> list[str]:
+    def _notes(self, answer: Answer, hidden: Sequence[str], withheld: Sequence[str]) -> list[str]:
         notes = []
         if answer.end != "whole":
             why = f"took over {self._seconds:g} s" if answer.end == "time" else "found too much"
             notes.append(f"The search {why} and was stopped, so this is not all: narrow it.")
         if hidden:
-            names = ", ".join(self._workspace.shown(path) for path in hidden[:_NAMED_FILES])
-            more = f" and {len(hidden) - _NAMED_FILES} more" if len(hidden) > _NAMED_FILES else ""
-            notes.append(f"Not searched, since they may hold secrets: {names}{more}.")
+            notes.append(f"Not searched, since they may hold secrets: {self._named(hidden)}.")
+        if withheld:
+            why = "Matches are left out, since the user's permissions keep these from being searched"
+            notes.append(f"{why}: {self._named(withheld)}.")
         unread = [line for line in answer.errors.splitlines() if _SYSTEM_ERROR.search(line)]
         if unread:
             notes.append(f"{counted(len(unread), 'place')} could not be read, such as {unread[0]}.")
         return notes
+
+    def _named(self, paths: Sequence[str]) -> str:
+        names = ", ".join(self._workspace.shown(path) for path in paths[:_NAMED_FILES])
+        more = f" and {len(paths) - _NAMED_FILES} more" if len(paths) > _NAMED_FILES else ""
+        return f"{names}{more}"
 
 
 def _require_searchable(place: Located) -> bool:
