@@ -30,6 +30,8 @@ from kimi_tui.wire.events import CheckpointKind, CompactionBegin, CompactionEnd,
 logger = logging.getLogger(__name__)
 
 _MUCH_SHORTER = 0.9
+_ENOUGH = 0.9
+"""Of the threshold: a conversation that stays longer would be compacted again and again, for little."""
 _GROWTH_BEFORE_NEXT = 0.05
 """Of the window: how much a conversation has to grow before one that stayed long is compacted again."""
 
@@ -161,11 +163,23 @@ class Compactor:
                 raise
             self._warn(str(error) or type(error).__name__, dropped)
             return dropped
-        if urgent and (shorter is None or not _is_much_shorter(shorter, context)):
+        if not self._is_enough(shorter, context, urgent=urgent):
             dropped = await FallbackCompaction().compact(context)
-            self._warn("There was too little to compact.", dropped)
-            return dropped or shorter
+            if urgent or (dropped is not None and _is_much_shorter(dropped, shorter or context.history)):
+                self._warn("There was too little to compact.", dropped)
+                return dropped or shorter
         return shorter
+
+    def _is_enough(
+        self, shorter: Sequence[Message] | None, context: CompactionContext, *, urgent: bool
+    ) -> bool:
+        """Whether there is room to go on; else each of the next steps would be compacted again."""
+        if shorter is None:
+            return not urgent
+        tokens = estimated_tokens(shorter) + self._fixed_tokens()
+        return tokens < context.threshold * _ENOUGH and not (
+            urgent and not _is_much_shorter(shorter, context.history)
+        )
 
     def _warn(self, why: str, dropped: Sequence[Message] | None) -> None:
         title = "The conversation could not be compacted."
@@ -231,8 +245,8 @@ class Compactor:
         return ask
 
 
-def _is_much_shorter(shorter: Sequence[Message], context: CompactionContext) -> bool:
-    return estimated_tokens(shorter) < estimated_tokens(context.history) * _MUCH_SHORTER
+def _is_much_shorter(shorter: Sequence[Message], than: Sequence[Message]) -> bool:
+    return estimated_tokens(shorter) < estimated_tokens(than) * _MUCH_SHORTER
 
 
 def _with_request(messages: Sequence[Message], request: Message | None) -> tuple[list[Message], int | None]:
