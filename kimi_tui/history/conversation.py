@@ -50,6 +50,14 @@ class Conversation:
                 return True
         return False
 
+    def correct(self, result: Message) -> bool:
+        """Put a tool result into the place of the one that its call has. False when it has none."""
+        for at in range(self._first_result, len(self.messages)):
+            if self.messages[at].tool_call_id == result.tool_call_id:
+                self.messages[at] = result
+                return True
+        return False
+
     @property
     def unanswered(self) -> list[ToolCall]:
         """The calls that await a result."""

@@ -18,9 +18,8 @@ from kimi_tui.wire.events import ToolOutput, ToolResult, ToolReturn
 
 logger = logging.getLogger(__name__)
 
-INTERRUPTED = failed(
-    "The call was interrupted before it ended. Its effects may be incomplete: check before you repeat it.",
-    brief="interrupted",
+_INTERRUPTED = (
+    "The call was interrupted before it ended. Its effects may be incomplete: check before you repeat it."
 )
 SKIPPED = failed("The call was not run, since the user rejected another call of this step.", brief="not run")
 
@@ -51,6 +50,13 @@ class _Slot:
     state: Literal["waiting", "begun", "ended"] = "waiting"
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
+    word: str = ""
+    """What the call left to be said, should it be interrupted."""
+
+    @property
+    def interrupted(self) -> ToolReturn:
+        """Its result, should it end here."""
+        return failed(f"{_INTERRUPTED} {self.word}".rstrip(), brief="interrupted")
 
 
 class StepCalls:
@@ -83,7 +89,9 @@ class StepCalls:
     @property
     def results(self) -> list[tuple[ToolCall, ToolReturn]]:
         """Every call with its result, in the order of the calls. Complete once `run` has ended or raised."""
-        return [(slot.call, self._results.get(index, INTERRUPTED)) for index, slot in enumerate(self._slots)]
+        return [
+            (slot.call, self._results.get(index, slot.interrupted)) for index, slot in enumerate(self._slots)
+        ]
 
     async def run(self) -> None:
         """Run all calls. Each result is kept before it is sent.
@@ -108,7 +116,7 @@ class StepCalls:
             await self._keep(slot.call, self._results[index])
         except asyncio.CancelledError:
             skipped = self.rejected and slot.state == "waiting"
-            self._results.setdefault(index, SKIPPED if skipped else INTERRUPTED)
+            self._results.setdefault(index, SKIPPED if skipped else slot.interrupted)
             raise
         except Exception as error:  # noqa: BLE001 - `run` raises it
             self._failure = error
@@ -121,6 +129,7 @@ class StepCalls:
             slot.call.function.name,
             lambda text: self._show(slot, text),
             lambda: self._turn_of(index, slot, Change(tool.changed_files(params), tool.command(params))),
+            lambda text: self._leave_word(slot, text),
         )
         try:
             tool, params = self._toolset.find(slot.call)
@@ -137,6 +146,10 @@ class StepCalls:
         except Exception as error:
             logger.exception("tool %s failed", slot.call.function.name)
             return failed(f"{slot.call.function.name} failed: {type(error).__name__}: {error}")
+
+    async def _leave_word(self, slot: _Slot, text: str) -> None:
+        slot.word = text
+        await self._keep(slot.call, slot.interrupted)
 
     def _show(self, slot: _Slot, text: str) -> None:
         if slot.state != "ended":  # a tool may leave something behind that goes on
@@ -166,7 +179,7 @@ class StepCalls:
     def _end(self, index: int, slot: _Slot) -> None:
         slot.state = "ended"
         slot.ended.set()
-        self._send(ToolResult(slot.call.id, self._results.setdefault(index, INTERRUPTED)))
+        self._send(ToolResult(slot.call.id, self._results.setdefault(index, slot.interrupted)))
 
 
 async def _returned(tool: Tool[Any], params: BaseModel, call: RunningCall) -> ToolReturn:

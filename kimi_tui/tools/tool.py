@@ -1,7 +1,7 @@
 """What a tool is: a name, parameters, and `run`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
@@ -50,6 +50,8 @@ class RunningCall:
     turn: Callable[[], AbstractAsyncContextManager[None]]
     """`async with call.turn():` around what changes anything: calls of one step change things one after
     another, in the order in which the model asked, while their approvals are open together."""
+    leave_word: Callable[[str], Awaitable[None]]
+    """Says what the result shall add, should the call be interrupted, even by the end of the process."""
 
 
 class Tool(ABC, Generic[P]):

@@ -11,12 +11,16 @@ class CallLog:
 
     def __init__(self) -> None:
         self.shown: list[str] = []
+        self.words: list[str] = []
         self.turns = 0
         self.has_turn = False
 
     @property
     def output(self) -> str:
         return "".join(self.shown)
+
+    async def leave_word(self, text: str) -> None:
+        self.words.append(text)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -30,4 +34,4 @@ class CallLog:
 
 def running_call(log: CallLog | None = None, *, tool_name: str = "Tool") -> RunningCall:
     log = log or CallLog()
-    return RunningCall("call-1", tool_name, log.shown.append, log.turn)
+    return RunningCall("call-1", tool_name, log.shown.append, log.turn, log.leave_word)
