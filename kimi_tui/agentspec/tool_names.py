@@ -40,6 +40,11 @@ def parse_tool(entry: Text, known: Collection[str]) -> ToolRef:
     return ToolRef(reference, rename if rename != reference else None)
 
 
+def names_in_kimi_cli(*names: str) -> tuple[str, ...]:
+    """What kimi-cli calls our tools of these names, where it calls them otherwise."""
+    return tuple(theirs for theirs, ours in _KIMI_CLI_NAMES.items() if ours in names)
+
+
 def named_tools(entry: Text, tools: Collection[ToolRef], known: Collection[str]) -> frozenset[ToolRef]:
     """Those of `tools` that `entry` names, by the name the model knows or by what they are.
 

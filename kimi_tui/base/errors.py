@@ -9,6 +9,7 @@
     │   └── JournalWriteError   the disk refused a write; memory and disk still agree
     ├── ModelNotSet             no model is configured
     ├── ModelNotSupported       the model lacks what the request needs (images, thinking)
+    ├── HookBlocked             a hook of the user's or the client's said no
     ├── MaxStepsReached         a turn took as many steps as it may
     ├── FileProblem             a file or folder can't be used as a tool was asked to; told to the model
     ├── WebProblem              a page or a search can't be had; told to the model
@@ -49,6 +50,10 @@ class SessionError(KimiTuiError):
 
 class JournalWriteError(SessionError):
     """The disk refused a write to the journal; nothing of it is in memory either."""
+
+
+class HookBlocked(KimiTuiError):
+    """A hook said no, in words of its own."""
 
 
 class ModelNotSet(KimiTuiError):

@@ -1,0 +1,1 @@
+"""What users write in Markdown for their agents: skills and commands."""
