@@ -5,11 +5,13 @@ import os
 import shutil
 import signal
 import tempfile
-from asyncio.subprocess import Process
+from asyncio.subprocess import DEVNULL, Process
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+_Stream = IO[bytes] | int
 
 _TERM_GRACE_S = 0.2
 """How long a command may take to end after it was told to."""
@@ -63,13 +65,12 @@ async def run_command(command: str, told: str, *, work_dir: Path, timeout_s: flo
 
 async def _is_readable(command: str, work_dir: Path) -> bool:
     """Whether the shell understands `command` at all: when it doesn't, it ends as one that blocks."""
-    with Path(os.devnull).open("r+b") as null:
-        process = await _started(("-n", "-c", command), null, null, null, work_dir)
-        return await process.wait() == 0
+    process = await _started(("-n", "-c", command), DEVNULL, DEVNULL, DEVNULL, work_dir)
+    return await process.wait() == 0
 
 
 async def _started(
-    arguments: tuple[str, ...], stdin: IO[bytes], out: IO[bytes], err: IO[bytes], work_dir: Path
+    arguments: tuple[str, ...], stdin: _Stream, out: _Stream, err: _Stream, work_dir: Path
 ) -> Process:
     shell = shutil.which("bash") or shutil.which("sh") if os.name == "posix" else None
     if shell is None:

@@ -98,6 +98,10 @@ class Compactor:
             return False
         return tokens >= self._not_before
 
+    def postpone(self) -> None:
+        """It is not wanted now: wait until the conversation has grown."""
+        self._wait_for_growth(self._behaviour.require_llm(), self._context.token_count_with_pending)
+
     async def compact(
         self, *, request: int | None, step: int = 0, focus: str = "", urgent: bool = False
     ) -> Compacted | None:

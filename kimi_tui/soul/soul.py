@@ -1,13 +1,16 @@
 """The soul: an agent at work on its conversation, turn by turn and step by step."""
 
+import asyncio
+import logging
 from collections.abc import Sequence
 
 from kimi_tui.base.completion import carry_out
 from kimi_tui.base.content import UserInput, is_blank, system_note
-from kimi_tui.base.errors import ContextTooLong, MaxStepsReached, UsageError
+from kimi_tui.base.errors import ContextTooLong, HookBlocked, MaxStepsReached, UsageError
 from kimi_tui.base.message import Message, ToolCall, user_message
 from kimi_tui.compaction.passage import latest_request
 from kimi_tui.history.context import Context
+from kimi_tui.hooks.hooks import NO_HOOKS, Firing
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.call_ids import CallIds
@@ -23,9 +26,12 @@ from kimi_tui.soul.send import Send
 from kimi_tui.soul.senses import perceived, require_understood
 from kimi_tui.soul.spending import Spending
 from kimi_tui.soul.status import Status
+from kimi_tui.soul.turn_hooks import TurnHooks
 from kimi_tui.tools.dmail import DMail, DMailbox, SendDMail
 from kimi_tui.tools.step_calls import StepCalls, result_message
 from kimi_tui.wire.events import SteerInput, StepBegin, StepInterrupted, ToolReturn
+
+logger = logging.getLogger(__name__)
 
 
 class TurnRejected(Exception):
@@ -49,6 +55,7 @@ class Soul:
         compaction: Compaction = Compaction(),
         call_ids: CallIds | None = None,
         reminders: Sequence[Reminder] = (),
+        hooks: Firing = NO_HOOKS,
     ) -> None:
         self._agent = agent
         self._context = context
@@ -60,6 +67,8 @@ class Soul:
         self._file_states = file_states
         self._call_ids = call_ids or CallIds()
         self._reminders = reminders
+        self._hooks = hooks
+        self._turn_hooks = TurnHooks(hooks)
         self._steers: list[UserInput] = []
         self.steps = 0
         """How many steps the turn has begun."""
@@ -90,16 +99,16 @@ class Soul:
     async def run(self, user_input: UserInput) -> None:
         """Run one turn.
 
-        Raises UsageError for a prompt with nothing in it, ModelNotSet, ModelNotSupported, ChatProviderError,
-        MaxStepsReached, LimitReached, TurnRejected, JournalWriteError and CancelledError. What happened until
-        then is in the context; what the user said is, whenever the turn is cancelled.
+        Raises UsageError for a prompt with nothing in it, HookBlocked, ModelNotSet, ModelNotSupported,
+        ChatProviderError, MaxStepsReached, LimitReached, TurnRejected, JournalWriteError and CancelledError.
+        What happened until then is in the context; what the user said is, whenever the turn is cancelled.
         """
         self.steps = 0
         request = user_message(user_input)
         if is_blank(request.content):
             raise UsageError("The message is empty.", hint="Type something first.")
         try:
-            await carry_out(self._hear(request))
+            await self._begin(request)
             require_understood(request, self._behaviour.require_llm())
             await self._take_steps()
         finally:
@@ -109,10 +118,11 @@ class Soul:
     async def compact(self, focus: str = "") -> bool:
         """Compact the conversation outside of a turn; a summary looks at `focus` above all. Whether it did.
 
-        Raises ModelNotSet, JournalWriteError, CancelledError and what the strategy raises.
+        Raises HookBlocked, ModelNotSet, JournalWriteError, CancelledError and what the strategy raises.
         """
         self.steps = 0
         await self._context.set_system_prompt(self._agent.system_prompt)
+        await self._turn_hooks.before_compaction(self._context.token_count_with_pending, by_itself=False)
         try:
             compacted = await self._compactor.compact(
                 request=latest_request(self._context.history), focus=focus
@@ -121,17 +131,29 @@ class Soul:
             self._send(StepInterrupted())
             raise
         self._status.tell()
+        if compacted is not None:
+            await self._turn_hooks.after_compaction(compacted.tokens, by_itself=False)
         return compacted is not None
 
     def send_status(self) -> None:
         """Tell how full the context is, and what the session has used."""
         self._status.tell()
 
-    async def _hear(self, request: Message) -> None:
+    async def _begin(self, request: Message) -> None:
+        """Hear the user, unless a hook objects; what the user said is kept when this is cancelled, too."""
+        try:
+            remarks = await self._turn_hooks.prompt(request)
+        except asyncio.CancelledError:
+            await carry_out(self._hear(request, ()))
+            raise
+        await carry_out(self._hear(request, remarks))
+
+    async def _hear(self, request: Message, remarks: Sequence[str]) -> None:
         await self._context.set_system_prompt(self._agent.system_prompt)
         self._request.checkpoint = await self._checkpoints.make("user", label_of(request.content))
         self._request.index = len(self._context.history)
-        await self._context.append_message(request)
+        notes = [user_message((system_note(remark),)) for remark in remarks]
+        await self._context.append_message([request, *notes])
 
     async def _take_steps(self) -> None:
         finished = False
@@ -142,7 +164,7 @@ class Soul:
             self.steps += 1
             self._send(StepBegin(self.steps))
             try:
-                finished = await self._step()
+                finished = await self._step() and not await self._goes_on()
             except TurnRejected:
                 raise
             except BaseException:
@@ -167,14 +189,32 @@ class Soul:
             await carry_out(self._go_back(dmail))
         return False
 
+    async def _goes_on(self) -> bool:
+        """Whether a hook wants the model to go on though it has ended."""
+        why = await self._turn_hooks.stop()
+        if why:
+            await self._note(why)
+        return bool(why)
+
     async def _make_room(self, *, urgent: bool = False) -> bool:
-        """Compact the conversation within the step under way. Whether it became shorter."""
+        """Compact the conversation within the step under way. Whether it became shorter.
+
+        When it is `urgent`, no hook can keep it from that.
+        """
+        try:
+            await self._turn_hooks.before_compaction(self._context.token_count_with_pending, by_itself=True)
+        except HookBlocked as blocked:
+            logger.info("%s", blocked)
+            if not urgent:
+                self._compactor.postpone()
+                return False
         compacted = await self._compactor.compact(request=self._request.index, step=self.steps, urgent=urgent)
         if compacted is None or compacted.request is None:
             return False
         self._request.index = compacted.request
         self._request.checkpoint = -1
         self._status.tell()
+        await self._turn_hooks.after_compaction(compacted.tokens, by_itself=True)
         return True
 
     async def _answer_in_room(self) -> Answer:
@@ -226,6 +266,7 @@ class Soul:
             send=self._send,
             keep=self._keep_result,
             around=self._file_states.around if self._file_states is not None else None,
+            hooks=self._hooks,
         )
         try:
             await running.run()

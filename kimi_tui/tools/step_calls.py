@@ -11,7 +11,9 @@ from pydantic import BaseModel
 
 from kimi_tui.base.content import ContentPart, as_parts, system_note
 from kimi_tui.base.message import Message, ToolCall
+from kimi_tui.hooks.hooks import NO_HOOKS, Firing
 from kimi_tui.tools.approval import ToolRejected
+from kimi_tui.tools.hooked_call import HookedCall
 from kimi_tui.tools.tool import RunningCall, Tool, failed
 from kimi_tui.tools.toolset import BadCall, Toolset
 from kimi_tui.wire.events import ToolOutput, ToolResult, ToolReturn
@@ -42,6 +44,14 @@ class Around(Protocol):
         ...
 
 
+class Gate(Protocol):
+    """What keeps calls from running for now."""
+
+    def refusal(self, tool: Tool[Any], params: BaseModel, /) -> str:
+        """Why the call may not run; empty when it may."""
+        ...
+
+
 @dataclass(slots=True, eq=False)
 class _Slot:
     """One call's place in the step."""
@@ -64,7 +74,8 @@ class StepCalls:
 
     Approvals of all calls are open together. What changes anything runs one after another in the order of the
     calls; what only reads runs beside its like, after the changes asked for before it. A rejection without
-    feedback cancels the calls that have not begun.
+    feedback cancels the calls that have not begun. What the gate refuses doesn't run, and changes nothing
+    when the gate closes only after it has begun to ask.
     """
 
     def __init__(
@@ -75,12 +86,16 @@ class StepCalls:
         send: Callable[[ToolResult | ToolOutput], None],
         keep: Callable[[ToolCall, ToolReturn], Awaitable[None]],
         around: Around | None = None,
+        gate: Gate | None = None,
+        hooks: Firing = NO_HOOKS,
     ) -> None:
         self._toolset = toolset
         self._slots = [_Slot(call) for call in calls]
         self._send = send
         self._keep = keep
         self._around = around
+        self._gate = gate
+        self._hooks = hooks
         self._results: dict[int, ToolReturn] = {}
         self._failure: Exception | None = None
         self.rejected = False
@@ -112,7 +127,9 @@ class StepCalls:
 
     async def _run_slot(self, index: int, slot: _Slot) -> None:
         try:
-            self._results[index] = await self._result_of(index, slot)
+            hooked = HookedCall(self._hooks, slot.call)
+            self._results[index] = await self._result_of(index, slot, hooked)
+            self._results[index] = await hooked.after(self._results[index])
             await self._keep(slot.call, self._results[index])
         except asyncio.CancelledError:
             skipped = self.rejected and slot.state == "waiting"
@@ -123,20 +140,22 @@ class StepCalls:
         finally:
             self._end(index, slot)
 
-    async def _result_of(self, index: int, slot: _Slot) -> ToolReturn:
+    async def _result_of(self, index: int, slot: _Slot, hooked: HookedCall) -> ToolReturn:
         call = RunningCall(
             slot.call.id,
             slot.call.function.name,
             lambda text: self._show(slot, text),
-            lambda: self._turn_of(index, slot, Change(tool.changed_files(params), tool.command(params))),
+            lambda: self._turn_of(index, slot, tool, params),
             lambda text: self._leave_word(slot, text),
         )
         try:
             tool, params = self._toolset.find(slot.call)
+            if refusal := self._refusal(tool, params):
+                return failed(refusal, brief="not allowed now")
             if not tool.changes_things:
                 await self._earlier_calls(index, changing_only=True)
                 slot.state = "begun"
-            return await _returned(tool, params, call)
+            return await hooked.before(tool, params) or await _returned(tool, params, call)
         except BadCall as error:
             return failed(str(error), brief="invalid call")
         except ToolRejected as rejection:
@@ -155,11 +174,19 @@ class StepCalls:
         if slot.state != "ended":  # a tool may leave something behind that goes on
             self._send(ToolOutput(slot.call.id, text))
 
-    def _turn_of(self, index: int, slot: _Slot, change: Change) -> AbstractAsyncContextManager[None]:
+    def _refusal(self, tool: Tool[Any], params: BaseModel) -> str:
+        return self._gate.refusal(tool, params) if self._gate is not None else ""
+
+    def _turn_of(
+        self, index: int, slot: _Slot, tool: Tool[Any], params: BaseModel
+    ) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager
         async def turn() -> AsyncIterator[None]:
             await self._earlier_calls(index, changing_only=False)
+            if refusal := self._refusal(tool, params):
+                raise ToolRejected(refusal, ends_turn=False)
             slot.state = "begun"
+            change = Change(tool.changed_files(params), tool.command(params))
             async with self._around(slot.call, change) if self._around is not None else nullcontext():
                 yield
 
