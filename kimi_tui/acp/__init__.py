@@ -1,1 +1,1 @@
-"""The Agent Client Protocol front end."""
+"""The Agent Client Protocol: sessions for editors, over the process's pipes."""

@@ -23,7 +23,9 @@ def check_combination(line: CommandLine) -> None:
         raise UsageError(
             "--fork needs to know which session to copy.", hint="Add --continue or --session ID."
         )
-    if line.is_wire_mode:
+    if line.is_acp_mode:
+        _check_acp_mode(line)
+    elif line.is_wire_mode:
         _check_wire_mode(line)
     elif line.is_print_mode:
         _check_print_mode(line)
@@ -41,6 +43,16 @@ def _check_print_mode(line: CommandLine) -> None:
         name = "argument" if line.argument else "prompt"
         raise _senseless("input_format", name, "With stream-json, the messages are the prompts.")
     _check_session_id(line, mode="print mode")
+
+
+def _check_acp_mode(line: CommandLine) -> None:
+    for name in ("argument", "prompt", "print", "wire", *_PRINT_ONLY):
+        if given(line, name):
+            raise _senseless(name, "mode", "An editor's agent is told by the editor; leave one of them out.")
+    for name in ("work_dir", "continue_last", "session"):
+        if given(line, name):
+            hint = "The editor says which folder and which session; leave one of them out."
+            raise _senseless(name, "mode", hint)
 
 
 def _check_wire_mode(line: CommandLine) -> None:

@@ -58,8 +58,8 @@ class CommandLine:
         default=False,
         help="Serve a program that speaks the Wire on stdin and stdout.",
     )
-    mode: Literal["tui", "print", "wire"] | None = option(
-        "--mode", panel=_FRONT_END, help="The screen, print mode, or the Wire."
+    mode: Literal["tui", "print", "acp", "wire"] | None = option(
+        "--mode", panel=_FRONT_END, help="The screen, print mode, an editor's agent, or the Wire."
     )
     input: Path | None = option(
         "--input", panel=PRINT_PANEL, metavar="FILE", help="Read FILE in place of standard input."
@@ -147,6 +147,11 @@ class CommandLine:
         if self.mode is not None:
             return self.mode == "print"
         return self.print or self.quiet or self.prompt is not None
+
+    @property
+    def is_acp_mode(self) -> bool:
+        """Whether an editor is served."""
+        return self.mode == "acp"
 
     @property
     def is_wire_mode(self) -> bool:

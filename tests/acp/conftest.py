@@ -1,0 +1,12 @@
+"""The home of an editor's sessions."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.engine.front import Home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
