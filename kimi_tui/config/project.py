@@ -15,8 +15,13 @@ _TABLES_OF_THE_USER = ("services", "web")
 
 def project_config_path(work_dir: Path, share_dir: Path) -> Path | None:
     """`.kimi-tui/config.toml` of the work dir or of the repository around it; None when there is none."""
+    return project_file(work_dir, share_dir, ".kimi-tui/config.toml")
+
+
+def project_file(work_dir: Path, share_dir: Path, name: str) -> Path | None:
+    """The file `name` of the work dir or of the repository around it, the nearest; none of the share dir."""
     for folder in _up_to_repository(work_dir):
-        path = folder / ".kimi-tui" / "config.toml"
+        path = folder / name
         if path.is_file() and path.parent.resolve() != share_dir.resolve():
             return path
     return None
@@ -47,6 +52,8 @@ def _not_here(source: Source, key: tuple[str, ...]) -> ConfigError:
 
 
 def _leaves(value: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return [leaf for number, item in enumerate(value) for leaf in _leaves(item, (*path, str(number)))]
     if not isinstance(value, dict):
         return [(path, value)]
     return [leaf for key, item in value.items() for leaf in _leaves(item, (*path, key))]

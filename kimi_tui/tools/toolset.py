@@ -21,6 +21,7 @@ class Toolset:
 
     def __init__(self, tools: Mapping[str, Tool[Any]]) -> None:
         self._own = dict(tools)
+        self._lent: dict[str, Mapping[str, Tool[Any]]] = {}
         self._tools = self._own
         self._schemas = _schemas(self._own)
 
@@ -29,9 +30,15 @@ class Toolset:
         """The names of the agent's own tools."""
         return tuple(self._own)
 
-    def lend(self, tools: Mapping[str, Tool[Any]]) -> None:
-        """Have these as well, in place of those lent before. A name of the agent's own tools stays theirs."""
-        self._tools = {**self._own, **{name: it for name, it in tools.items() if name not in self._own}}
+    def lend(self, tools: Mapping[str, Tool[Any]], *, lender: str = "client") -> None:
+        """Have these as well, in place of those that `lender` lent before.
+
+        A name of the agent's own tools stays theirs, and one that another lent stays that tool's.
+        """
+        self._lent[lender] = dict(tools)
+        self._tools = dict(self._own)
+        for lent in self._lent.values():
+            self._tools |= {name: it for name, it in lent.items() if name not in self._tools}
         self._schemas = _schemas(self._tools)
 
     @property
@@ -42,6 +49,10 @@ class Toolset:
     def has(self, kind: type[Tool[Any]]) -> bool:
         """Whether a tool of `kind` is among them, under whatever name."""
         return any(isinstance(tool, kind) for tool in self._tools.values())
+
+    def name_of(self, kind: type[Tool[Any]]) -> str | None:
+        """The name that the model knows a tool of `kind` by; None when there is none."""
+        return next((name for name, tool in self._tools.items() if isinstance(tool, kind)), None)
 
     def changes_things(self, name: str) -> bool:
         """Whether a call of `name` may change anything; False for an unknown tool, which does nothing."""

@@ -23,9 +23,9 @@ class OutputFolder:
 
     path: Path
 
-    def new_file(self) -> tuple[Path, BinaryIO]:
+    def new_file(self, ending: str = ".txt") -> tuple[Path, BinaryIO]:
         """A new file in it, open for writing. Raises OSError."""
-        path = make_private_dir(self.path) / f"{new_uid()}.txt"
+        path = make_private_dir(self.path) / f"{new_uid()}{ending}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         return path, os.fdopen(os.open(path, flags, 0o600), "wb")
 

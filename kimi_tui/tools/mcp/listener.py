@@ -1,0 +1,62 @@
+"""What a server may say and ask by itself, while it is connected."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from kimi_tui.base.message import Message
+from kimi_tui.tools.mcp.problem import McpProblem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elicitation:
+    """A server wants to know something of the user."""
+
+    message: str
+    schema: dict[str, Any] | None = None
+    """An object of plain values to fill in; None when the user is to visit `url`."""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Elicited:
+    """What the user made of it."""
+
+    action: Literal["accept", "decline", "cancel"]
+    content: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """A server wants the model to answer."""
+
+    messages: Sequence[Message]
+    system_prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """The model's answer."""
+
+    text: str
+    model: str
+
+
+class Listener(Protocol):
+    """Whoever is connected to a server."""
+
+    def lost(self, problem: McpProblem) -> None:
+        """The server is heard no more."""
+        ...
+
+    def offer_changed(self) -> None:
+        """The server offers something else than before."""
+        ...
+
+    async def elicit(self, wanted: Elicitation) -> Elicited:
+        """Ask the user."""
+        ...
+
+    async def sample(self, wanted: Sampling) -> Sampled:
+        """Ask the model. Raises KimiTuiError when it may not or can't be asked."""
+        ...

@@ -1,0 +1,59 @@
+"""What a server offers: tools, prompts and resources, as it told of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOffer:
+    """A tool by its server's words."""
+
+    name: str
+    description: str = ""
+    input_schema: dict[str, Any]
+    reads_only: bool = False
+    """Whether the server says that it changes nothing. It may be wrong: consent is asked for all the same."""
+    needs_task: bool = False
+    """Whether it can only run as a task that is asked for its result later."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptArgument:
+    """What a prompt wants to know."""
+
+    name: str
+    description: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptOffer:
+    """A prompt by its server's words."""
+
+    name: str
+    description: str = ""
+    arguments: tuple[PromptArgument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceOffer:
+    """A resource, or a template of some."""
+
+    uri: str
+    name: str = ""
+    description: str = ""
+    media_type: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """All that a server offers."""
+
+    title: str = ""
+    """Its own name and version; empty when it didn't say."""
+    instructions: str = ""
+    """What it wants a model to know before it uses any of this."""
+    tools: tuple[ToolOffer, ...] = ()
+    prompts: tuple[PromptOffer, ...] = ()
+    resources: tuple[ResourceOffer, ...] = ()
+    templates: tuple[ResourceOffer, ...] = ()
