@@ -48,6 +48,7 @@ SCREEN_KEYS = (
     Key("approvals.expand", "ctrl+o", "expand_approval", "show the approval full screen, or small again"),
     Key("panes.todo", "ctrl+t", "toggle_pane('todo')", "todo list"),
     Key("panes.tools", "ctrl+l", "toggle_pane('tools')", "tool calls"),
+    Key("panes.timeline", "f3,alt+t", "toggle_pane('timeline')", "timeline: go back, undo, branches"),
     Key("transcript.page_up", "pageup", "page(-1)", "scroll the conversation up"),
     Key("transcript.page_down", "pagedown", "page(1)", "scroll the conversation down"),
     Key("transcript.top", "ctrl+home", "scroll_top", "start of the conversation"),
@@ -87,6 +88,64 @@ TOOLS_KEYS = (
     Key("tools.last", "end,G", "move(1000)", "last"),
     Key("tools.open", "enter,o", "open", "arguments and output in full"),
     Key("tools.leave", "escape", "leave", "back to the prompt"),
+)
+
+TIMELINE_TREE_KEYS = (
+    Key("timeline.up", "up,k", "move(-1)", "up: newer"),
+    Key("timeline.down", "down,j", "move(1)", "down: older"),
+    Key("timeline.page_up", "pageup", "page(-1)", "a page up"),
+    Key("timeline.page_down", "pagedown", "page(1)", "a page down"),
+    Key("timeline.now", "home,g", "edge(-1)", "now"),
+    Key("timeline.oldest", "end,G", "edge(1)", "the beginning"),
+    Key("timeline.open", "right,l", "fold(True)", "open a turn or a branch"),
+    Key("timeline.close", "left,h", "fold(False)", "close it, or go out of it"),
+)
+
+TIMELINE_KEYS = (
+    Key("timeline.back", "enter", "ask('back')", "go back to before this; shows first what would change"),
+    Key("timeline.preview", "space", "ask('preview')", "what has changed between here and now"),
+    Key("timeline.conversation", "c", "ask('conversation')", "take back the conversation only"),
+    Key("timeline.files", "f", "ask('files')", "take back the files only"),
+    Key("timeline.turn", "t", "ask('turn')", "take back only what this one turn did to files"),
+    Key("timeline.undo", "u", "ask('undo')", "undo the last jump"),
+    Key("timeline.redo", "U", "ask('redo')", "redo it"),
+    Key("timeline.switch", "b", "ask('switch')", "go on with this branch"),
+    Key("timeline.look", "o", "ask('look')", "read what was said on this branch"),
+    Key("timeline.fork", "F", "ask('fork')", "make a new session from here"),
+    Key("timeline.compare", "d", "ask('compare')", "mark this, then another: the difference"),
+    Key("timeline.mail", "m", "ask('mail')", "D-Mail: go back and leave the model a note"),
+    Key("timeline.name", "n", "ask('name')", "name this"),
+    Key("timeline.filter", "slash", "ask('filter')", "filter by text, file or tool"),
+    Key("timeline.leave", "escape", "ask('leave')", "back to the prompt"),
+)
+
+FILES_KEYS = (
+    Key("files.up", "up,k", "move(-1)", "the file before"),
+    Key("files.down", "down,j", "move(1)", "the next file"),
+    Key("files.first", "home,g", "move(-100000)", "the first file"),
+    Key("files.last", "end,G", "move(100000)", "the last file"),
+    Key("files.scroll_up", "shift+up,K", "scroll_diff(-1)", "scroll its diff up"),
+    Key("files.scroll_down", "shift+down,J", "scroll_diff(1)", "scroll its diff down"),
+    Key("files.page_up", "pageup,ctrl+u", "page_diff(-1)", "a page of the diff up"),
+    Key("files.page_down", "pagedown,ctrl+d", "page_diff(1)", "a page of the diff down"),
+    Key("files.copy", "y", "copy", "copy its diff"),
+    Key("files.close", "escape,ctrl+c", "close", "close; nothing changes", priority=True),
+)
+
+PLAN_KEYS = (
+    Key("plan.go", "enter", "go", "do it"),
+    Key("plan.tick", "space", "tick", "do this file, or leave it as it is"),
+    Key("plan.tick_all", "a", "tick_all", "all files, or none"),
+    Key("plan.both", "b", "use('both')", "conversation and files"),
+    Key("plan.conversation", "c", "use('conversation')", "the conversation only"),
+    Key("plan.files", "f", "use('files')", "the files only"),
+    Key("plan.turn", "t", "use('turn')", "only what this one turn did to files"),
+    Key("plan.note", "m", "write_note", "leave the model a note there"),
+)
+
+BRANCH_KEYS = (
+    Key("branch.switch", "b", "switch", "go on with this branch", priority=True),
+    Key("branch.close", "escape,q,ctrl+c", "close", "close", priority=True),
 )
 
 PAGER_KEYS = (
@@ -153,11 +212,29 @@ APPROVAL_KEYS = (
     Key("approvals.always", "p", "answer('always')", "always allow"),
     Key("approvals.no", "n", "answer('no')", "refuse"),
     Key("approvals.feedback", "f", "answer('feedback')", "refuse and say what to do instead"),
+    Key("approvals.edit", "e", "answer('edit')", "change what is proposed in your editor"),
+    Key("approvals.review", "r", "review", "review everything that is asked, together"),
+    Key("approvals.layout", "s", "layout", "diff side by side, or in one column"),
     Key("approvals.left", "left,shift+tab", "move(-1)", "choice to the left"),
     Key("approvals.right", "right,tab", "move(1)", "choice to the right"),
     Key("approvals.choose", "enter,space", "choose", "take the marked choice"),
     Key("approvals.up", "up,k", "scroll(-1)", "scroll up"),
     Key("approvals.down", "down,j", "scroll(1)", "scroll down"),
+)
+
+REVIEW_KEYS = (
+    Key("review.up", "up,k", "move(-1)", "the one before"),
+    Key("review.down", "down,j", "move(1)", "the next one"),
+    Key("review.accept", "y", "decide('accept')", "accept it"),
+    Key("review.reject", "n", "decide('reject')", "reject it"),
+    Key("review.accept_all", "a", "decide_rest('accept')", "accept all that is undecided"),
+    Key("review.reject_all", "x", "decide_rest('reject')", "reject all that is undecided"),
+    Key("review.edit", "e", "edit", "change it in your editor"),
+    Key("review.layout", "s", "layout", "side by side, or in one column"),
+    Key("review.page_up", "pageup,b", "page(-1)", "a page up"),
+    Key("review.page_down", "pagedown,space", "page(1)", "a page down"),
+    Key("review.answer", "enter", "answer", "answer with what is decided"),
+    Key("review.close", "escape,q,ctrl+c", "close", "close, answering nothing", priority=True),
 )
 
 CONVERSATION_KEYS = tuple(
@@ -168,9 +245,13 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("Everywhere", APP_KEYS + SCREEN_KEYS),
     ("Prompt", PROMPT_KEYS),
     ("Approvals", APPROVAL_KEYS),
+    ("Review", REVIEW_KEYS),
     ("Questions", QUESTION_KEYS),
     ("Conversation, when it has the focus", CONVERSATION_KEYS),
     ("Tool calls", TOOLS_KEYS),
+    ("Timeline", TIMELINE_TREE_KEYS + TIMELINE_KEYS),
+    ("Plans and comparisons", FILES_KEYS + PLAN_KEYS),
+    ("A branch that is read", BRANCH_KEYS),
     ("Pager", PAGER_KEYS),
     ("Dialogs", PICKER_KEYS + HELP_KEYS),
     ("Editing", EDITING_KEYS),
@@ -184,6 +265,10 @@ _ACTIVE_TOGETHER = (
     APP_KEYS + QUESTION_KEYS,
     APP_KEYS + CONVERSATION_KEYS,
     APP_KEYS + TOOLS_KEYS,
+    APP_KEYS + TIMELINE_TREE_KEYS + TIMELINE_KEYS,
+    APP_KEYS + FILES_KEYS + PLAN_KEYS,
+    BRANCH_KEYS,
+    REVIEW_KEYS,
     PAGER_KEYS,
     PICKER_KEYS,
     HELP_KEYS,

@@ -49,6 +49,11 @@ class LineView(ScrollView, can_focus=False):
         self.scroll_to(y=0, animate=False)
         self.refresh(layout=True)
 
+    def redraw(self) -> None:
+        """Draw the same again, for what it depends on besides the width has changed."""
+        self._width = 0
+        self.refresh(layout=True)
+
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Every line; whoever holds the view limits it."""
         self._lay_out(width)

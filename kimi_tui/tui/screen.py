@@ -48,7 +48,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     BINDINGS = bindings(SCREEN_KEYS)
     AUTO_FOCUS = "PromptEditor"
-    HORIZONTAL_BREAKPOINTS = [(0, "-cramped"), (40, "-roomy")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-cramped"), (40, "-narrow"), (70, "-roomy")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (10, "-low"), (20, "-tall")]  # noqa: RUF012
 
     state: reactive[ScreenState] = reactive(ScreenState())
@@ -137,7 +137,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         for message in batch:
             state = apply(state, message, now=now)
         self.state = state
-        self.furnished.workbench.show(batch)
+        self.furnished.show(batch)
         if any(isinstance(message, TurnEnd) for message in batch) and not state.replaying:
             self._talk.turn_ended()
             self._read_branch()
@@ -267,9 +267,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Search the conversation."""
         await self.furnished.workbench.open_search()
 
-    def action_toggle_pane(self, name: Literal["todo", "tools"]) -> None:
+    def action_toggle_pane(self, name: Literal["todo", "tools", "timeline"]) -> None:
         """Show or hide a pane."""
-        self.furnished.workbench.toggle_pane(name)
+        self.furnished.toggle_pane(name)
 
     def action_help(self) -> None:
         """Open the help."""

@@ -6,14 +6,17 @@ It is put on the screen after the first frame, so that nothing it needs is impor
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from textual import getters, on
+from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.reactive import reactive
+from textual.widget import Widget
 
+from kimi_tui.tui.approvals.editing import edited_proposal
 from kimi_tui.tui.approvals.panel import GRACE_S, ApprovalPanel
 from kimi_tui.tui.approvals.questions import QuestionPanel
+from kimi_tui.tui.approvals.review import Review
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.panes.search import SearchLine
@@ -23,8 +26,8 @@ from kimi_tui.tui.panes.welcome import Welcome
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.events import Notification, TurnBegin
-from kimi_tui.wire.requests import Answer, QuestionRequest
+from kimi_tui.wire.events import ApprovalResponse, Notification, TurnBegin
+from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
 
 WIDE = 100
 """Columns from which on panes have a place beside the conversation."""
@@ -85,6 +88,8 @@ class Workbench(Vertical):
         if bool(old.todo) != bool(state.todo):
             self.arrange_panes()
         self._show_questions()
+        if old.requests != state.requests and isinstance(self.app.screen, Review):
+            self.app.screen.keep({request.id for request in state.requests})
         if state.requests and state.requests[:1] != old.requests[:1]:
             self.offer_panel()
 
@@ -120,6 +125,22 @@ class Workbench(Vertical):
                 self.post_message(self.Left())
             self._questions.remove()
             self._questions = None
+
+    @on(ApprovalPanel.EditWanted)
+    @work(group="edit", exclusive=True)
+    async def _edit_proposal(self, event: ApprovalPanel.EditWanted) -> None:
+        if (text := await edited_proposal(self.app, event.request)) is not None:
+            await self.panel.take_edit(event.request.id, text)
+
+    @on(ApprovalPanel.ReviewWanted)
+    def _review(self) -> None:
+        asked = [request for request in self.state.requests if isinstance(request, ApprovalRequest)]
+        review = Review(asked, names=self._names, edit=lambda request: edited_proposal(self.app, request))
+        self.app.push_screen(review, self._reviewed)
+
+    def _reviewed(self, answers: tuple[ApprovalResponse, ...] | None) -> None:
+        for answer in answers or ():
+            self._answer(answer)
 
     @on(ApprovalPanel.Answered)
     @on(QuestionPanel.Answered)
@@ -227,6 +248,29 @@ class Workbench(Vertical):
             self.query_one(ToolsPane).focus()
         elif not shown:
             self.post_message(self.Left())
+
+    def show_timeline(self, pane: Widget | None) -> None:
+        """Put the timeline left of the conversation; None hides it."""
+        if pane is not None and not pane.is_attached:
+            self.query_one("#body").mount(pane, before="#conversation")
+        self.set_class(pane is not None, "-show-timeline")
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether panes lie over the conversation."""
+        return self.has_class("-over")
+
+    def look_back(self, checkpoint_id: int | None) -> None:
+        """Show where a checkpoint stands in the conversation; None goes back to where it was."""
+        self.transcript.look_back(checkpoint_id)
+
+    def leave(self) -> None:
+        """Give the keyboard back to the prompt."""
+        self.post_message(self.Left())
+
+    @on(Transcript.CommandWanted)
+    async def _command_wanted(self, event: Transcript.CommandWanted) -> None:
+        await self.app.run_action(f"screen.command('{event.name}')", self)
 
     def arrange_panes(self) -> None:
         """Show the panes that were asked for; on a wide terminal also the todo list when there is one."""

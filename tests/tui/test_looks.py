@@ -33,7 +33,7 @@ from kimi_tui.wire.events import (
     TurnBegin,
     TurnEnd,
 )
-from kimi_tui.wire.requests import ApprovalRequest, Question, QuestionOption, QuestionRequest
+from kimi_tui.wire.requests import ApprovalRequest, Proposal, Question, QuestionOption, QuestionRequest
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
 
 OLD = "def validate(form):\n    return form.user.ok\n"
@@ -86,6 +86,34 @@ CHINESE: tuple[Outgoing, ...] = (
 EDIT = ApprovalRequest(
     "r1", "c2", "EditFile", "edit file", "edit src/auth.py", display=(DIFF,), rule="Edit(./src/auth.py)"
 )
+WIDE_EDIT = ApprovalRequest(
+    "r3",
+    "c2",
+    "EditFile",
+    "edit file",
+    "edit src/form.py",
+    (
+        DiffBlock(
+            "src/form.py",
+            "def save(form, session):\n    if form.user.ok:\n        return store(form)\n    return None\n",
+            "def save(form, session):\n    # 没有用户不保存\n    if form.user is not None and form.user.ok:\n"
+            "        return store(form, session)\n    return None\n",
+            8,
+            8,
+        ),
+    ),
+    rule="Edit(./src/form.py)",
+    proposal=Proposal("", "form.py"),
+)
+CREATED = ApprovalRequest(
+    "r4",
+    "c2",
+    "WriteFile",
+    "edit file",
+    "create 新文件.py",
+    (DiffBlock("docs/新文件.py", "", "print('你好，世界')\n"),),
+    rule="Edit(./docs/*)",
+)
 DANGER = ApprovalRequest(
     "r2",
     "c2",
@@ -107,6 +135,8 @@ QUESTION = QuestionRequest(
     ),
 )
 
+LATER = "later"
+"""Among keys: a second passes."""
 Act = Callable[[Pilot[None]], Awaitable[None]]
 
 
@@ -120,6 +150,7 @@ def app_showing(
 ) -> tuple[KimiTuiApp, Act]:
     """An app, and what brings it to where its picture is taken."""
     wire = Wire()
+    clock = FakeClock()
     last_shown = asyncio.Event()
 
     async def engine() -> None:
@@ -142,7 +173,7 @@ def app_showing(
             reduced_motion=True,
             version="1.0",
             clipboard=FakeClipboard(),
-            clock=FakeClock(),
+            clock=clock,
         ),
     )
 
@@ -155,6 +186,9 @@ def app_showing(
         await settled(pilot)
         screen.furnished.workbench.transcript.flush()
         for key in keys:
+            if key == LATER:
+                clock.now += 1
+                continue
             await pilot.press(key)
             await settled(pilot)
 
@@ -209,6 +243,19 @@ def test_a_chinese_conversation(looks: Looks, theme: str) -> None:
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (120, 40)], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_an_edit_that_waits(looks: Looks, theme: str, size: tuple[int, int]) -> None:
     assert looks(*TURN, EDIT, size=size, theme=theme, keys=("f2",))
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_an_edit_in_two_columns(looks: Looks, theme: str) -> None:
+    assert looks(*TURN, WIDE_EDIT, size=(160, 40), theme=theme, keys=("f2",))
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (140, 40)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_step_that_is_reviewed(looks: Looks, theme: str, size: tuple[int, int]) -> None:
+    assert looks(
+        *TURN, WIDE_EDIT, EDIT, DANGER, CREATED, size=size, theme=theme, keys=("f2", LATER, "r", "y", "n")
+    )
 
 
 def test_an_edit_over_the_whole_conversation(looks: Looks) -> None:

@@ -6,15 +6,15 @@ from typing import Literal
 from kimi_tui.wire.events import ApprovalAnswer
 from kimi_tui.wire.requests import ApprovalRequest
 
-ChoiceId = Literal["once", "session", "always", "no", "feedback"]
+ChoiceId = Literal["once", "session", "always", "no", "feedback", "edit"]
 
 RESPONSES: dict[ChoiceId, ApprovalAnswer] = {
     "once": "approve",
     "session": "approve_for_session",
     "always": "approve_always",
     "no": "reject",
-    "feedback": "reject",
 }
+"""What is answered at once; the other choices ask for more first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +33,29 @@ CHOICES = (
     AnswerChoice("always", "approvals.always", "always", "Write a rule that lets this kind run always"),
     AnswerChoice("no", "approvals.no", "no", "Refuse, and end the turn"),
     AnswerChoice("feedback", "approvals.feedback", "no, and say", "Refuse, and say what to do instead"),
+    AnswerChoice("edit", "approvals.edit", "edit", "Change what is proposed in your editor, then decide"),
 )
 
 
-def choices_for(request: ApprovalRequest) -> tuple[AnswerChoice, ...]:
-    """What can be answered; grants beyond this once only where a rule can say what they cover."""
-    if request.rule is None:
-        return tuple(choice for choice in CHOICES if choice.id not in ("session", "always"))
-    return CHOICES
+def choices_for(request: ApprovalRequest, *, is_edited: bool = False) -> tuple[AnswerChoice, ...]:
+    """What can be answered.
+
+    Grants beyond this once only where a rule can say what they cover, and not for what the user made of it.
+    """
+    left_out: set[ChoiceId] = set()
+    if request.rule is None or is_edited:
+        left_out |= {"session", "always"}
+    if request.proposal is None:
+        left_out.add("edit")
+    return tuple(choice for choice in CHOICES if choice.id not in left_out)
 
 
-def question_of(request: ApprovalRequest) -> str:
+def question_of(request: ApprovalRequest, *, is_edited: bool = False) -> str:
     """What is asked, in a sentence."""
     act = request.action
     for noun in ("command", "file"):
         act = act.replace(f" {noun}", f" a {noun}", 1)
-    return f"Allow {request.sender} to {act}?"
+    return f"Allow {request.sender} to {act}{', as you changed it' if is_edited else ''}?"
 
 
 def source_of(request: ApprovalRequest) -> str:

@@ -6,12 +6,16 @@ from kimi_tui.tui.markdown.line import BLANK, Line, Span, ink
 from kimi_tui.tui.markdown.syntax import highlight
 from kimi_tui.tui.markdown.wrap import chop, wrap
 from kimi_tui.tui.transcript.diff import Diff
+from kimi_tui.tui.transcript.side_by_side import WIDE, reads_well_side_by_side, side_by_side
 from kimi_tui.wire.display import BriefBlock, DiffBlock, DisplayBlock, ShellBlock
 from kimi_tui.wire.requests import ApprovalRequest
 
 
 class RequestBody(LineView):
     """The request in full; as long as it may be, only what is in sight is painted."""
+
+    beside: bool | None = None
+    """Whether diffs have two columns; None where the width decides."""
 
     def show_request(self, request: ApprovalRequest) -> None:
         """Show that request from its top."""
@@ -20,13 +24,41 @@ class RequestBody(LineView):
         }
 
         def draw(width: int) -> list[Line]:
+            beside = width >= WIDE if self.beside is None else self.beside
             lines: list[Line] = []
             for index, block in enumerate(request.display):
-                drawn = _diff(diffs[index], width) if index in diffs else _block(block, width)
+                drawn = _diff(diffs[index], width, beside=beside) if index in diffs else _block(block, width)
                 lines += [BLANK, *drawn] if lines and drawn else drawn
             return lines or _text(request.description, width)
 
         self.show(draw)
+
+    def toggle_layout(self) -> None:
+        """Diffs in two columns instead of one, or the other way round."""
+        beside = self.content_size.width >= WIDE if self.beside is None else self.beside
+        self.beside = not beside
+        self.redraw()
+
+
+def changes_of(request: ApprovalRequest) -> str:
+    """How many lines would change, such as `+4 −1`; empty when none or when nobody counted."""
+    diffs = [Diff(block) for block in request.display if isinstance(block, DiffBlock)]
+    if not diffs or any(diff.is_summary for diff in diffs):
+        return ""
+    return f"+{sum(diff.added for diff in diffs)} −{sum(diff.removed for diff in diffs)}"
+
+
+def subject_of(request: ApprovalRequest) -> str:
+    """What it is about, on one line: the file, the command, or else the description."""
+    for block in request.display:
+        match block:
+            case DiffBlock(path=path):
+                return plain_line(path)
+            case ShellBlock(command=command):
+                return plain_line(command)
+            case _:
+                continue
+    return plain_line(request.description)
 
 
 def _block(block: DisplayBlock, width: int) -> list[Line]:
@@ -49,10 +81,12 @@ def _command(command: str, language: str, width: int) -> list[Line]:
     return lines
 
 
-def _diff(diff: Diff, width: int) -> list[Line]:
+def _diff(diff: Diff, width: int, *, beside: bool) -> list[Line]:
     head: list[Span] = [(plain_line(diff.path), ink("strong"))]
     if not diff.is_summary:
         head += [(f"  +{diff.added}", ink("done")), (f" −{diff.removed}", ink("failed"))]
+    if beside and reads_well_side_by_side(diff):
+        return [*wrap(head, width), *side_by_side(diff, width)]
     return [*wrap(head, width), *diff.lines(width)]
 
 

@@ -21,6 +21,8 @@ from kimi_tui.tui.approvals.answers import (
     source_of,
 )
 from kimi_tui.tui.approvals.body import RequestBody
+from kimi_tui.tui.approvals.edits import with_edit
+from kimi_tui.tui.buttons import ActionButton
 from kimi_tui.tui.keys import APPROVAL_KEYS, KeyNames, bindings
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.display import ShellBlock
@@ -67,6 +69,8 @@ class ApprovalPanel(Vertical, can_focus=True):
     ApprovalPanel Static { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     ApprovalPanel #approval-question { width: 1fr; }
     ApprovalPanel #approval-source { width: auto; max-width: 50%; }
+    ApprovalPanel #approval-review { display: none; margin-left: 1; }
+    ApprovalPanel.-several #approval-review { display: block; }
     ApprovalPanel RequestBody { height: auto; min-height: 1; }
     """
     BINDINGS = bindings(APPROVAL_KEYS)
@@ -84,6 +88,15 @@ class ApprovalPanel(Vertical, can_focus=True):
 
         response: ApprovalResponse
 
+    @dataclass
+    class EditWanted(Message):
+        """The user wants to change what is proposed; `take_edit` gets the outcome."""
+
+        request: ApprovalRequest
+
+    class ReviewWanted(Message):
+        """The user wants to look at all that is asked, together."""
+
     class Left(Message):
         """The panel needs the keyboard no more."""
 
@@ -92,6 +105,8 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._names = names
         self._clock = clock
         self._shown: ApprovalRequest | None = None
+        self._edited: str | None = None
+        """What the user made of the proposal that is shown."""
         self._shown_at = 0.0
         self._focused_at = 0.0
         self._choices: tuple[AnswerChoice, ...] = ()
@@ -102,6 +117,9 @@ class ApprovalPanel(Vertical, can_focus=True):
         with Horizontal():
             yield Static(id="approval-question", markup=False)
             yield Static(id="approval-source", markup=False)
+            yield ActionButton(
+                self._names.first("approvals.review"), "review all", "review", id="approval-review"
+            )
         yield RequestBody()
         yield Static(id="approval-danger", markup=False)
         yield Static(id="approval-rule", markup=False)
@@ -111,8 +129,9 @@ class ApprovalPanel(Vertical, can_focus=True):
         """Take at most `rows`: the body scrolls, and the choices are always in sight."""
         self._rows = rows
         rule = self.query_one("#approval-rule", Static)
-        rule.display = self._shown is not None and self._shown.rule is not None and rows >= _ROWS_FOR_RULE
-        danger = self._shown is not None and bool(danger_of(self._shown))
+        shown = self._as_edited(self._shown) if self._shown is not None else None
+        rule.display = shown is not None and shown.rule is not None and rows >= _ROWS_FOR_RULE
+        danger = shown is not None and bool(danger_of(shown))
         others = 2 + danger + rule.display + self.gutter.height
         self.body.styles.max_height = max(rows - others, 1)
 
@@ -131,9 +150,10 @@ class ApprovalPanel(Vertical, can_focus=True):
         head = state.requests[0] if state.requests else None
         first = head if isinstance(head, ApprovalRequest) else None
         if first is not self._shown:
-            self._shown, self._shown_at = first, self._clock()
+            self._shown, self._shown_at, self._edited = first, self._clock(), None
             await self._show(first)
         if first is not None:
+            self.set_class(self._several(state), "-several")
             count = f" · 1 of {len(state.requests)}" if len(state.requests) > 1 else ""
             source = self.query_one("#approval-source", Static)
             source.update(f"from {plain_line(source_of(first))}{count}")
@@ -147,7 +167,9 @@ class ApprovalPanel(Vertical, can_focus=True):
             return
         danger = danger_of(request)
         self.set_class(bool(danger), "-dangerous")
-        self.query_one("#approval-question", Static).update(plain_line(question_of(request)))
+        is_edited = self._edited is not None
+        question = question_of(request, is_edited=is_edited)
+        self.query_one("#approval-question", Static).update(plain_line(question))
         line = self.query_one("#approval-danger", Static)
         line.update(f"⚠ {danger}")
         line.display = bool(danger)
@@ -156,7 +178,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         )
         self.body.show_request(request)
         self.fit(self._rows)
-        self._choices = choices_for(request)
+        self._choices = choices_for(request, is_edited=is_edited)
         self.marked = 0
         await self._show_choices()
 
@@ -184,7 +206,9 @@ class ApprovalPanel(Vertical, can_focus=True):
         """A choice that is not offered has no key; in the feedback's input no choice has."""
         if action == "answer":
             return any(choice.id == parameters[0] for choice in self._choices) and not self._writing
-        if action in ("move", "choose", "scroll"):
+        if action == "review":
+            return self._several(self.state) and not self._writing
+        if action in ("move", "choose", "scroll", "layout"):
             return not self._writing
         return super().check_action(action, parameters)
 
@@ -206,6 +230,15 @@ class ApprovalPanel(Vertical, can_focus=True):
         """Scroll what would happen."""
         self.body.scroll_relative(y=lines, animate=False)
 
+    def action_layout(self) -> None:
+        """Show diffs in two columns instead of one, or the other way round."""
+        self.body.toggle_layout()
+
+    def action_review(self) -> None:
+        """Look at all that is asked, together."""
+        if self.ready:
+            self.post_message(self.ReviewWanted())
+
     def action_page(self, pages: int) -> None:
         """Scroll by what is in sight."""
         self.body.scroll_relative(y=pages * max(self.body.size.height - 1, 1), animate=False)
@@ -226,8 +259,24 @@ class ApprovalPanel(Vertical, can_focus=True):
             return
         if choice == "feedback":
             self.run_worker(self._ask_feedback(), group="feedback", exclusive=True)
-            return
-        self.post_message(self.Answered(ApprovalResponse(request.id, RESPONSES[choice])))
+        elif choice == "edit":
+            self.post_message(self.EditWanted(self._as_edited(request)))
+        else:
+            edited = self._edited if choice == "once" else None
+            self.post_message(self.Answered(ApprovalResponse(request.id, RESPONSES[choice], edited=edited)))
+
+    def _as_edited(self, request: ApprovalRequest) -> ApprovalRequest:
+        return request if self._edited is None else with_edit(request, self._edited)
+
+    async def take_edit(self, request_id: str, text: str) -> None:
+        """Show what the user made of a proposal; it is done when they say yes to that."""
+        if self._shown is not None and self._shown.id == request_id:
+            self._edited = text
+            await self._show(with_edit(self._shown, text))
+
+    @staticmethod
+    def _several(state: ScreenState) -> bool:
+        return sum(isinstance(request, ApprovalRequest) for request in state.requests) > 1
 
     # feedback
 

@@ -34,6 +34,8 @@ class DiffRow:
     """The line's in its file, from 1."""
     index: int = 0
     """The line's in the text that was compared, from 0."""
+    old_number: int = 0
+    """An unchanged line's in the old file, from 1."""
     partner: str | None = None
     """What a changed line was before, or is now."""
 
@@ -48,14 +50,14 @@ def compared(
         for tag, i1, i2, j1, j2 in group:
             if tag == "equal":
                 for j in range(j1, j2):
-                    yield DiffRow(" ", new[j], new_start + j, j)
+                    yield DiffRow(" ", new[j], new_start + j, j, old_start + i1 + j - j1)
                 continue
             for i in range(i1, i2):
                 partner = new[j1 + i - i1] if j1 + i - i1 < j2 else None
-                yield DiffRow("−", old[i], old_start + i, i, partner)
+                yield DiffRow("−", old[i], old_start + i, i, partner=partner)
             for j in range(j1, j2):
                 partner = old[i1 + j - j1] if i1 + j - j1 < i2 else None
-                yield DiffRow("+", new[j], new_start + j, j, partner)
+                yield DiffRow("+", new[j], new_start + j, j, partner=partner)
 
 
 def changed_words(text: str, other: str) -> tuple[Range, ...]:

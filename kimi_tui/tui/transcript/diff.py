@@ -51,15 +51,21 @@ class Diff:
     def lines(self, width: int, start: int = 0, end: int | None = None, *, digits: int = 0) -> list[Line]:
         """Rows `start` to `end` of the diff at `width` cells; numbers take `digits` cells, or enough."""
         digits = digits or self.digits
+        lines: list[Line] = []
+        for row, code in self.coloured(start, end):
+            lines += _drawn(row, code, digits, width)
+        return lines
+
+    def coloured(self, start: int = 0, end: int | None = None) -> list[tuple[DiffRow, Spans]]:
+        """Rows `start` to `end`, each with its text in the colours of its syntax."""
         rows = self.rows[start:end]
         language = "" if self.is_summary else language_of(self.path)
         old_code = _coloured(self._old, [row.index for row in rows if row.sign == "−"], language)
         new_code = _coloured(self._new, [row.index for row in rows if row.sign in "+ "], language)
-        lines: list[Line] = []
-        for row in rows:
-            code = (old_code if row.sign == "−" else new_code).get(row.index) or ((row.text, PLAIN),)
-            lines += _drawn(row, code, digits, width)
-        return lines
+        return [
+            (row, (old_code if row.sign == "−" else new_code).get(row.index) or ((row.text, PLAIN),))
+            for row in rows
+        ]
 
     def unified(self) -> str:
         """The diff as text, for a copy."""
@@ -126,14 +132,11 @@ def _lines_of(text: str) -> list[str]:
 def _drawn(row: DiffRow, code: Spans, digits: int, width: int) -> list[Line]:
     if row.sign == "⋯":
         return [Line(((f"{'⋯':>{digits}}", ink("diff-number")),))]
-    ground = _GROUNDS.get(row.sign)
-    fill = ink(ground) if ground else PLAIN
+    fill = ground_of(row)
     number = f"{row.number:>{digits}} " if row.number else ""
-    head: Spans = ((number, _over(ink("diff-number"), ground)), (f"{row.sign} ", fill))
+    head: Spans = ((number, _over(ink("diff-number"), row)), (f"{row.sign} ", fill))
     blank: Spans = ((" " * span_width(head), fill),)
-    grounded = [(text, _over(style, ground)) for text, style in code]
-    if row.partner is not None:
-        grounded = _marked(grounded, changed_words(row.text, row.partner), f"{ground}-word")
+    grounded = grounded_code(row, code)
     lines: list[Line] = []
     for index, spans in enumerate(chop(grounded, max(4, width - span_width(head)))):
         prefix = blank if index else head
@@ -142,7 +145,22 @@ def _drawn(row: DiffRow, code: Spans, digits: int, width: int) -> list[Line]:
     return lines
 
 
-def _over(style: Ink, ground: str | None) -> Ink:
+def ground_of(row: DiffRow) -> Ink:
+    """What a row stands on."""
+    ground = _GROUNDS.get(row.sign)
+    return ink(ground) if ground else PLAIN
+
+
+def grounded_code(row: DiffRow, code: Spans) -> list[Span]:
+    """The row's code on its ground, the words that changed marked."""
+    grounded = [(text, _over(style, row)) for text, style in code]
+    if row.partner is None:
+        return grounded
+    return _marked(grounded, changed_words(row.text, row.partner), f"{_GROUNDS[row.sign]}-word")
+
+
+def _over(style: Ink, row: DiffRow) -> Ink:
+    ground = _GROUNDS.get(row.sign)
     return style.under(ground) if ground else style
 
 

@@ -1,0 +1,187 @@
+"""The review: everything that is asked at the moment, accepted or rejected one by one, answered together."""
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Literal
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from kimi_tui.base.terminal import plain_line
+from kimi_tui.tui.approvals.answers import source_of
+from kimi_tui.tui.approvals.body import RequestBody, changes_of, subject_of
+from kimi_tui.tui.approvals.edits import with_edit
+from kimi_tui.tui.approvals.panel import danger_of
+from kimi_tui.tui.buttons import ActionButton
+from kimi_tui.tui.choices import Choice, Choices
+from kimi_tui.tui.keys import REVIEW_KEYS, KeyNames, bindings
+from kimi_tui.wire.events import ApprovalResponse
+from kimi_tui.wire.requests import ApprovalRequest
+
+Decision = Literal["accept", "reject"]
+Edit = Callable[[ApprovalRequest], Awaitable[str | None]]
+"""Lets the user change a proposal; None when they left it as it was."""
+
+REJECTED_AMONG_OTHERS = (
+    "the user reviewed the calls of this step together, and rejected this one but not all of them"
+)
+_MARKS: dict[Decision | None, str] = {"accept": "✔", "reject": "✗", None: "·"}
+
+
+class Review(ModalScreen[tuple[ApprovalResponse, ...]]):
+    """The answers to what was decided; nothing for what was left open."""
+
+    BINDINGS = bindings(REVIEW_KEYS)
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (90, "-roomy")]  # noqa: RUF012
+
+    choices = getters.query_one(Choices)
+    body = getters.query_one(RequestBody)
+
+    def __init__(self, requests: Sequence[ApprovalRequest], *, names: KeyNames, edit: Edit) -> None:
+        super().__init__()
+        self._requests = list(requests)
+        self._names = names
+        self._edit = edit
+        self._decisions: dict[str, Decision] = {}
+        self._edited: dict[str, str] = {}
+
+    def compose(self) -> ComposeResult:
+        """The list, what the marked one would do, and the ways to go on."""
+        name = self._names.first
+        with Vertical(classes="dialog"):
+            yield Static("Review", classes="dialog-title", markup=False)
+            with Horizontal(id="review-both"):
+                yield Choices()
+                with Vertical(id="review-one"):
+                    yield Static(id="review-head", markup=False)
+                    yield RequestBody()
+            with Horizontal(id="review-actions"):
+                yield ActionButton(name("review.accept"), "accept", "decide('accept')")
+                yield ActionButton(name("review.reject"), "reject", "decide('reject')")
+                yield ActionButton(name("review.accept_all"), "accept the rest", "decide_rest('accept')")
+                yield ActionButton(name("review.edit"), "edit", "edit")
+                yield ActionButton(name("review.answer"), "answer", "answer", id="review-answer")
+            yield Static(id="review-hint", classes="dialog-hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Show the first."""
+        self._show(0)
+
+    def keep(self, open_ids: Collection[str]) -> None:
+        """Forget what needs no answer any more; close when nothing is left."""
+        kept = [request for request in self._requests if request.id in open_ids]
+        if not kept:
+            self.dismiss(())
+        elif len(kept) < len(self._requests):
+            at = min(self.choices.marked, len(kept) - 1)
+            self._requests = kept
+            self._show(at)
+
+    @property
+    def _marked(self) -> ApprovalRequest:
+        request = self._requests[self.choices.marked]
+        edited = self._edited.get(request.id)
+        return request if edited is None else with_edit(request, edited)
+
+    def _show(self, at: int) -> None:
+        self.choices.show([self._line(request) for request in self._requests])
+        self.choices.marked = at
+        self._show_marked()
+        decided = sum(request.id in self._decisions for request in self._requests)
+        left = len(self._requests) - decided
+        rest = f"; {left} stay open" if left else ""
+        self.query_one("#review-hint", Static).update(
+            f"{self._names.first('review.answer')} answers the {decided} that are decided{rest}"
+            f" · space b scroll · {self._names.first('review.layout')} columns · esc closes"
+            if decided
+            else "Nothing is decided yet · space b scroll · "
+            f"{self._names.first('review.layout')} columns · esc closes"
+        )
+
+    def _line(self, request: ApprovalRequest) -> Choice:
+        mark = _MARKS[self._decisions.get(request.id)]
+        edited = " (yours)" if request.id in self._edited else ""
+        note = changes_of(with_edit(request, self._edited[request.id]) if edited else request)
+        return Choice(value=request.id, label=f"{mark} {subject_of(request)}{edited}", note=note)
+
+    def _show_marked(self) -> None:
+        request = self._marked
+        danger = danger_of(request)
+        head = f"{plain_line(request.sender)} · from {plain_line(source_of(request))}"
+        if danger:
+            head += f" · ⚠ {danger}"
+        line = self.query_one("#review-head", Static)
+        line.update(head)
+        line.set_class(bool(danger), "-dangerous")
+        self.body.show_request(request)
+
+    # keys
+
+    def action_move(self, lines: int) -> None:
+        """Show another."""
+        self.choices.move(lines)
+        self._show_marked()
+
+    @on(Choices.Chosen)
+    def _clicked(self, event: Choices.Chosen) -> None:
+        event.stop()
+        self._show_marked()
+
+    def action_decide(self, decision: Decision) -> None:
+        """Accept or reject the marked one and go to the next that is undecided."""
+        at = self.choices.marked
+        self._decisions[self._requests[at].id] = decision
+        places = [*range(at + 1, len(self._requests)), *range(at)]
+        undecided = (place for place in places if self._requests[place].id not in self._decisions)
+        self._show(next(undecided, at))
+
+    def action_decide_rest(self, decision: Decision) -> None:
+        """Accept or reject all that is undecided."""
+        for request in self._requests:
+            self._decisions.setdefault(request.id, decision)
+        self._show(self.choices.marked)
+
+    async def action_edit(self) -> None:
+        """Change what the marked one proposes."""
+        request = self._marked
+        if request.proposal is None:
+            self.notify("This can only be accepted or rejected as it is.", severity="warning", markup=False)
+            return
+        self.run_worker(self._take_edit(request), group="edit", exclusive=True)
+
+    async def _take_edit(self, request: ApprovalRequest) -> None:
+        edited = await self._edit(request)
+        if edited is not None and any(known.id == request.id for known in self._requests):
+            self._edited[request.id] = edited
+            self._decisions.pop(request.id, None)
+            self._show(self.choices.marked)
+
+    def action_layout(self) -> None:
+        """Show diffs in two columns instead of one, or the other way round."""
+        self.body.toggle_layout()
+
+    def action_page(self, pages: int) -> None:
+        """Scroll what would be done."""
+        self.body.scroll_relative(y=pages * max(self.body.size.height - 1, 1), animate=False)
+
+    def action_answer(self) -> None:
+        """Answer what is decided."""
+        if self._decisions:
+            self.dismiss(self._answers())
+
+    def action_close(self) -> None:
+        """Answer nothing."""
+        self.dismiss(())
+
+    def _answers(self) -> tuple[ApprovalResponse, ...]:
+        decided = [(request.id, self._decisions.get(request.id)) for request in self._requests]
+        accepted = [request_id for request_id, decision in decided if decision == "accept"]
+        # A plain no would end the turn, and with it what was accepted or may still be.
+        is_last_word = not accepted and len(self._decisions) == len(self._requests)
+        why = "" if is_last_word else REJECTED_AMONG_OTHERS
+        return (
+            *(ApprovalResponse(one, "approve", edited=self._edited.get(one)) for one in accepted),
+            *(ApprovalResponse(one, "reject", why) for one, decision in decided if decision == "reject"),
+        )
