@@ -29,6 +29,7 @@ from kimi_tui.acp.running import run_acp_server
 from kimi_tui.acp.sessions import SessionWish
 from kimi_tui.base.interruption import Interruption
 from kimi_tui.base.raw_input import RawInput
+from kimi_tui.config.settings import Settings
 from kimi_tui.engine.build import open_engine
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.history.session import SessionStore
@@ -190,7 +191,11 @@ class Desk:
 
 @asynccontextmanager
 async def at_desk(
-    home: Home, *, has_model: Callable[[], bool] = lambda: True, **options: Any
+    home: Home,
+    *,
+    has_model: Callable[[], bool] = lambda: True,
+    settings: Settings | None = None,
+    **options: Any,
 ) -> AsyncIterator[Desk]:
     """An editor that is connected to a server in this process, over real pipes. The server ends well."""
 
@@ -198,7 +203,7 @@ async def at_desk(
         engine = await open_engine(
             wire,
             EngineOptions(
-                settings=home.settings(),
+                settings=settings or home.settings(),
                 share_dir=home.share_dir,
                 work_dir=wish.cwd,
                 additional_dirs=wish.additional_dirs,
