@@ -14,7 +14,6 @@ _FOREIGN_KEYS: dict[tuple[str, ...], frozenset[str]] = {
             "default_plan_mode",
             "default_yolo",
             "extra_skill_dirs",
-            "hooks",
             "mcp",
             "merge_all_available_skills",
             "notifications",

@@ -1,8 +1,9 @@
 """Reading the settings: which places, and what wins (`specs/cli.md`, Configuration).
 
 Later wins: built-in, the share dir's config, the project's, the environment, `--config-file`, `--config`. A
-file named by `--config-file` is read in place of the first two. Permission rules add up instead: no place can
-drop a rule of another. Reading costs no pydantic, so it can happen before the first frame; validating does.
+file named by `--config-file` is read in place of the first two. Permission rules and hooks add up instead: no
+place can drop those of another. Reading costs no pydantic, so it can happen before the first frame; to
+validate does.
 """
 
 import os
@@ -108,11 +109,15 @@ def _laid_over(lower: dict[str, Any], upper: dict[str, Any], path: tuple[str, ..
         below = lower.get(key)
         if isinstance(value, dict) and isinstance(below, dict):
             result[key] = _laid_over(below, value, (*path, key))
-        elif path == ("permissions",) and isinstance(value, list) and isinstance(below, list):
-            result[key] = [*below, *(rule for rule in value if rule not in below)]
+        elif _adds_up(path, key) and isinstance(value, list) and isinstance(below, list):
+            result[key] = [*below, *(item for item in value if item not in below)]
         else:
             result[key] = value
     return result
+
+
+def _adds_up(path: tuple[str, ...], key: str) -> bool:
+    return path == ("permissions",) or (path == () and key == "hooks")
 
 
 def _dotted(table: dict[str, Any], prefix: str) -> dict[str, Any]:

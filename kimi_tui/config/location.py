@@ -1,6 +1,7 @@
 """Where in a config's text a key stands. Only errors ask, so it is looked for when one is told."""
 
 import tomllib
+from collections import Counter
 from typing import Any
 
 from kimi_tui.config.source import Source
@@ -18,6 +19,7 @@ def line_of(source: Source, key: KeyPath) -> int | None:
 def _toml_line(text: str, key: KeyPath) -> int | None:
     found, depth = None, 0
     table: KeyPath = ()
+    arrays: Counter[KeyPath] = Counter()
     in_string = False
     for number, line in enumerate(text.splitlines(), 1):
         starts_inside = in_string
@@ -25,7 +27,11 @@ def _toml_line(text: str, key: KeyPath) -> int | None:
         if starts_inside:
             continue
         stripped = line.strip()
-        if stripped.startswith("["):
+        if stripped.startswith("[["):
+            array = _single_path(stripped)
+            here = table = (*array, arrays[array])
+            arrays[array] += 1
+        elif stripped.startswith("["):
             here = table = _single_path(stripped)
         elif "=" in stripped and not stripped.startswith("#"):
             here = table + _assigned_path(stripped)

@@ -71,8 +71,8 @@ def shown_value(key: KeyPath, value: Any) -> str:
 def _problem(details: ErrorDetails, sources: Sequence[Source]) -> Problem:
     key: KeyPath = details["loc"]
     missing = details["type"] == "missing"
-    source = _source_of(key[:-1] if missing else key, sources)
-    place = _place(source, key)
+    source, key_there = _source_of(key[:-1] if missing else key, sources)
+    place = _place(source, (*key_there, key[-1]) if missing else key_there)
     dotted = ".".join(str(part) for part in key)
     if missing:
         return Problem(f"{place}: {dotted} is missing.", f"Add a line `{key[-1]} = …` to that table.")
@@ -90,9 +90,20 @@ def _place(source: Source | None, key: KeyPath) -> str:
     return f"{source.name}, line {line}" if line else source.name
 
 
-def _source_of(key: KeyPath, sources: Sequence[Source]) -> Source | None:
-    """The strongest source that has `key`, since its value is the one that was validated."""
-    return next((source for source in reversed(sources) if _holds(source.data, key)), None)
+def _source_of(key: KeyPath, sources: Sequence[Source]) -> tuple[Source | None, KeyPath]:
+    """The strongest source that has `key`, since its value is the one that was validated; and its key there.
+
+    Hooks of all sources add up, so that theirs are counted through.
+    """
+    if key[:1] == ("hooks",) and len(key) > 1 and isinstance(key[1], int):
+        position = key[1]
+        for source in sources:
+            hooks = source.data.get("hooks")
+            n_hooks = len(hooks) if isinstance(hooks, list) else 0
+            if position < n_hooks:
+                return source, ("hooks", position, *key[2:])
+            position -= n_hooks
+    return next((source for source in reversed(sources) if _holds(source.data, key)), None), key
 
 
 def _holds(data: Any, key: KeyPath) -> bool:
@@ -145,7 +156,11 @@ def known_keys(table: KeyPath) -> list[str]:
     """The keys that the table at `table` may have; empty when it takes any or isn't one."""
     shape: Any = Settings
     for part in table:
-        shape = _field_types(shape).get(str(part), _value_type(shape))
+        shape = (
+            _item_type(shape)
+            if isinstance(part, int)
+            else _field_types(shape).get(str(part), _value_type(shape))
+        )
     return list(_field_types(shape))
 
 
@@ -166,6 +181,12 @@ def _field_types(shape: Any) -> dict[str, Any]:
     if is_dataclass(shape):
         return {item.name: item.type for item in fields(shape)}
     return {}
+
+
+def _item_type(shape: Any) -> Any:
+    """The items' type of a `tuple[…, ...]`."""
+    arguments = get_args(shape)
+    return arguments[0] if arguments else None
 
 
 def _value_type(shape: Any) -> Any:

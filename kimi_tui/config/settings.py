@@ -1,9 +1,11 @@
 """The settings, validated: one model a table of the config file (`specs/cli.md`, Configuration)."""
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
+from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.config.appearance import UI as UI
 from kimi_tui.config.appearance import Theme
 
@@ -114,6 +116,25 @@ class Permissions(_Table):
     deny: tuple[str, ...] = ()
 
 
+def _regular_expression(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"it is no regular expression: {error}") from error
+    return value
+
+
+class Hook(_Table):
+    """A command that is run at a moment of a session and may object. Those of all config files add up."""
+
+    event: HookEventName
+    matcher: Annotated[str, AfterValidator(_regular_expression)] = ""
+    """What the event must be about, such as `Bash|WriteFile`; empty for anything."""
+    command: str = Field(min_length=1)
+    timeout: float = Field(30, gt=0, le=600)
+    """Seconds."""
+
+
 class MoonshotSearch(_Table):
     """Moonshot's search service; without a key, public search engines are asked instead."""
 
@@ -149,6 +170,7 @@ class Settings(_Table):
     compaction: Compaction = Compaction()
     checkpoints: Checkpoints = Checkpoints()
     permissions: Permissions = Permissions()
+    hooks: tuple[Hook, ...] = ()
     services: Services = Services()
     web: Web = Web()
     keymap: dict[str, str] = {}

@@ -14,11 +14,13 @@ from kimi_tui.base.errors import SessionError
 from kimi_tui.compaction.trigger import Trigger
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
+from kimi_tui.engine.hooks_command import hooks_command
 from kimi_tui.engine.injection import Collaborators
 from kimi_tui.engine.models import Models, ModelWish
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.rules import starting_rules
 from kimi_tui.engine.session_files import SessionFiles
+from kimi_tui.engine.session_hooks import session_hooks
 from kimi_tui.engine.strategy import named_strategy
 from kimi_tui.engine.telling import Telling
 from kimi_tui.engine.time_travel import TimeTravel
@@ -28,6 +30,7 @@ from kimi_tui.engine.web import new_fetcher, search_service
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.manifest import is_manifest
+from kimi_tui.hooks.hooks import Firing
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
@@ -97,6 +100,7 @@ async def _assemble(
         rules=starting_rules(settings.permissions, session.state.grants, workspace),
         keeper=SessionGrants(session, share_dir=options.share_dir),
     )
+    hooks = session_hooks(settings.hooks, session, wire)
     todos = SessionTodos(session, wire)
     dmailbox = DMailbox()
     shell = Shell()
@@ -104,6 +108,7 @@ async def _assemble(
     collaborators: Collaborators = {
         Workspace: workspace,
         Approval: approval,
+        Firing: hooks,
         TodoStore: todos,
         DMailbox: dmailbox,
         FileLedger: FileLedger(),
@@ -140,6 +145,10 @@ async def _assemble(
         send=wire.send,
         file_states=files,
         compaction=_compaction(options, todos, collaborators),
+        hooks=hooks,
+    )
+    telling = Telling(
+        send=wire.send, session=session, context=context, agent=agent, behaviour=behaviour, models=models
     )
     return Engine(
         wire=wire,
@@ -152,14 +161,9 @@ async def _assemble(
         models=models,
         files=files,
         time_travel=TimeTravel(session=session, context=context, files=files, send=wire.send),
-        telling=Telling(
-            send=wire.send,
-            session=session,
-            context=context,
-            agent=agent,
-            behaviour=behaviour,
-            models=models,
-        ),
+        telling=telling,
+        hooks=hooks,
+        commands=(hooks_command(hooks, telling),),
         additional_dirs=workspace.additional_dirs,
         max_time_s=options.max_time_s,
         resources=resources.pop_all(),

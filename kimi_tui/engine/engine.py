@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, assert_never
@@ -14,8 +14,9 @@ from kimi_tui.engine.client_tools import client_tools
 from kimi_tui.engine.models import Models
 from kimi_tui.engine.recorder import Recorder
 from kimi_tui.engine.session_files import SessionFiles
+from kimi_tui.engine.session_hooks import SessionHooks
 from kimi_tui.engine.slash import own_commands
-from kimi_tui.engine.slash_book import PromptCommand, SlashBook, SlashCommand
+from kimi_tui.engine.slash_book import AnyCommand, PromptCommand, SlashBook, SlashCommand
 from kimi_tui.engine.telling import Telling
 from kimi_tui.engine.time_travel import TimeTravel
 from kimi_tui.engine.title import Title
@@ -41,6 +42,7 @@ from kimi_tui.wire.commands import (
     SetYolo,
     Shutdown,
     Steer,
+    SubscribeHooks,
 )
 from kimi_tui.wire.events import TodoUpdate
 
@@ -64,6 +66,8 @@ class Engine:
         files: SessionFiles,
         time_travel: TimeTravel,
         telling: Telling,
+        hooks: SessionHooks,
+        commands: Sequence[AnyCommand],
         additional_dirs: Iterable[Path],
         max_time_s: float | None,
         resources: AsyncExitStack,
@@ -78,6 +82,7 @@ class Engine:
         self._models = models
         self._files = files
         self._telling = telling
+        self._hooks = hooks
         self._additional_dirs = tuple(map(str, additional_dirs))
         self._resources = resources
         self._turns = Turns(soul, send=wire.send, max_time_s=max_time_s)
@@ -90,7 +95,8 @@ class Engine:
             title=self._title,
             telling=telling,
         )
-        self._book = SlashBook(own_commands(self._acts), changed=telling.info)
+        self._book = SlashBook((*own_commands(self._acts), *commands), changed=telling.info)
+        telling.hooks = lambda: hooks.counts
         telling.slash_commands = lambda: tuple(it.info for it in self._book.commands)
         self._preparing: asyncio.Task[None] | None = None
         self._recorder: Recorder | None = None
@@ -106,6 +112,7 @@ class Engine:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._recorder.run())
                 try:
+                    self._hooks.begin(group)
                     self._prepare_model(group)
                     group.create_task(self._telling.errors(self._look_at_files()))
                     await self._follow_commands(group)
@@ -113,6 +120,7 @@ class Engine:
                     await self._turns.stop()
                     if self._preparing is not None:
                         self._preparing.cancel()
+                    await self._hooks.end()
                     self._wire.close()
         finally:
             self._wire.close()
@@ -175,6 +183,9 @@ class Engine:
                 await self._session.update_state(yolo=enabled)
             case RegisterTools(tools=tools):
                 self._agent.toolset.lend(client_tools(self._wire, tools))
+            case SubscribeHooks(hooks=hooks):
+                self._hooks.subscribe(hooks)
+                self._telling.info()
             case SaveRecording():
                 if self._recorder is not None:
                     await self._recorder.save()

@@ -42,6 +42,8 @@ class Telling:
         self._models = models
         self.slash_commands: Callable[[], tuple[SlashCommandInfo, ...]] = tuple
         """The commands there are at this moment."""
+        self.hooks: Callable[[], dict[str, int]] = dict
+        """How many hooks each event has at this moment."""
 
     def info(self) -> None:
         """What the session is, whole; after each change of it."""
@@ -61,6 +63,7 @@ class Telling:
                 models=tuple(self._models.names),
                 tools=self._agent.toolset.names,
                 recording=str(self._session.wire_file),
+                hooks=self.hooks(),
             )
         )
 

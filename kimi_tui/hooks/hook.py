@@ -27,6 +27,9 @@ class Watched:
     matcher: str = ""
     """A regular expression that is searched for in what the event is about; empty for all."""
 
+    def __str__(self) -> str:
+        return f"{self.event} ({self.matcher})" if self.matcher else self.event
+
     def means(self, event: HookEvent) -> bool:
         """Whether `event` is one of them. An expression that is none matches nothing."""
         if name_of(event) != self.event:

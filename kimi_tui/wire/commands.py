@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from kimi_tui.base.content import UserInput
+from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.base.value import value
 from kimi_tui.wire.timeline import RevertScope
 
@@ -71,6 +72,24 @@ class RegisterTools:
     """
 
     tools: tuple[ToolDefinition, ...]
+
+
+@value
+class HookSubscription:
+    """A wish of the client's to be asked when an event fires, as a hook of the config is."""
+
+    id: str
+    event: HookEventName
+    matcher: str = ""
+    timeout: float = 30.0
+    """Seconds; without an answer by then nothing is blocked."""
+
+
+@value
+class SubscribeHooks:
+    """Send the client a HookRequest at these events, in place of those that it subscribed to before."""
+
+    hooks: tuple[HookSubscription, ...]
 
 
 @value
@@ -197,6 +216,7 @@ Command = (
     | SetThinking
     | SetYolo
     | RegisterTools
+    | SubscribeHooks
     | SaveRecording
     | TravelCommand
     | Shutdown

@@ -306,6 +306,8 @@ class SessionInfo:
     """The agent's own; those of a client are not among them."""
     recording: str = ""
     """The file that records what goes over the Wire."""
+    hooks: dict[str, int] = field(default_factory=dict)
+    """How many hooks each event has that has any."""
     read_only: bool = False
 
 

@@ -1,9 +1,13 @@
 """What the server says of itself in the handshake."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast, get_args
 
+from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.wire.codec import PROTOCOL_VERSION
+from kimi_tui.wire.commands import HookSubscription
 from kimi_tui.wire.events import SessionInfo, SlashCommandInfo
+from kimi_tui.wireserver.params import HookWish
 
 
 def introduction(info: SessionInfo | None, *, version: str) -> dict[str, Any]:
@@ -20,8 +24,20 @@ def introduction(info: SessionInfo | None, *, version: str) -> dict[str, Any]:
             "supports_plan_mode": False,
             "supports_timeline": True,
         },
-        "hooks": {"supported_events": [], "configured": {}},
+        "hooks": {
+            "supported_events": list(get_args(HookEventName)),
+            "configured": dict(info.hooks) if info else {},
+        },
     }
+
+
+def subscriptions(wishes: Iterable[HookWish]) -> tuple[HookSubscription, ...]:
+    """The client's hooks, without those of events that there are not."""
+    return tuple(
+        HookSubscription(wish.id, cast("HookEventName", wish.event), wish.matcher, wish.timeout)
+        for wish in wishes
+        if wish.event in get_args(HookEventName)
+    )
 
 
 def _told_of(command: SlashCommandInfo) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, assert_never
 
-from kimi_tui.base.errors import ChatProviderError, ModelNotSet, ModelNotSupported
+from kimi_tui.base.errors import ChatProviderError, HookBlocked, ModelNotSet, ModelNotSupported
 from kimi_tui.wire.events import TurnEnd, TurnFailure
 from kimi_tui.wireserver.jsonrpc import ErrorCode, RpcError
 
@@ -21,6 +21,8 @@ def result_of(turn: TurnEnd) -> dict[str, Any]:
             raise RpcError(ErrorCode.LIMIT, _sentences(turn.failure))
         case "failed":
             kind = turn.failure.kind if turn.failure is not None else ""
+            if kind == HookBlocked.__name__:  # no fault: the HookResolved before it says why
+                return {"status": "finished"}
             raise RpcError(code_of(kind), _sentences(turn.failure))
         case _:
             assert_never(turn.outcome)

@@ -47,11 +47,21 @@ class ExternalTool(Params):
         return ""
 
 
+class HookWish(Params):
+    """An event that the client wants to be asked at. One of an unknown name never fires."""
+
+    id: str
+    event: str
+    matcher: str = ""
+    timeout: float = Field(30.0, gt=0)
+
+
 class InitializeParams(Params):
     """The handshake."""
 
     protocol_version: str
     external_tools: list[ExternalTool] | None = None
+    hooks: list[HookWish] | None = None
     capabilities: ClientCapabilities = Field(default_factory=ClientCapabilities)
 
 

@@ -11,7 +11,7 @@ from kimi_tui.base.encoding import to_jsonable
 from kimi_tui.base.errors import KimiTuiError, ModelNotSet
 from kimi_tui.wire.channel import REQUESTS, Outgoing, Subscription, Wire, WireClosed
 from kimi_tui.wire.codec import encode
-from kimi_tui.wire.commands import Interrupt, Prompt, RegisterTools, RunSlash, Steer
+from kimi_tui.wire.commands import Interrupt, Prompt, RegisterTools, RunSlash, Steer, SubscribeHooks
 from kimi_tui.wire.events import (
     ApprovalResponse,
     Notification,
@@ -26,7 +26,7 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, QuestionResponse
 from kimi_tui.wireserver.client import Client
 from kimi_tui.wireserver.external_tools import sorted_out
-from kimi_tui.wireserver.handshake import introduction
+from kimi_tui.wireserver.handshake import introduction, subscriptions
 from kimi_tui.wireserver.jsonrpc import Call, ErrorCode, Reply, RpcError, parsed
 from kimi_tui.wireserver.open_requests import OpenRequests
 from kimi_tui.wireserver.outcome import code_of, result_of
@@ -118,6 +118,8 @@ class Server:
         self._client.capabilities = params.capabilities
         info = self._info
         result = introduction(info, version=self._version)
+        if params.hooks is not None and info is not None:
+            await self._wire.carry_out(SubscribeHooks(subscriptions(params.hooks)))
         if params.external_tools is not None:
             accepted, rejected = sorted_out(params.external_tools, taken=info.tools if info else ())
             if info is not None:

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.config.project import summary_of
 from kimi_tui.config.trust import Trust
 
 KIMI = """
@@ -71,6 +72,29 @@ def test_a_projects_config_counts_once_it_is_trusted(home):
     Trust(home.share_dir).grant(project, project.read_text())
     assert home.settings().theme == "light"
     assert home.read().untrusted is None
+
+
+STOP = '[[hooks]]\nevent = "Stop"\ncommand = "{}"\n'
+
+
+def test_a_projects_hooks_are_added_to_the_users_once_it_is_trusted(home):
+    home.write(STOP.format("mine"))
+    project = home.write_project(STOP.format("theirs"))
+    assert [hook.command for hook in home.settings().hooks] == ["mine"]
+    Trust(home.share_dir).grant(project, project.read_text())
+    assert [hook.command for hook in home.settings().hooks] == ["mine", "theirs"]
+    assert summary_of(home.read().sources[1].data) == [
+        "hooks.0.event = 'Stop'",
+        "hooks.0.command = 'theirs'",
+    ]
+
+
+def test_an_error_in_a_projects_hook_names_its_own_file_and_line(home):
+    home.write(STOP.format("mine"))
+    project = home.write_project('[[hooks]]\nevent = "Stopp"\ncommand = "theirs"\n')
+    Trust(home.share_dir).grant(project, project.read_text())
+    with pytest.raises(ConfigError, match=rf"{project}, line 2: hooks\.1\.event"):
+        home.settings()
 
 
 def test_a_projects_config_that_changed_is_no_longer_trusted(home):
@@ -139,7 +163,6 @@ default_plan_mode = false
 default_editor = ""
 theme = "dark"
 show_thinking_stream = true
-hooks = []
 merge_all_available_skills = false
 
 [models."kimi-code/kimi-for-coding"]
@@ -188,6 +211,11 @@ claim_stale_after_ms = 15000
 base_url = "https://api.kimi.com/coding/v1/search"
 api_key = ""
 oauth = { storage = "file", key = "oauth/kimi-code" }
+[[hooks]]
+event = "PreToolUse"
+matcher = "Shell"
+command = ".kimi/hooks/guard.sh"
+timeout = 10
 [services.moonshot_fetch]
 base_url = "https://api.kimi.com/coding/v1/fetch"
 api_key = ""
@@ -199,7 +227,9 @@ tool_call_timeout_ms = 60000
     assert settings.default_thinking
     assert home.model("script").scripts == "/scripts.json"
     left_out = home.read().left_out
-    assert {"mcp", "hooks", "providers.managed:kimi-code.oauth", "services.moonshot_fetch"} <= set(left_out)
+    assert {"mcp", "providers.managed:kimi-code.oauth", "services.moonshot_fetch"} <= set(left_out)
+    (hook,) = settings.hooks
+    assert (hook.event, hook.matcher, hook.timeout) == ("PreToolUse", "Shell", 10)
     assert settings.services.moonshot_search is not None
     assert settings.services.moonshot_search.base_url == "https://api.kimi.com/coding/v1/search"
 

@@ -44,6 +44,19 @@ PLACE = "config.toml, line "
         ("models.a = { model = 'x', provider = 'p' }", "line 1: models.a.max_context_size is missing."),
         ("[providers.a]\ntype = 'kimmi'", 'line 2: providers.a.type is "kimmi". Did you mean kimi?'),
         ("[providers.a]\ntype='kimi'\nbase_url='x.cn'", 'base_url is "x.cn". It should be a URL that begins'),
+        (
+            '[[hooks]]\nevent = "Stop"\ncommand = "x"\n[[hooks]]\nevent = "PreTool"\ncommand = "x"',
+            'line 5: hooks.1.event is "PreTool". Did you mean PreToolUse?',
+        ),
+        (
+            '[[hooks]]\nevent = "Stop"\nmatcher = "("\ncommand = "x"',
+            'line 3: hooks.0.matcher is "(". It is no regular expression',
+        ),
+        ('[[hooks]]\nevent = "Stop"', "line 1: hooks.0.command is missing."),
+        (
+            '[[hooks]]\nevent = "Stop"\ncommand = "x"\ntimout = 3',
+            "line 4: there is no setting hooks.0.timout. Did you mean timeout?",
+        ),
         ("theme = 'auto", "line 1: this is not valid TOML:"),
         ("theme = 'auto'\n\n[ui\n", "line 3: this is not valid TOML:"),
         ("a = '''\n[ui]\nmous = 1\n'''\n[ui]\nmous = 1", "line 6: there is no setting ui.mous."),

@@ -11,12 +11,14 @@ from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.models import Models
 from kimi_tui.engine.session_files import SessionFiles
+from kimi_tui.engine.session_hooks import SessionHooks
 from kimi_tui.engine.telling import Telling
 from kimi_tui.engine.time_travel import TimeTravel
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.file_history import FileHistory
+from kimi_tui.hooks.hooks import Hooks
 from kimi_tui.llm.provider import LLM, ChatProvider
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.approval import WireApproval
@@ -125,6 +127,12 @@ class BareSession:
                 behaviour=behaviour,
                 models=models,
             ),
+            hooks=SessionHooks(
+                Hooks((), session_id=session.id, work_dir=str(self._home), send=wire.send),
+                wire,
+                source="startup",
+            ),
+            commands=(),
             additional_dirs=(),
             files=files,
             time_travel=TimeTravel(session=session, context=context, files=files, send=wire.send),
