@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.config.settings import Settings
+from kimi_tui.tools.mcp.sources import McpWish
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,10 @@ class EngineOptions:
     demo: bool = False
     thinking: bool | None = None
     yolo: bool = False
+    plan: bool | None = None
+    """Whether to begin in plan mode; None: as the session was left."""
+    mcp: McpWish = McpWish()
+    """The MCP servers that are asked for besides those of the config files."""
     compaction: CompactionStrategy | None = None
     """None for the strategy that the settings name."""
     max_cost_usd: float | None = None

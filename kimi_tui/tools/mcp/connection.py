@@ -68,9 +68,11 @@ class Connection:
         work_dir: Path,
         roots: Sequence[Path],
         sign_in: SignIn | None = None,
+        within_s: float | None = None,
     ) -> "Connection":
-        """Connect and introduce each other, within the server's patience."""
+        """Connect and introduce each other, within `within_s` or else the server's patience."""
         exchange = Exchange()
+        within_s = within_s or server.patience.connect_s
         transport = _transport(
             server, listener=listener, log=log, leash=leash, work_dir=work_dir, sign_in=sign_in,
             exchange=exchange,
@@ -81,7 +83,7 @@ class Connection:
                 transport,
                 roots=[root.as_uri() for root in roots],
                 client_info=mcp_types.Implementation(name="kimi-tui", version=__version__),
-                init_timeout=server.patience.connect_s,
+                init_timeout=within_s,
                 log_handler=lambda said: _log(said, log),
                 message_handler=_Notices(listener),
                 elicitation_handler=_elicitation_handler(listener),
@@ -91,11 +93,11 @@ class Connection:
             sign_in=sign_in,
         )
         try:
-            async with asyncio.timeout(server.patience.connect_s):
+            async with asyncio.timeout(within_s):
                 await connection._told(connection._entered())
         except TimeoutError:
             raise McpProblem(
-                f"It did not answer within {server.patience.connect_s:g} s.",
+                f"It did not answer within {within_s:g} s.",
                 hint="See the log for what it said; startupTimeout gives it longer.",
             ) from None
         return connection

@@ -57,3 +57,8 @@ class Offer:
     prompts: tuple[PromptOffer, ...] = ()
     resources: tuple[ResourceOffer, ...] = ()
     templates: tuple[ResourceOffer, ...] = ()
+
+    @property
+    def is_something(self) -> bool:
+        """Whether there is anything to use."""
+        return bool(self.tools or self.prompts or self.resources or self.templates)

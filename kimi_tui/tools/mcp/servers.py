@@ -31,11 +31,6 @@ class McpServers:
         return tuple(server for server in self.all if server.state == "connected")
 
     @property
-    def offering(self) -> tuple[McpServer, ...]:
-        """Those whose tools are at hand: connected, or soon again."""
-        return tuple(server for server in self.all if server.offer.tools or server.state == "connected")
-
-    @property
     def is_settled(self) -> bool:
         """Whether every server has answered or failed once."""
         return all(server.settled.is_set() for server in self.all)

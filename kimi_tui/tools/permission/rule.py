@@ -24,6 +24,8 @@ from kimi_tui.tools.permission.part import Part
 from kimi_tui.tools.permission.path_pattern import problem_of
 from kimi_tui.tools.permission.script import Script
 
+SAMPLING = "sampling/createMessage"
+"""In `MCP(server:...)`: that the server asks the model. No tool, so `MCP(server:*)` doesn't mean it."""
 _FORM = re.compile(r"(Bash|Edit|Read|MCP)\((.*)\)", re.DOTALL)
 _FORMS = "Write it like Bash(pytest *), Edit(src/**), Read(.env) or MCP(server:tool)."
 
