@@ -1,6 +1,6 @@
 """What a session is opened with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_tui.compaction.strategy import CompactionStrategy
@@ -31,7 +31,7 @@ class EngineOptions:
     yolo: bool = False
     plan: bool | None = None
     """Whether to begin in plan mode; None: as the session was left."""
-    mcp: McpWish = McpWish()
+    mcp: McpWish = field(default_factory=McpWish)
     """The MCP servers that are asked for besides those of the config files."""
     compaction: CompactionStrategy | None = None
     """None for the strategy that the settings name."""

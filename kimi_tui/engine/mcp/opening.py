@@ -35,7 +35,7 @@ async def session_mcp(
     context: Context,
     folder: OutputFolder,
 ) -> SessionMcp:
-    """The MCP servers of a session, not yet connected. Raises ConfigError for a config of the command line."""
+    """The MCP servers of a session, not yet connected. Raises ConfigError for those of the command line."""
     found = await asyncio.to_thread(
         find_servers,
         share_dir=options.share_dir,
