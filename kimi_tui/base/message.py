@@ -46,6 +46,8 @@ class Message:
     content: Annotated[tuple[ContentPart, ...], Prepared(lambda value: _parts_or_json(value))] = ()
     tool_calls: tuple[ToolCall, ...] | None = None
     tool_call_id: str | None = None
+    steer: Literal[True] | None = None
+    """Whether the user said it to a turn that was running."""
 
     @property
     def text(self) -> str:
@@ -56,6 +58,11 @@ class Message:
 def user_message(content: str | tuple[ContentPart, ...]) -> Message:
     """What the user, or the program in the user's place, says."""
     return Message("user", as_parts(content))
+
+
+def steer_message(content: str | tuple[ContentPart, ...]) -> Message:
+    """What the user says to a turn that is running."""
+    return Message("user", as_parts(content), steer=True)
 
 
 def _parts_or_json(value: Any) -> Any:

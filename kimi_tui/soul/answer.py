@@ -53,7 +53,8 @@ class AnswerBuilder:
     def partial_message(self) -> Message | None:
         """What was said so far, without tool calls, which have not arrived whole. None when nothing was."""
         parts = tuple(part for part in merged(self._parts) if not is_blank((part,)))
-        return Message("assistant", parts) if any(isinstance(part, TextPart) for part in parts) else None
+        kept = any(isinstance(part, TextPart | ThinkPart) for part in parts)
+        return Message("assistant", parts) if kept else None
 
     def discard(self) -> None:
         """Nothing comes of it: its calls never were."""

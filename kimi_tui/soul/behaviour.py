@@ -1,9 +1,10 @@
-"""What the user may change while a session runs: the model, thinking, yolo."""
+"""What the user may change while a session runs: the model, thinking, what needs asking, plan mode."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kimi_tui.base.errors import ModelNotSet
 from kimi_tui.llm.provider import LLM, ChatProvider
+from kimi_tui.tools.plan.mode import PlanMode
 
 
 @dataclass(slots=True)
@@ -13,6 +14,9 @@ class Behaviour:
     llm: LLM | None
     thinking: bool = False
     yolo: bool = False
+    accept_edits: bool = False
+    """Whether harmless edits in the work dir need no approval."""
+    plan_mode: PlanMode = field(default_factory=PlanMode)
 
     @property
     def chat_provider(self) -> ChatProvider:

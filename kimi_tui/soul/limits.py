@@ -1,4 +1,4 @@
-"""Limits of what a session may spend."""
+"""Limits of what a turn and a session may take."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,17 @@ from kimi_tui.base.errors import KimiTuiError
 
 
 class LimitReached(KimiTuiError):
-    """A turn stopped since it would spend more than it may."""
+    """A turn stopped since it would take more than it may."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepetitionLimits:
+    """How often in a row a turn may do the same, with the same result. 0: no limit."""
+
+    told_after: int = 3
+    """From so many times on the model is told."""
+    stopped_after: int = 8
+    """After so many times the turn is stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +26,7 @@ class Limits:
     max_steps: int = 1000
     max_attempts: int = 3
     max_cost_usd: float | None = None
+    repetition: RepetitionLimits = RepetitionLimits()
 
     def check_cost(self, cost_usd: float | None) -> None:
         """Raises LimitReached when `cost_usd` has reached the limit."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kimi_tui.base.completion import carry_out
 from kimi_tui.base.content import UserInput, is_blank, system_note
 from kimi_tui.base.errors import ContextTooLong, HookBlocked, MaxStepsReached, UsageError
-from kimi_tui.base.message import Message, ToolCall, user_message
+from kimi_tui.base.message import Message, ToolCall, steer_message, user_message
 from kimi_tui.compaction.passage import latest_request
 from kimi_tui.history.context import Context
 from kimi_tui.hooks.hooks import NO_HOOKS, Firing
@@ -20,7 +20,9 @@ from kimi_tui.soul.delivery import deliver
 from kimi_tui.soul.file_states import FileStates
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.model_call import Answer, AnswerBrokeOff, ModelCall
+from kimi_tui.soul.plan_reminder import PlanReminder
 from kimi_tui.soul.reminders import Reminder
+from kimi_tui.soul.repetition import Repetition
 from kimi_tui.soul.request import Request
 from kimi_tui.soul.send import Send
 from kimi_tui.soul.senses import perceived, require_understood
@@ -66,7 +68,11 @@ class Soul:
         self._send = send
         self._file_states = file_states
         self._call_ids = call_ids or CallIds()
-        self._reminders = reminders
+        plan_reminder = PlanReminder(
+            behaviour.plan_mode, toolset=agent.toolset, history=lambda: context.history
+        )
+        self._reminders = (*reminders, plan_reminder)
+        self._repetition = Repetition(limits.repetition)
         self._hooks = hooks
         self._turn_hooks = TurnHooks(hooks)
         self._steers: list[UserInput] = []
@@ -104,6 +110,7 @@ class Soul:
         What happened until then is in the context; what the user said is, whenever the turn is cancelled.
         """
         self.steps = 0
+        self._repetition.begin()
         request = user_message(user_input)
         if is_blank(request.content):
             raise UsageError("The message is empty.", hint="Type something first.")
@@ -176,8 +183,7 @@ class Soul:
         await self._take_steers()
         if self._compactor.is_due:
             await self._make_room()
-        for remind in self._reminders:
-            await remind(self._note)
+        await self._remind()
         await self._checkpoints.make("step", f"step {self.steps}")
         answer = await self._answer_in_room()
         if answer.message.tool_calls is None:
@@ -188,6 +194,10 @@ class Soul:
         if (dmail := self._dmailbox.take()) is not None:
             await carry_out(self._go_back(dmail))
         return False
+
+    async def _remind(self) -> None:
+        for remind in self._reminders:
+            await remind(self._note)
 
     async def _goes_on(self) -> bool:
         """Whether a hook wants the model to go on though it has ended."""
@@ -224,6 +234,7 @@ class Soul:
         except ContextTooLong as error:
             if not await self._make_room(urgent=True):
                 raise _too_long(error) from error
+        await self._remind()  # of what the compaction took away
         try:
             return await self._answer()
         except ContextTooLong as error:
@@ -254,7 +265,10 @@ class Soul:
 
     async def _keep_partial(self, partial: Message | None) -> None:
         if partial is not None:
-            note = Message("user", (system_note("The answer above broke off before it was complete."),))
+            words = "The answer above broke off before it was complete."
+            if not partial.text:
+                words = "You were interrupted while you were still thinking."
+            note = user_message((system_note(words),))
             await self._context.append_step([partial, note], token_count=None)
 
     async def _run_tools(self, answer: Answer, calls: tuple[ToolCall, ...]) -> None:
@@ -267,15 +281,19 @@ class Soul:
             keep=self._keep_result,
             around=self._file_states.around if self._file_states is not None else None,
             hooks=self._hooks,
+            gate=self._behaviour.plan_mode,
         )
         try:
             await running.run()
         finally:
             results = [result_message(call, result) for call, result in running.results]
+            if words := self._repetition.look_at(running.results):
+                results.append(user_message((system_note(words),)))
             await self._context.append_step([answer.message, *results], token_count=_tokens(answer))
             self._status.tell(answer.message_id)
         if running.rejected:
             raise TurnRejected
+        self._repetition.check()
 
     async def _keep_result(self, call: ToolCall, result: ToolReturn) -> None:
         await self._context.note_pending(result_message(call, result))
@@ -287,7 +305,7 @@ class Soul:
     async def _hear_steers(self) -> None:
         while self._steers:
             user_input = self._steers[0]
-            await self._context.append_message(user_message(user_input))
+            await self._context.append_message(steer_message(user_input))
             del self._steers[0]
             self._send(SteerInput(user_input))
 

@@ -7,9 +7,10 @@ from kimi_tui.llm.provider import LLM
 class Spending:
     """Tokens and money of a session. The cost is None as long as no model with a price was used."""
 
-    def __init__(self) -> None:
-        self.usage = TokenUsage()
-        self.cost_usd: float | None = None
+    def __init__(self, usage: TokenUsage = TokenUsage(), cost_usd: float | None = None) -> None:
+        """`usage` and `cost_usd` are those of earlier runs."""
+        self.usage = usage
+        self.cost_usd = cost_usd
 
     def add(self, usage: TokenUsage, llm: LLM) -> None:
         """Count one model call."""

@@ -73,6 +73,10 @@ class Tool(ABC, Generic[P]):
         """The tool as a model sees it."""
         return ToolSchema(self.name, self.description, json_schema(self.Params))
 
+    def only_reads(self, params: P) -> bool:
+        """Whether a call changes nothing, so that it may run in plan mode."""
+        return not self.changes_things
+
     def changed_files(self, params: P) -> tuple[str, ...] | None:
         """The only files that a call changes, as its parameters name them; None when it may be any."""
         return None

@@ -74,6 +74,8 @@ class QuestionResponse:
 
     request_id: str
     answers: dict[str, str]
+    unanswerable: bool = False
+    """Ours: nobody is there who could answer, so asking again makes no sense."""
 
 
 @value

@@ -1,0 +1,86 @@
+"""What the model is told of plan mode: when it begins, while it lasts, and when it ends."""
+
+from collections.abc import Callable, Sequence
+from string import Template
+from typing import Literal
+
+from kimi_tui.base.assets import read_asset
+from kimi_tui.base.message import Message
+from kimi_tui.history.conversation import is_note
+from kimi_tui.soul.reminders import Say
+from kimi_tui.tools.plan.leave import ExitPlanMode
+from kimi_tui.tools.plan.mode import PlanMode
+from kimi_tui.tools.questions.ask import AskUserQuestion
+from kimi_tui.tools.toolset import Toolset
+
+_ON = "Plan mode is on"
+_STILL_ON = "Plan mode is still on"
+_OFF = "Plan mode is off"
+
+_HELPER = (
+    f"{_ON}: change nothing. Every call that would is refused; of shell commands only those run that can do "
+    "nothing but read, such as git diff, git log, ls, grep and find without actions. Report what you found."
+)
+_STILL = f"{_STILL_ON}: only read, keep the plan in ${{PLAN_FILE}}, and call ${{EXIT}} when it is complete."
+_OVER = f"{_OFF}: you may change things again, with the user's approval where it is asked for."
+
+Told = Literal["on", "on before the latest words", "off", "nothing"]
+
+
+class PlanReminder:
+    """Tells it by what stands in the conversation, so that a compaction or a revert makes it tell again.
+
+    It only ever adds to the conversation: what a provider has cached of it stays good.
+    """
+
+    def __init__(
+        self, plan_mode: PlanMode, *, toolset: Toolset, history: Callable[[], Sequence[Message]]
+    ) -> None:
+        self._plan_mode = plan_mode
+        self._toolset = toolset
+        self._history = history
+
+    async def __call__(self, say: Say, /) -> None:
+        """Say what the model doesn't know yet."""
+        told = _told_in(self._history())
+        if not self._plan_mode.is_on:
+            if told in ("on", "on before the latest words"):
+                await say(_OVER)
+        elif told in ("nothing", "off"):
+            await say(self._whole())
+        elif told == "on before the latest words" and self._leads_out:
+            await say(Template(_STILL).safe_substitute(self._words()))
+
+    @property
+    def _leads_out(self) -> bool:
+        """Whether it is this agent that asks for approval of the plan."""
+        return self._toolset.name_of(ExitPlanMode) is not None
+
+    def _whole(self) -> str:
+        if not self._leads_out:
+            return _HELPER
+        return Template(read_asset("prompts", "plan_mode.md").strip()).safe_substitute(self._words())
+
+    def _words(self) -> dict[str, str]:
+        return {
+            "PLAN_FILE": str(self._plan_mode.file),
+            "EXIT": self._toolset.name_of(ExitPlanMode) or "",
+            "ASK": self._toolset.name_of(AskUserQuestion) or "your answer",
+        }
+
+
+def _told_in(history: Sequence[Message]) -> Told:
+    """What the newest word about plan mode in `history` is."""
+    has_words = False
+    for message in reversed(history):
+        if message.role != "user":
+            continue
+        if not is_note(message):
+            has_words = True
+            continue
+        text = message.text.removeprefix("<system>")
+        if text.startswith((_ON, _STILL_ON)):
+            return "on before the latest words" if has_words else "on"
+        if text.startswith(_OFF):
+            return "off"
+    return "nothing"

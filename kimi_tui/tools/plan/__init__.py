@@ -1,0 +1,1 @@
+"""Plan mode: reading alone until the user has approved a plan."""
