@@ -93,6 +93,16 @@ class CommandLine:
     agent_file: Path | None = option(
         "--agent-file", panel=_AGENT, metavar="FILE", help="An agent of your own, described in FILE."
     )
+    mcp_config: list[str] = option(
+        "--mcp-config", panel=_AGENT, default=[], metavar="JSON", help="More MCP servers; repeatable."
+    )
+    mcp_config_file: list[Path] = option(
+        "--mcp-config-file",
+        panel=_AGENT,
+        default=[],
+        metavar="FILE",
+        help="MCP servers, in place of the user's and the project's; repeatable.",
+    )
     work_dir: Path | None = option(
         "-w", "--work-dir", panel=_WHERE, metavar="DIR", help="Where to work, instead of here."
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kimi_tui import __version__
 
-SUBCOMMANDS = ("sessions", "checkpoints", "agents", "config", "info")
+SUBCOMMANDS = ("sessions", "checkpoints", "agents", "mcp", "config", "info")
 
 
 def run() -> None:

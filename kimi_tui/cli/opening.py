@@ -52,6 +52,7 @@ class Opening:
 
     def _engine_options(self) -> "EngineOptions":
         from kimi_tui.engine.options import EngineOptions
+        from kimi_tui.tools.mcp.sources import McpWish
 
         line = self.line
         return EngineOptions(
@@ -68,6 +69,7 @@ class Opening:
             demo=line.demo,
             thinking=line.thinking,
             yolo=line.yolo,
+            mcp=McpWish(tuple(line.mcp_config), tuple(path.expanduser() for path in line.mcp_config_file)),
             max_cost_usd=line.max_cost,
             max_time_s=line.max_time,
             interactive=self.interactive,

@@ -17,10 +17,10 @@ from kimi_tui.cli.command_line import SETTINGS_PANEL, CommandLine, default_of, i
 
 PROGRAM = "kimi-tui"
 _DESCRIPTION = "A full-screen terminal coding agent with safe time travel."
-_USAGE = "%(prog)s [OPTIONS] [PROMPT]\n       %(prog)s acp|sessions|checkpoints|agents|config|info ..."
+_USAGE = "%(prog)s [OPTIONS] [PROMPT]\n       %(prog)s acp|sessions|checkpoints|agents|mcp|config|info ..."
 _EPILOG = (
-    "A prompt that is one of the words acp, sessions, checkpoints, agents, config and info goes after -p; one"
-    " that begins with a dash, after --."
+    "A prompt that is one of the words acp, sessions, checkpoints, agents, mcp, config and info goes after -p"
+    "; one that begins with a dash, after --."
 )
 
 

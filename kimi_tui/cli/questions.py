@@ -7,6 +7,7 @@ from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.terminal import plain
 from kimi_tui.cli.places import Places
 from kimi_tui.config.project import summary_of
+from kimi_tui.config.project_mcp import summary_of_servers
 from kimi_tui.config.source import Source
 from kimi_tui.config.trust import Trust
 
@@ -21,14 +22,19 @@ def ask_for_trust(project: Source, share_dir: Path) -> bool:
     if not yes("Use them? They may allow commands without asking"):
         _say("They are left out. You will be asked again next time.")
         return False
-    try:
-        Trust(share_dir).grant(Path(project.name), project.text)
-    except OSError as error:
-        raise KimiTuiError(
-            f"The answer can't be kept: {error.strerror or error}.",
-            hint="Make the share folder writable, or set KIMI_SHARE_DIR.",
-        ) from error
+    _grant(project, share_dir)
     return True
+
+
+def ask_for_mcp_trust(project: Source, share_dir: Path) -> None:
+    """Ask whether the user trusts the MCP servers of the project, as its file is now. A yes is remembered."""
+    _say(f"This project brings its own MCP servers, {project.name}:")
+    for line in summary_of_servers(project):
+        _say(f"  {line}")
+    if not yes("Start them? They are programs and services that somebody else chose"):
+        _say("They are left out. You will be asked again next time.")
+    else:
+        _grant(project, share_dir)
 
 
 def ask_for_session(places: Places) -> str:
@@ -47,6 +53,16 @@ def ask_for_session(places: Places) -> str:
         answer = _asked(f"Which session (1-{len(sessions)}, enter for 1)? ") or "1"
         if answer.isdecimal() and 1 <= int(answer) <= len(sessions):
             return sessions[int(answer) - 1].id
+
+
+def _grant(project: Source, share_dir: Path) -> None:
+    try:
+        Trust(share_dir).grant(Path(project.name), project.text)
+    except OSError as error:
+        raise KimiTuiError(
+            f"The answer can't be kept: {error.strerror or error}.",
+            hint="Make the share folder writable, or set KIMI_SHARE_DIR.",
+        ) from error
 
 
 def yes(question: str) -> bool:

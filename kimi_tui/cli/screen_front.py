@@ -11,9 +11,10 @@ from kimi_tui.base.errors import UsageError
 from kimi_tui.cli.combinations import check_combination
 from kimi_tui.cli.command_line import CommandLine
 from kimi_tui.cli.opening import Opening, read_config_for
-from kimi_tui.cli.places import places_of
+from kimi_tui.cli.places import Places, places_of
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.config.appearance import appearance_in
+from kimi_tui.config.project_mcp import untrusted_mcp
 from kimi_tui.wire.channel import Wire
 
 SMALLEST = (40, 10)
@@ -32,11 +33,22 @@ def run_screen_front(line: CommandLine) -> int:
 
         if ask_for_trust(config.untrusted, places.share_dir):
             config = read_config_for(line, places)
+    if not line.mcp_config_file:
+        _look_at_project_servers(places)
     if line.session == "":
         from kimi_tui.cli.questions import ask_for_session
 
         line = replace(line, session=ask_for_session(places))
     return _run(Opening(line=line, places=places, config=config, interactive=True))
+
+
+def _look_at_project_servers(places: Places) -> None:
+    """Ask about MCP servers that the project brings along, if there are some that nobody was asked about."""
+    project = untrusted_mcp(places.work_dir, places.share_dir)
+    if project is not None:
+        from kimi_tui.cli.questions import ask_for_mcp_trust
+
+        ask_for_mcp_trust(project, places.share_dir)
 
 
 def check_terminal() -> None:

@@ -84,7 +84,7 @@ class SessionMcp:
     async def run(self) -> None:
         """Keep the servers connected until cancelled; their processes have ended then."""
         for problem in self._problems:
-            self._notice("An MCP config can't be used", problem)
+            self._notice("An MCP config is not used", problem)
         for entry in self._servers.unusable:
             if entry.problem:
                 self._notice(f"The MCP server {entry.name} can't be used", entry.problem)

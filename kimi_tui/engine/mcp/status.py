@@ -1,6 +1,5 @@
 """How the MCP servers are, as the Wire tells it."""
 
-
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.engine.mcp.offered import OfferedTools
 from kimi_tui.engine.mcp.prompts import command_name

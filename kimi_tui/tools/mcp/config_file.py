@@ -15,7 +15,7 @@ Keys that other programs know besides are ignored.
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +25,8 @@ from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.private_file import replace_private_file
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.config.location import line_of
-from kimi_tui.config.source import Source, read_config_text, source_from_text
+from kimi_tui.config.project_mcp import SERVERS_KEY, mcp_source
+from kimi_tui.config.source import Source, source_from_text
 from kimi_tui.tools.mcp.server_config import (
     CONNECT_S,
     SILENCE_S,
@@ -37,7 +38,6 @@ from kimi_tui.tools.mcp.server_config import (
     UnusableServer,
 )
 
-KEY = "mcpServers"
 _NAME = re.compile(r"[^\s/:*()\x00-\x1f]{1,64}")
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _TRANSPORTS = {
@@ -64,14 +64,14 @@ class ServerForm(BaseModel):
     disabled: bool = False
 
 
-def source_of_file(path: Path) -> Source:
-    """The MCP config in a file. Raises ConfigError."""
-    return source_from_text(read_config_text(path), name=str(path), syntax="json", path=path)
-
-
 def source_of_text(text: str) -> Source:
     """The MCP config in the text of `--mcp-config`. Raises ConfigError."""
     return source_from_text(text, name="--mcp-config", syntax="json")
+
+
+def source_of_entry(name: str, entry: Mapping[str, Any]) -> Source:
+    """The MCP config that has this one server."""
+    return Source(name, {SERVERS_KEY: {name: dict(entry)}}, syntax="json")
 
 
 def servers_in(source: Source, *, environ: Mapping[str, str] = os.environ) -> tuple[ServerEntry, ...]:
@@ -82,11 +82,11 @@ def servers_in(source: Source, *, environ: Mapping[str, str] = os.environ) -> tu
 
 def server_table(source: Source) -> dict[str, Any]:
     """The table of servers, unchecked; empty when the file has none. Raises ConfigError."""
-    servers = source.data.get(KEY, {})
+    servers = source.data.get(SERVERS_KEY, {})
     if not isinstance(servers, dict):
         raise ConfigError(
-            f"{source.name}, line {line_of(source, (KEY,))}: {KEY} is no table of servers.",
-            hint=f'Write it as {{"{KEY}": {{"NAME": {{"command": "..."}}}}}}.',
+            f"{source.name}, line {line_of(source, (SERVERS_KEY,))}: {SERVERS_KEY} is no table of servers.",
+            hint=f'Write it as {{"{SERVERS_KEY}": {{"NAME": {{"command": "..."}}}}}}.',
         )
     return servers
 
@@ -105,13 +105,13 @@ def write_server(path: Path, name: str, entry: Mapping[str, Any] | None) -> None
 
     Raises ConfigError when the file can't be read or written.
     """
-    data = source_of_file(path).data if path.exists() else {}
+    data = mcp_source(path).data if path.exists() else {}
     servers = dict(server_table(Source(str(path), data)))
     if entry is None:
         servers.pop(name, None)
     else:
         servers[name] = dict(entry)
-    text = json.dumps({**data, KEY: servers}, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps({**data, SERVERS_KEY: servers}, indent=2, ensure_ascii=False) + "\n"
     try:
         replace_private_file(path, text)
     except OSError as error:
@@ -133,7 +133,7 @@ def _entry(source: Source, name: str, value: Any, environ: Mapping[str, str]) ->
         what = f"{'.'.join(key) or 'it'}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"
     except ConfigError as error:
         key, what = (), str(error).rstrip(".")
-    line = line_of(source, (KEY, name, *key))
+    line = line_of(source, (SERVERS_KEY, name, *key))
     where = f"{source.name}, line {line}" if line else source.name
     return UnusableServer(plain_line(name)[:64], f"{where}: {plain_line(what)}.")
 
@@ -212,14 +212,3 @@ def _value_of(found: re.Match[str], environ: Mapping[str, str]) -> str:
 
 def _as_text(value: str | float | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def described(entries: Mapping[str, Any]) -> Iterator[str]:
-    """One line a server of a table that nobody has checked, for whoever decides whether to trust it."""
-    for name, entry in entries.items():
-        words = (
-            [entry.get("command") or entry.get("url"), *(entry.get("args") or ())]
-            if isinstance(entry, dict)
-            else []
-        )
-        yield f"{name}: {' '.join(str(word) for word in words if word) or 'nothing to start'}"

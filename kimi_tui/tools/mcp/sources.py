@@ -1,32 +1,28 @@
 """Which MCP servers a session has: from which files, and which of them are trusted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.config.project import project_file
-from kimi_tui.config.source import Source
-from kimi_tui.config.trust import Trust
-from kimi_tui.tools.mcp.config_file import server_table, servers_in, source_of_file, source_of_text
+from kimi_tui.config.project_mcp import is_trusted_mcp, mcp_source, project_mcp_path
+from kimi_tui.tools.mcp.config_file import servers_in, source_of_text
 from kimi_tui.tools.mcp.server_config import ServerEntry
-
-PROJECT_FILE = ".mcp.json"
 
 
 @dataclass(frozen=True, slots=True)
 class McpWish:
     """What the command line asks for."""
 
-    text: str | None = None
-    """A config as JSON, over all others."""
+    texts: tuple[str, ...] = ()
+    """Configs as JSON, over all others."""
     files: tuple[Path, ...] = ()
     """Configs to read in place of the user's and the project's."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundServers:
-    """The servers of a session, each name once, and what could not be read."""
+    """The servers of a session, each name once, and what of the configs is not used, and why."""
 
     entries: tuple[ServerEntry, ...] = ()
     problems: tuple[str, ...] = ()
@@ -35,27 +31,6 @@ class FoundServers:
 def user_mcp_path(share_dir: Path) -> Path:
     """The user's MCP config."""
     return share_dir / "mcp.json"
-
-
-def project_mcp(work_dir: Path, share_dir: Path) -> Path | None:
-    """`.mcp.json` of the work dir or of the repository around it."""
-    return project_file(work_dir, share_dir, PROJECT_FILE)
-
-
-def untrusted_project_mcp(work_dir: Path, share_dir: Path) -> Source | None:
-    """The project's MCP config when it names servers that the user hasn't said yes to.
-
-    One that can't be read is none: that is told when the session looks for servers.
-    """
-    path = project_mcp(work_dir, share_dir)
-    if path is None:
-        return None
-    try:
-        source = source_of_file(path)
-        names_servers = bool(server_table(source))
-    except ConfigError:
-        return None
-    return source if names_servers and not _is_trusted(source, share_dir) else None
 
 
 def find_servers(
@@ -68,24 +43,30 @@ def find_servers(
     """
     entries: dict[str, ServerEntry] = {}
     problems: list[str] = []
-    user, project = user_mcp_path(share_dir), project_mcp(work_dir, share_dir)
+    user, project = user_mcp_path(share_dir), project_mcp_path(work_dir, share_dir)
     standing = [] if wish.files else [user if user.is_file() else None, project]
     for path in filter(None, (*standing, agent_file)):
         try:
-            source = source_of_file(path)
-            if path is not project or _is_trusted(source, share_dir):
-                entries |= _by_name(servers_in(source))
+            source = mcp_source(path)
+            found = _by_name(servers_in(source))
+            if path is project and found and not is_trusted_mcp(source, share_dir):
+                problems.append(_untrusted(path, found))
+            else:
+                entries |= found
         except ConfigError as error:
             problems.append(str(error))
     for path in wish.files:
-        entries |= _by_name(servers_in(source_of_file(path)))
-    if wish.text is not None:
-        entries |= _by_name(servers_in(source_of_text(wish.text)))
+        entries |= _by_name(servers_in(mcp_source(path)))
+    for text in wish.texts:
+        entries |= _by_name(servers_in(source_of_text(text)))
     return FoundServers(tuple(entries.values()), tuple(problems))
 
 
-def _is_trusted(project: Source, share_dir: Path) -> bool:
-    return project.path is not None and Trust(share_dir).covers(project.path, project.text)
+def _untrusted(path: Path, names: Iterable[str]) -> str:
+    return (
+        f"{path} names servers ({', '.join(names)}), which are not used: you haven't said that you trust it."
+        " Start kimi-tui here once in a terminal to look at it."
+    )
 
 
 def _by_name(entries: Sequence[ServerEntry]) -> dict[str, ServerEntry]:
