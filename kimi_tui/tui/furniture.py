@@ -1,7 +1,7 @@
 """What comes to the screen after its first frame: the workbench, the commands, the dialogs."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
@@ -10,13 +10,17 @@ from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
 from kimi_tui.tui.commands.dispatch import Verdict, run_from_palette, run_line
 from kimi_tui.tui.commands.host import ScreenHost
-from kimi_tui.tui.commands.registry import Registry, Severity, parsed
+from kimi_tui.tui.commands.registry import PaneName, Registry, Severity, parsed
+from kimi_tui.tui.commands.time_travel import TIMELINE_COMMANDS
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.workbench import Workbench
-from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.requests import Answer
+
+if TYPE_CHECKING:
+    from kimi_tui.tui.timeline.room import TimelineRoom
 
 _STYLES = ("transcript", "approvals", "panes", "dialogs")
 
@@ -36,14 +40,20 @@ class Furniture:
         typed_ago: Callable[[], float | None],
     ) -> None:
         self._screen = screen
+        self._options = options
+        self._wire = wire
         self._names = names
-        self.registry = Registry(COMMANDS, state=state, run_engine_command=run_engine_command)
+        self._timeline: TimelineRoom | None = None
+        self.registry = Registry(
+            (*COMMANDS, *TIMELINE_COMMANDS), state=state, run_engine_command=run_engine_command
+        )
         self.host = ScreenHost(
             screen=screen,
             wire=wire,
             state=state,
             last_answer=lambda: self.workbench.transcript.copy_block(),
-            toggle_pane=lambda name: self.workbench.toggle_pane(name),
+            toggle_pane=self.toggle_pane,
+            timeline=lambda: self.timeline,
             clipboard=options.clipboard,
             registry=self.registry,
             names=names,
@@ -52,6 +62,35 @@ class Furniture:
         self.workbench = Workbench(
             names=names, clock=options.clock, copy=self.host.copy, answer=answer, typed_ago=typed_ago
         )
+
+    @property
+    def timeline(self) -> "TimelineRoom":
+        """Time travel, from the moment on that somebody asks for it."""
+        if self._timeline is None:
+            from kimi_tui.tui.timeline.room import TimelineRoom  # only for those who travel
+
+            self._timeline = TimelineRoom(
+                screen=self._screen,
+                bench=self.workbench,
+                command=self._wire.command,
+                say=self.host.say,
+                choose=self.host.choose,
+                copy=self.host.copy,
+                names=self._names,
+                wall_clock=self._options.wall_clock,
+            )
+        return self._timeline
+
+    def show(self, batch: list[Outgoing]) -> None:
+        """Show what arrived: the timeline takes what is for it."""
+        self.workbench.show(batch if self._timeline is None else self._timeline.take(batch))
+
+    def toggle_pane(self, name: PaneName) -> None:
+        """Show and focus a pane, or hide it."""
+        if name == "timeline":
+            self.timeline.toggle()
+        else:
+            self.workbench.toggle_pane(name)
 
     def load_styles(self) -> None:
         """Add the looks of all this to the app's style sheet."""

@@ -29,3 +29,5 @@ class TuiOptions:
     clipboard: Clipboard = field(default_factory=SystemClipboard)
     clock: Callable[[], float] = time.monotonic
     """Seconds, for elapsed times."""
+    wall_clock: Callable[[], float] = time.time
+    """Seconds since the epoch, for how long ago something was."""

@@ -1,20 +1,23 @@
 """The host of commands: what they may do, done on the screen that is open."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from textual.screen import Screen
 
 from kimi_tui.base.terminal import plain
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.clipboard import Clipboard, copied
-from kimi_tui.tui.commands.registry import Registry, Severity
+from kimi_tui.tui.commands.registry import PaneName, Registry, Severity
 from kimi_tui.tui.dialogs.help import Help
 from kimi_tui.tui.dialogs.picker import Picker
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Command
+
+if TYPE_CHECKING:
+    from kimi_tui.tui.commands.time_travel import Timeline
 
 
 class ScreenHost:
@@ -27,7 +30,8 @@ class ScreenHost:
         wire: Wire,
         state: Callable[[], ScreenState],
         last_answer: Callable[[], str],
-        toggle_pane: Callable[[Literal["todo", "tools"]], None],
+        toggle_pane: Callable[[PaneName], None],
+        timeline: Callable[[], "Timeline"],
         clipboard: Clipboard,
         registry: Registry,
         names: KeyNames,
@@ -38,6 +42,7 @@ class ScreenHost:
         self._state = state
         self._last_answer = last_answer
         self._toggle_pane = toggle_pane
+        self._timeline = timeline
         self._clipboard = clipboard
         self._registry = registry
         self._names = names
@@ -76,9 +81,14 @@ class ScreenHost:
             Help(topic=topic, commands=self._registry.all, names=self._names, version=self._version)
         )
 
-    def toggle_pane(self, name: Literal["todo", "tools"]) -> None:
+    def toggle_pane(self, name: PaneName) -> None:
         """Show or hide a pane."""
         self._toggle_pane(name)
+
+    @property
+    def timeline(self) -> "Timeline":
+        """What can be done in time."""
+        return self._timeline()
 
     def use_theme(self, name: str) -> None:
         """Change the theme until the app ends."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.tui import fuzzy
@@ -10,7 +10,11 @@ from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.commands import Command as WireCommand
 
+if TYPE_CHECKING:
+    from kimi_tui.tui.commands.time_travel import Timeline
+
 Severity = Literal["information", "warning", "error"]
+PaneName = Literal["todo", "tools", "timeline"]
 
 
 class Host(Protocol):
@@ -37,8 +41,13 @@ class Host(Protocol):
         """Open the help."""
         ...
 
-    def toggle_pane(self, name: Literal["todo", "tools"]) -> None:
+    def toggle_pane(self, name: PaneName) -> None:
         """Show or hide a pane."""
+        ...
+
+    @property
+    def timeline(self) -> "Timeline":
+        """What can be done in time."""
         ...
 
     @property

@@ -26,6 +26,8 @@ TRANSCRIPT_BINDINGS = (
     _key("copy", "y", "copy_block", "copy the selected block"),
     _key("copy_code", "Y", "copy_code", "copy the last code block of the selected block"),
     _key("open_link", "l", "open_link", "open the next link of the selected block"),
+    _key("undo", "u", "command('undo')", "undo the last jump in time"),
+    _key("redo", "U", "command('redo')", "redo it"),
     _key("extend_up", "shift+up", "extend_selection(-1)", "select text, a row up"),
     _key("extend_down", "shift+down", "extend_selection(1)", "select text, a row down"),
     _key("search", "slash", "search", "search the conversation"),

@@ -12,6 +12,7 @@ from textual.selection import Selection
 
 from kimi_tui.tui.transcript.bindings import TRANSCRIPT_BINDINGS
 from kimi_tui.tui.transcript.blocks.block import Block
+from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
 from kimi_tui.tui.transcript.copying import code_blocks
 from kimi_tui.tui.transcript.flow import START, Place, code_of
 from kimi_tui.tui.transcript.piece import GUTTER
@@ -54,6 +55,12 @@ class BlockView(FlowView):
         text: str
         what: str
         """What it is, in a word."""
+
+    @dataclass
+    class CommandWanted(Message, namespace="transcript"):
+        """The user wants a command run."""
+
+        name: str
 
     class SearchWanted(Message, namespace="transcript"):
         """The user wants to type what to search for."""
@@ -203,12 +210,23 @@ class BlockView(FlowView):
         elif self.has_new_below and self._canvas.is_pill(event.x, event.y):
             self.follow()
         elif link := row.line.link_at(event.x - GUTTER):
-            self.post_message(self.LinkClicked(link))
+            self._open_link(link, row.block)
         else:
             on_head = row.place.piece == 0 and row.place.row == row.block.head_gap
             if on_head and row.block.foldable:
                 self.toggle_fold(row.block)
             self.select_block(row.block)
+
+    def _open_link(self, link: str, block: Block) -> None:
+        # Only the program's own marks name commands; a link of the model's never runs one.
+        if isinstance(block, RevertedBlock) and link == block.hint_link:
+            self.post_message(self.CommandWanted(link.removeprefix("/")))
+        else:
+            self.post_message(self.LinkClicked(link))
+
+    def action_command(self, name: str) -> None:
+        """Ask for a command."""
+        self.post_message(self.CommandWanted(name))
 
     def _select_in_row(self, row: Row, cell: int | None) -> None:
         # The word at a cell, or the whole row.

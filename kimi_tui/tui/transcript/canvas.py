@@ -14,9 +14,9 @@ from textual.strip import Strip
 from kimi_tui.tui.markdown.line import PLAIN, Line, Span, ink
 from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.finder import Finder
-from kimi_tui.tui.transcript.flow import code_of
+from kimi_tui.tui.transcript.flow import Place, code_of
 from kimi_tui.tui.transcript.palette import Palette
-from kimi_tui.tui.transcript.piece import GUTTER, NO_GUTTER, paint
+from kimi_tui.tui.transcript.piece import GUTTER, NO_GUTTER, paint, undone
 from kimi_tui.tui.transcript.viewport import Row
 
 PILL = " ↓ new below "
@@ -32,6 +32,8 @@ class Marks:
     selection_style: Style | None = None
     pill: bool = False
     """Whether the last row says that there is more below."""
+    dimmed_from: Place | None = None
+    """From here on everything is dimmed: it comes after the checkpoint that is looked at."""
 
 
 class Canvas:
@@ -103,10 +105,12 @@ class Canvas:
 
     def _row_strip(self, row: Row, palette: Palette, marks: Marks) -> Strip:
         gutter = _SELECTED_GUTTER if row.block is marks.selected and row.line.spans else NO_GUTTER
-        key = (row.place.row, gutter[0])
+        dimmed = marks.dimmed_from is not None and row.place >= marks.dimmed_from
+        key = (row.place.row, gutter[0], dimmed)
         strip = row.picture.strips.get(key)
         if strip is None:
-            strip = row.picture.strips[key] = paint(row.line, self._full_width, palette, gutter=gutter)
+            line = undone(row.line) if dimmed else row.line
+            strip = row.picture.strips[key] = paint(line, self._full_width, palette, gutter=gutter)
         code = code_of(row.place)
         if self._finder.needle:
             role = "match-current" if row.place == self._finder.current else "match"

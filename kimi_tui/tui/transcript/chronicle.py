@@ -27,6 +27,10 @@ class Chronicle:
         self._calls = OpenCalls(clock)
         self._scribe = Scribe(self, calls=self._calls)
         self._replayed: list[Outgoing] | None = None
+        self._markers: list[RevertedBlock] = []
+        """Every jump that is marked, oldest first."""
+        self._jumped: Reverted | None = None
+        """A jump that is marked only after the replay of where it led to."""
         self.arrivals = 0
         """Counts what came to be seen."""
         self._history_is_open = False
@@ -41,6 +45,8 @@ class Chronicle:
         if self._replayed is not None:
             self._replay(message)
         elif isinstance(message, ReplayBegin):
+            if message.anew:
+                self._begin_anew()
             self._replayed = []
         else:
             self._scribe.show(message)
@@ -65,6 +71,7 @@ class Chronicle:
         self._calls = OpenCalls(self._clock)
         self._scribe = Scribe(self, calls=self._calls)
         self._replayed = None
+        self._markers.clear()
 
     def block_of_call(self, call_id: str) -> ToolCallBlock | None:
         """The block of a tool call, the latest first."""
@@ -125,16 +132,33 @@ class Chronicle:
         """Put everything after the checkpoint into a marker that opens."""
         if event.reason == "compaction":
             return
-        if event.scope == "files":
-            self.flow.append(RevertedBlock(event, ()))
-            return
-        for index in range(len(self.flow.chapters) - 1, -1, -1):
-            self.flow.blocks_of(index)
-            first = self.flow.chapters[index].checkpoints.get(event.to)
-            if first is not None:
-                self.flow.append(RevertedBlock(event, self.flow.remove_from(index, first)))
-                return
-        self.flow.append(RevertedBlock(event, ()))
+        self._jumped = event
+        place = None
+        if event.scope not in ("files", "turn"):
+            place = self.flow.place_of_checkpoint(event.to)
+        if place is None:
+            self._mark(RevertedBlock(event, ()))
+        else:
+            undone, checkpoints = self.flow.remove_from(place.chapter, place.block)
+            self._mark(RevertedBlock(event, undone, checkpoints=checkpoints))
+
+    def marker_of_checkpoint(self, checkpoint_id: int) -> RevertedBlock | None:
+        """The marker that holds what came after a checkpoint which was undone."""
+        return next((marker for marker in self._markers if checkpoint_id in marker.checkpoints), None)
+
+    def _mark(self, marker: RevertedBlock) -> None:
+        if self._markers:
+            self._markers[-1].grow_old()
+            self.flow.recount(self._markers[-1])
+        self._markers = [kept for kept in self._markers if kept.chapter is not None]
+        self._markers.append(marker)
+        self.flow.append(marker)
+        self.arrivals += 1
+
+    def _begin_anew(self) -> None:
+        jumped, self._jumped = self._jumped, None
+        self.clear()
+        self._jumped = jumped
 
     # history
 
@@ -150,6 +174,9 @@ class Chronicle:
             self._store()
         if kind is ReplayEnd:
             self._replayed = None
+            if self._jumped is not None and not self._markers:
+                self._mark(RevertedBlock(self._jumped, ()))
+            self._jumped = None
         elif isinstance(message, Reverted):
             self.revert(message)
         elif self._replayed is not None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from kimi_tui.tui.transcript.blocks.block import Block, Home
 from kimi_tui.tui.transcript.piece import Gallery, Picture, Piece
 from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.timeline import CheckpointCreated
 
 BLOCKS_IN_CHAPTER = 64
 _ROWS_OF_MESSAGE = 3
@@ -45,7 +46,7 @@ def place_of_code(code: int) -> Place:
 class Chapter:
     """A turn, or a stretch of a long one. A replayed turn stays a list of messages until it is looked at."""
 
-    __slots__ = ("blocks", "checkpoints", "height", "is_turn", "stored")
+    __slots__ = ("blocks", "checkpoints", "height", "is_turn", "stored", "stored_checkpoints")
 
     def __init__(self, *, is_turn: bool, stored: Sequence[Outgoing] = ()) -> None:
         self.is_turn = is_turn
@@ -54,6 +55,10 @@ class Chapter:
         self.blocks: list[Block] = []
         self.checkpoints: dict[int, int] = {}
         """How many of the blocks stood when a checkpoint was made, by its id."""
+        self.stored_checkpoints = frozenset(
+            message.id for message in stored if type(message) is CheckpointCreated
+        )
+        """The ids of the checkpoints among `stored`."""
         self.height = _ROWS_OF_MESSAGE * len(stored)
 
 
@@ -107,20 +112,28 @@ class Flow:
             self._grow(chapter, -block.counted)
             block.chapter, block.counted = None, 0
 
-    def remove_from(self, chapter_index: int, block_index: int) -> list[Block]:
-        """Take away every block from there to the end, and give them back."""
+    def remove_from(self, chapter_index: int, block_index: int) -> tuple[list[Block], dict[int, int]]:
+        """Take away every block from there to the end, and give them back.
+
+        With them come their checkpoints: how many of the blocks stood before each, by its id.
+        """
         removed: list[Block] = []
+        checkpoints: dict[int, int] = {}
         for index in range(chapter_index, len(self.chapters)):
             chapter = self.chapters[index]
             blocks = self.blocks_of(index)
             first = block_index if index == chapter_index else 0
+            gone = {number: at for number, at in chapter.checkpoints.items() if at >= first}
+            checkpoints |= {number: len(removed) + at - first for number, at in gone.items()}
+            for number in gone:
+                del chapter.checkpoints[number]
             for block in blocks[first:]:
                 self._grow(chapter, -block.counted)
                 block.chapter, block.counted = None, 0
                 removed.append(block)
             del blocks[first:]
         del self.chapters[chapter_index + 1 :]
-        return removed
+        return removed, checkpoints
 
     def clear(self) -> None:
         """Remove everything."""
@@ -244,6 +257,17 @@ class Flow:
             return None
         blocks = self.blocks_of(place.chapter)
         return blocks[place.block] if place.block < len(blocks) else None
+
+    def place_of_checkpoint(self, checkpoint_id: int) -> Place | None:
+        """Where what came after a checkpoint begins; None when it isn't in the flow."""
+        for index in range(len(self.chapters) - 1, -1, -1):
+            chapter = self.chapters[index]
+            if checkpoint_id in chapter.stored_checkpoints:
+                self.blocks_of(index)
+            position = chapter.checkpoints.get(checkpoint_id)
+            if position is not None:
+                return Place(index, position, 0)
+        return None
 
     def neighbour(self, place: Place, direction: int) -> Block | None:
         """The block after (1) or before (-1) the one at `place`; None at either end."""

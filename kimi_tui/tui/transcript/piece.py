@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rich.segment import Segment
 from rich.style import Style
@@ -53,8 +53,8 @@ class Picture:
     width: int
     version: int
     lines: Sequence[Line]
-    strips: dict[tuple[int, str], Strip] = field(default_factory=dict)
-    """By row and gutter."""
+    strips: dict[tuple[int, str, bool], Strip] = field(default_factory=dict)
+    """By row, gutter, and whether it is dimmed."""
 
 
 class Gallery:
@@ -109,6 +109,11 @@ class Gallery:
         while self._rows > self._most_rows and len(self._pictures) > 1:
             _, picture = self._pictures.popitem(last=False)
             self._rows -= len(picture.lines)
+
+
+def undone(line: Line) -> Line:
+    """`line` as it looks when it is, or would be, undone."""
+    return replace(line, spans=tuple((text, style.plus("undone")) for text, style in line.spans))
 
 
 def paint(line: Line, width: int, palette: Palette, *, gutter: Span = NO_GUTTER) -> Strip:

@@ -1,8 +1,8 @@
-"""A revert plan in words: what would become of each file."""
+"""Plans, comparisons and forks in words, where no dialog shows them."""
 
 from typing import assert_never
 
-from kimi_tui.wire.events import PlannedAction, RevertPlan
+from kimi_tui.wire.timeline import Comparison, PlannedAction, RevertPlan, SessionForked
 
 _WORDS: dict[PlannedAction, str] = {
     "restore": "restore",
@@ -44,3 +44,24 @@ def _headline(plan: RevertPlan) -> str:
             return f"Going to checkpoint {plan.to}."
         case _:
             assert_never(plan.reason)
+
+
+def told_comparison(comparison: Comparison) -> tuple[str, str]:
+    """The headline, and a line for each file that differs."""
+    after = "now" if comparison.after is None else f"checkpoint {comparison.after}"
+    lines = [
+        f"{file.change:15}{file.path}  +{file.added} −{file.removed}{f'  ({file.note})' if file.note else ''}"
+        for file in comparison.files
+    ]
+    if comparison.note:
+        lines.append(comparison.note)
+    return f"From checkpoint {comparison.before} to {after}:", "\n".join(lines) or "No file differs."
+
+
+def told_fork(fork: SessionForked) -> tuple[str, str]:
+    """That there is a new session, and how to open it."""
+    at = "all of this conversation" if fork.at is None else f"the conversation up to checkpoint {fork.at}"
+    return (
+        f"A new session, “{fork.title or fork.session_id}”, begins with {at}.",
+        f"Open it with: kimi-tui --session {fork.session_id}. This one goes on as it is.",
+    )

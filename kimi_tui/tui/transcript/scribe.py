@@ -17,7 +17,8 @@ from kimi_tui.tui.transcript.calls import OpenCalls
 from kimi_tui.tui.transcript.child import ChildPage, child_margin
 from kimi_tui.tui.transcript.page import Page
 from kimi_tui.tui.transcript.remarks import of_compaction, of_retry, of_turn_end
-from kimi_tui.tui.transcript.revert_plan import told_plan
+from kimi_tui.tui.transcript.revert_plan import told_comparison, told_fork, told_plan
+from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.events import (
@@ -141,6 +142,10 @@ class Scribe:
                 self._add(NoticeBlock("info", f"[{described(message)}]", margin=self._margin))
             case RevertPlan():
                 self._add(NoticeBlock("info", *told_plan(message), margin=self._margin))
+            case Comparison():
+                self._add(NoticeBlock("info", *told_comparison(message), margin=self._margin))
+            case SessionForked():
+                self._add(NoticeBlock("info", *told_fork(message), margin=self._margin))
             case CheckpointCreated():
                 self._page.checkpoint(message)
             case Reverted():
@@ -153,6 +158,8 @@ class Scribe:
                 | HookTriggered()
                 | HookResolved()
                 | TodoUpdate()
+                | TasksUpdate()
+                | TaskText()
                 | CostUpdate()
                 | SessionInfo()
                 | ReplayBegin()
@@ -161,8 +168,6 @@ class Scribe:
                 | Timeline()
                 | TimelineUpdate()
                 | BranchContent()
-                | Comparison()
-                | SessionForked()
                 | ToolCallRequest()
                 | HookRequest()
             ):

@@ -10,10 +10,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kimi_tui.tui.transcript.blocks.block import Block
+from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
 from kimi_tui.tui.transcript.canvas import PILL, Canvas, Marks
 from kimi_tui.tui.transcript.copying import selected_text
 from kimi_tui.tui.transcript.finder import Finder
 from kimi_tui.tui.transcript.flow import START, Flow, Place
+from kimi_tui.tui.transcript.looking_back import LookBack
 from kimi_tui.tui.transcript.pacer import Pacer
 from kimi_tui.tui.transcript.palette import Palette, looks_of
 from kimi_tui.tui.transcript.piece import Gallery
@@ -35,6 +37,9 @@ class Source(Protocol):
 
     def toggle_all(self) -> None:
         """Unfold everything, or fold everything."""
+
+    def marker_of_checkpoint(self, checkpoint_id: int) -> RevertedBlock | None:
+        """The marker that holds what came after a checkpoint which was undone."""
 
 
 class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -83,6 +88,7 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
         self._palette_key: object = None
         self._thumb = (0, 0)
         self._seen = 0
+        self._look_back = LookBack(self._flow, self._viewport, source)
 
     # drawing
 
@@ -93,6 +99,8 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
             return
         if self._flow.width != width:
             self._viewport.rewrap(width)
+        if self._look_back.moved():
+            self._repaint()
         self._viewport.height = height
         regions = self._canvas.show(self._viewport.rows(), self.size, width)
         self._note_new_below()
@@ -133,9 +141,9 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
     def _marks(self) -> Marks:
         selection = self.text_selection
         if selection is None:
-            return Marks(selected=self.selected, pill=self.has_new_below)
+            return Marks(self.selected, pill=self.has_new_below, dimmed_from=self._look_back.dimmed_from)
         style = self.screen.get_component_rich_style("screen--selection")
-        return Marks(self.selected, selection, style, self.has_new_below)
+        return Marks(self.selected, selection, style, self.has_new_below, self._look_back.dimmed_from)
 
     def _colours(self) -> Palette:
         if self._palette is None:
@@ -167,6 +175,15 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
     def block_at(self, y: int) -> Block | None:
         """The block that row `y` of the screen belongs to."""
         return self._canvas.rows[y].block if 0 <= y < len(self._canvas.rows) else None
+
+    def look_back(self, checkpoint_id: int | None) -> None:
+        """Show where a checkpoint stands and dim what came after it; None shows what was shown before."""
+        if checkpoint_id is not None:
+            self._look_back.to(checkpoint_id)
+        elif not self._look_back.end():
+            return
+        self._pacer.draw_now()
+        self._repaint()
 
     # scrolling
 

@@ -1,12 +1,11 @@
 """A jump to another checkpoint, and what it left behind."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
-from kimi_tui.tui.markdown.line import Line, Spans, ink, span_width
+from kimi_tui.tui.markdown.line import Ink, Line, Spans, ink, span_width
 from kimi_tui.tui.markdown.wrap import truncated
 from kimi_tui.tui.transcript.blocks.block import Block, counted
-from kimi_tui.tui.transcript.piece import Piece
+from kimi_tui.tui.transcript.piece import Piece, undone
 from kimi_tui.wire.events import Reverted, RevertReason
 
 _WORDS: dict[RevertReason, str] = {
@@ -18,6 +17,14 @@ _WORDS: dict[RevertReason, str] = {
     "compaction": "compacted up to",
     "clear": "cleared the conversation at",
 }
+_BACK = "u undoes it in the timeline, and so does /undo"
+_HINTS: dict[RevertReason, str] = {
+    "user": _BACK,
+    "undo": "U does it again in the timeline, and so does /redo",
+    "redo": _BACK,
+    "switch": _BACK,
+    "clear": _BACK,
+}
 _GUIDE: Spans = (("┆ ", ink("guide")),)
 
 
@@ -26,10 +33,21 @@ class RevertedBlock(Block):
 
     label = "revert"
 
-    def __init__(self, event: Reverted, undone: Sequence[Block], *, margin: Spans = ()) -> None:
+    def __init__(
+        self,
+        event: Reverted,
+        undone: Sequence[Block],
+        *,
+        checkpoints: Mapping[int, int] | None = None,
+        margin: Spans = (),
+    ) -> None:
+        """`checkpoints` tells how many of the blocks stood before each checkpoint that was undone."""
         super().__init__(margin=margin)
         self._event = event
         self.undone = tuple(undone)
+        self.checkpoints = checkpoints or {}
+        self.is_latest = True
+        """Whether it is the jump that an undo would take back."""
         self._head = self.piece(self._lines, gap=1)
         self.pieces = [self._head]
 
@@ -49,13 +67,15 @@ class RevertedBlock(Block):
 
     def _dimmed(self, piece: Piece) -> Piece:
         def draw(width: int) -> list[Line]:
-            return [
-                replace(line, spans=tuple((text, style.plus("undone")) for text, style in line.spans))
-                for line in piece.draw(width)
-            ]
+            return [undone(line) for line in piece.draw(width)]
 
         margin = (*self.margin, *_GUIDE)
         return Piece(draw, gap=piece.gap, guess=piece.height - piece.gap, margin=margin)
+
+    def piece_of_checkpoint(self, checkpoint_id: int) -> int:
+        """Which of its pieces, when it is unfolded, shows what came after a checkpoint that was undone."""
+        before = self.undone[: self.checkpoints[checkpoint_id]]
+        return min(1 + sum(len(block.pieces) for block in before), len(self.pieces) - 1)
 
     def source(self) -> str:
         """What happened, in words."""
@@ -77,7 +97,9 @@ class RevertedBlock(Block):
     def _words(self) -> str:
         files = f", {counted(len(self._event.files), 'file')} restored" if self._event.files else ""
         if self._event.scope == "files":
-            files = ", files only"
+            files += ", the conversation stays"
+        elif self._event.scope == "turn":
+            return f"↶ took back what was done to files from checkpoint {self._event.to} on{files}"
         return f"↶ {_WORDS[self._event.reason]} checkpoint {self._event.to}{files}"
 
     def _lines(self, width: int) -> list[Line]:
@@ -85,7 +107,7 @@ class RevertedBlock(Block):
         if self.undone:
             fold = f"{'▸' if self.folded else '▾'} {counted(len(self.undone), 'block')} undone"
         middle = truncated([(f" {self._words()} ", ink("waiting")), (fold, ink("dim"))], max(2, width - 5))
-        return [
+        lines = [
             Line(
                 (
                     ("───", ink("rule")),
@@ -94,3 +116,16 @@ class RevertedBlock(Block):
                 )
             )
         ]
+        if self.is_latest and (hint := _HINTS.get(self._event.reason)):
+            lines.append(Line(truncated([("    ", ink()), (hint, Ink(("dim",), self.hint_link))], width)))
+        return lines
+
+    @property
+    def hint_link(self) -> str:
+        """What a click on the hint means: the command that it names."""
+        return "/redo" if self._event.reason == "undo" else "/undo"
+
+    def grow_old(self) -> None:
+        """Another jump has followed."""
+        self.is_latest = False
+        self._head.redraw()

@@ -1,0 +1,77 @@
+"""The dialog in which a branch is read: what was said on it since it left."""
+
+from typing import get_args
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.tui.keys import BRANCH_KEYS, KeyNames, bindings
+from kimi_tui.tui.timeline.hints import Hint, Hints
+from kimi_tui.tui.transcript.transcript import Transcript
+from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.codec import UnknownWireMessage, unwrap
+from kimi_tui.wire.timeline import BranchContent, WireEnvelope
+
+
+class BranchDialog(ModalScreen[bool]):
+    """Shows a branch once it has come; True when the user wants to go on with it."""
+
+    BINDINGS = bindings(BRANCH_KEYS)
+    AUTO_FOCUS = "Transcript"
+
+    transcript = getters.query_one(Transcript)
+
+    def __init__(self, *, title: str, names: KeyNames) -> None:
+        super().__init__()
+        self._title = title
+        self._names = names
+
+    def compose(self) -> ComposeResult:
+        """Title, what was said, what one can do."""
+        with Vertical(classes="dialog files-dialog"):
+            yield Static(self._title, classes="dialog-title", markup=False)
+            yield Static("Reading …", id="branch-summary", markup=False)
+            yield Transcript()
+            yield Hints(
+                [
+                    Hint(self._names.first("branch.switch"), "go on with this branch", "switch", "bold"),
+                    Hint(self._names.first("branch.close"), "close", "close"),
+                ]
+            )
+
+    def show_content(self, content: BranchContent) -> None:
+        """Show what was said."""
+        messages = [message for wrapped in content.events if (message := _opened(wrapped)) is not None]
+        self.transcript.show_all(messages)
+        summary = self.query_one("#branch-summary", Static)
+        if content.summary:
+            text = f"This summary took its place: {plain(content.summary)}"
+            summary.update(Content.styled(text, "$text-muted"))
+        else:
+            summary.display = not messages
+            summary.update(Content.styled("Nothing was said on it.", "$text-muted"))
+
+    def show_problem(self, text: str) -> None:
+        """Say why it can't be read."""
+        self.query_one("#branch-summary", Static).update(Content.styled(plain_line(text), "$warning"))
+
+    def action_switch(self) -> None:
+        """Go on with this branch."""
+        self.dismiss(True)
+
+    def action_close(self) -> None:
+        """Leave it."""
+        self.dismiss(False)
+
+
+def _opened(wrapped: WireEnvelope) -> Outgoing | None:
+    try:
+        message = unwrap(wrapped)
+    except UnknownWireMessage:
+        return None
+    return message if isinstance(message, get_args(Outgoing)) else None

@@ -1,0 +1,236 @@
+"""The plan dialog: what going to a checkpoint would do, before anything is done."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from textual import on
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input
+
+from kimi_tui.base.terminal import plain_line
+from kimi_tui.tui.keys import PLAN_KEYS, KeyNames, bindings
+from kimi_tui.tui.timeline.files import FileList, Line, Remark, planned
+from kimi_tui.tui.timeline.files_dialog import FilesDialog, command_lines
+from kimi_tui.tui.timeline.hints import Hint, Hints
+from kimi_tui.wire.timeline import RevertPlan, RevertScope
+
+_SCOPES: dict[RevertScope, str] = {
+    "both": "conversation and files",
+    "conversation": "conversation",
+    "files": "files",
+    "turn": "only this turn's changes",
+}
+_LEFT_OUT: dict[RevertScope, str] = {
+    "both": "",
+    "conversation": "The files stay as they are.",
+    "files": "The conversation stays as it is.",
+    "turn": "The conversation stays, and so does what was done to files since.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What the user wants done."""
+
+    scope: RevertScope
+    paths: tuple[str, ...] | None
+    """The files to change; None for those that the plan ticks."""
+    note: str = ""
+
+
+class PlanDialog(FilesDialog[Decision | None]):
+    """Shows a plan once it has come; None when the user would not."""
+
+    BINDINGS = bindings(PLAN_KEYS)
+
+    def __init__(
+        self,
+        *,
+        title: str,
+        act: str,
+        scopes: Sequence[RevertScope],
+        scope: RevertScope,
+        writes_note: bool,
+        may_note: bool,
+        plan: Callable[[RevertScope], None],
+        names: KeyNames,
+        copy: Callable[[str], None],
+    ) -> None:
+        """`act` names what enter does; `plan` asks for the plan of a scope, which `show_plan` gets."""
+        super().__init__(title=title, names=names, copy=copy)
+        self._act = act
+        self._scopes = tuple(scopes)
+        self._scope = scope
+        self._writes_note = writes_note
+        self._may_note = may_note
+        self._ask_plan = plan
+        self._plans: dict[bool, RevertPlan] = {}
+        """By whether it is for one turn only."""
+        self._shown: RevertPlan | None = None
+
+    def above(self) -> Sequence[Widget]:
+        """What goes back, and the note."""
+        widgets: list[Widget] = []
+        if len(self._scopes) > 1:
+            widgets.append(Hints(self._scope_hints(), most_lines=2))
+            widgets[0].id = "plan-scopes"
+        field = Input(placeholder="a note that the model reads there", id="plan-note")
+        field.cursor_blink = False
+        field.display = self._writes_note
+        return [*widgets, field]
+
+    def on_mount(self) -> None:
+        """Ask for the plan; the note, if one is wanted, comes first."""
+        self._ask_plan(self._scope)
+        if self._writes_note:
+            self.query_one("#plan-note", Input).focus()
+
+    # the plan
+
+    def show_plan(self, plan: RevertPlan) -> None:
+        """The plan has come."""
+        self._plans[plan.scope == "turn"] = plan
+        if self._shown is None or plan.scope == "turn" or self._shown.scope == "turn":
+            self._show()
+
+    def show_problem(self, text: str) -> None:
+        """There is no plan, for this reason."""
+        self.summarize(Content.styled(plain_line(text), "$warning"))
+
+    def _show(self) -> None:
+        plan = self._plans.get(self._scope == "turn")
+        if plan is None:
+            self._shown = None
+            self.show_lines([], set())
+            self.summarize(Content("Looking at the files …"))
+            self._ask_plan(self._scope)
+            return
+        if plan is not self._shown:
+            self._shown = plan
+            lines: list[Line] = [planned(file) for file in plan.files]
+            if plan.note:
+                lines.append(Remark(f"◔ {plan.note}", "$warning", plan.note))
+            lines += command_lines(plan.commands)
+            self.show_lines(lines, {file.path for file in plan.files if _ticked(file.action, file.ticked)})
+        self.files.dim(self._scope == "conversation")
+        self._sum_up()
+
+    @on(FileList.Ticked)
+    def _sum_up(self) -> None:
+        plan = self._shown
+        if plan is None:
+            return
+        ticks = self.files.ticks
+        doing = [file for file in plan.files if file.path in ticks] if self._scope != "conversation" else []
+        conflicts = sum(file.action == "conflict" for file in plan.files)
+        parts: list[Content] = []
+        if self._scope == "conversation":
+            parts.append(Content("no file changes"))
+        elif plan.files:
+            parts.append(
+                Content.assemble(
+                    (f"{len(doing)} of {len(plan.files)} files ", ""),
+                    (f"+{sum(file.added for file in doing)} ", "$success"),
+                    (f"−{sum(file.removed for file in doing)}", "$error"),
+                )
+            )
+        elif not plan.note:
+            parts.append(Content("no file differs"))
+        if conflicts and self._scope != "conversation":
+            words = f"{conflicts} conflict{'' if conflicts == 1 else 's'}"
+            parts.append(Content.styled(words, "bold $warning"))
+        if plan.turns and self._scope in ("both", "conversation"):
+            words = f"{plan.turns} of your messages" if plan.turns > 1 else "1 of your messages"
+            parts.append(Content(f"{words} to a branch"))
+        if plan.commands:
+            count = len(plan.commands)
+            parts.append(
+                Content.styled(f"{count} shell command{'' if count == 1 else 's'} ran since", "$warning")
+            )
+        if _LEFT_OUT[self._scope] and not plan.commands:
+            parts.append(Content.styled(_LEFT_OUT[self._scope], "$text-muted"))
+        self.summarize(Content(" · ").join(parts))
+        self._show_hints()
+
+    # what one can do
+
+    def hints(self) -> list[Hint]:
+        """What one can do."""
+        hints = [
+            Hint(self.names.first("plan.go"), self._act, "go", "bold"),
+            Hint(self.names.first("files.close"), "change nothing", "close"),
+        ]
+        if self._shown is not None and self.files.tickable and self._scope != "conversation":
+            hints += [
+                Hint(self.names.first("plan.tick"), "tick", "tick"),
+                Hint(self.names.first("plan.tick_all"), "all or none", "tick_all"),
+            ]
+        if self._may_note:
+            hints.append(Hint(self.names.first("plan.note"), "note", "write_note"))
+        return [*hints, *super().hints()[1:]]
+
+    def _scope_hints(self) -> list[Hint]:
+        return [
+            Hint(
+                f"{'●' if scope == self._scope else '○'} {self.names.first(f'plan.{scope}')}",
+                _SCOPES[scope],
+                f"use('{scope}')",
+                "bold" if scope == self._scope else "",
+            )
+            for scope in self._scopes
+        ]
+
+    def _show_hints(self) -> None:
+        if len(self._scopes) > 1:
+            self.query_one("#plan-scopes", Hints).show(self._scope_hints())
+        self.query(Hints).last().show(self.hints())
+
+    def action_use(self, scope: RevertScope) -> None:
+        """Choose what goes back."""
+        if scope in self._scopes:
+            self._scope = scope
+            self._show_hints()
+            self._show()
+
+    def action_tick(self) -> None:
+        """Do the marked file, or leave it as it is."""
+        self.files.tick()
+
+    def action_tick_all(self) -> None:
+        """Do all files, or none."""
+        self.files.tick_all()
+
+    def action_write_note(self) -> None:
+        """Write a note, or leave it out."""
+        if not self._may_note:
+            return
+        field = self.query_one("#plan-note", Input)
+        field.display = not field.display
+        (field if field.display else self.files).focus()
+
+    @on(Input.Submitted)
+    def _note_written(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_go()
+
+    def action_go(self) -> None:
+        """Do it."""
+        plan = self._shown
+        if plan is None:
+            return
+        ticked = {file.path for file in plan.files if _ticked(file.action, file.ticked)}
+        ticks = self.files.ticks
+        if self._scope in ("files", "turn") and not ticks:
+            self.show_problem("Nothing is ticked, so nothing would change.")
+            return
+        paths = None if ticks == ticked else tuple(sorted(ticks))
+        field = self.query_one("#plan-note", Input)
+        note = field.value.strip() if field.display else ""
+        self.dismiss(
+            Decision(scope=self._scope, paths=None if self._scope == "conversation" else paths, note=note)
+        )
+
+
+def _ticked(action: str, ticked: bool) -> bool:
+    return ticked and action != "not covered"

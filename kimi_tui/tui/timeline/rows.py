@@ -1,0 +1,192 @@
+"""The rows of the pane: which checkpoints of the tree stand below each other, as it is folded and filtered.
+
+They are kept oldest first, so that a new checkpoint is appended; the pane draws them the other way round.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kimi_tui.tui.timeline.tree import Strand, Tree, Turn
+from kimi_tui.wire.timeline import TimelineNode
+
+RowKind = Literal["turn", "step", "branch", "origin"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: a turn, one of its steps, a branch that leaves here, or the beginning of all lines."""
+
+    kind: RowKind
+    strand: Strand
+    """What it lies on; for a branch, that branch itself."""
+    turn: Turn | None = None
+    uid: str = ""
+    """Its checkpoint; of a branch the last one."""
+    joins: bool = False
+    """Whether a branch leaves the strand directly above it."""
+    topmost: bool = True
+    """Of a branch: whether it is the newest of those that leave there."""
+
+    @property
+    def key(self) -> tuple[RowKind, str]:
+        """What stays the same when the rows are made anew."""
+        return self.kind, self.strand.key if self.kind == "branch" else self.uid
+
+
+class Rows:
+    """The rows of a tree. What the user did not open is closed, but for the newest turn."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.all: list[Row] = []
+        self.query = ""
+        self._open: set[str] = set()
+        """First checkpoints of the turns and branches that the user opened."""
+        self._newest = ""
+        """The turn that is open because it is the newest."""
+        self.show(tree)
+
+    def show(self, tree: Tree) -> None:
+        """Show another tree, folded as before."""
+        self.tree = tree
+        self._newest = tree.live.turns[-1].head if tree.live.turns else ""
+        self._make()
+
+    def filter(self, query: str) -> None:
+        """Show only checkpoints that speak of `query`; all of them for nothing."""
+        self.query = query.strip().lower()
+        self._make()
+
+    def grow(self, added: list[str]) -> bool:
+        """Show checkpoints that were added at the live line's end. False when rows before them changed."""
+        for uid in added:
+            turn = self.tree.turn_of[uid]
+            if self.query:
+                if self._fits(self.tree.nodes[uid]):
+                    self.all.append(self._found(uid))
+            elif uid == turn.head:
+                if not self._settle_newest(turn):
+                    return False
+                self.all.append(Row("turn", turn.strand, turn, uid))
+            elif self.is_open(turn.head):
+                self.all.append(Row("step", turn.strand, turn, uid))
+        return True
+
+    def index_of(self, key: tuple[RowKind, str]) -> int | None:
+        """Where a row stands; None when it doesn't."""
+        return next((index for index, row in enumerate(self.all) if row.key == key), None)
+
+    def index_of_checkpoint(self, uid: str) -> int | None:
+        """Where a checkpoint stands, else the turn or branch that it is folded into."""
+        turn = self.tree.turn_of.get(uid)
+        while turn is not None:
+            for key in (("turn", uid), ("step", uid), ("turn", turn.head), ("branch", turn.strand.key)):
+                if (index := self.index_of(key)) is not None:
+                    return index
+            fork = turn.strand.fork
+            turn = self.tree.turn_of.get(fork) if fork is not None else None
+            uid = fork or ""
+        return None
+
+    # folding
+
+    def is_open(self, key: str) -> bool:
+        """Whether the turn or branch that begins with that checkpoint is open."""
+        return key in self._open or key == self._newest
+
+    def can_open(self, row: Row) -> bool:
+        """Whether there is something in it."""
+        if self.query or row.kind == "origin":
+            return False
+        if row.kind == "turn" and row.turn is not None:
+            return bool(row.turn.steps)
+        return row.kind == "branch"
+
+    def shows_open(self, row: Row) -> bool:
+        """Whether it is open."""
+        return self.is_open(row.strand.key if row.kind == "branch" else row.uid)
+
+    def fold(self, row: Row, *, opened: bool) -> bool:
+        """Open or close a turn or branch; whether that changed anything."""
+        key = row.strand.key if row.kind == "branch" else row.uid
+        if not self.can_open(row) or self.is_open(key) == opened:
+            return False
+        if opened:
+            self._open.add(key)
+        else:
+            self._open.discard(key)
+            if key == self._newest:
+                self._newest = ""
+        self._make()
+        return True
+
+    def reveal(self, uid: str) -> None:
+        """Open what a checkpoint is folded into."""
+        turn = self.tree.turn_of.get(uid)
+        while turn is not None:
+            if uid != turn.head:
+                self._open.add(turn.head)
+            if turn.strand is not self.tree.live:
+                self._open.add(turn.strand.key)
+            uid = turn.strand.fork or ""
+            turn = self.tree.turn_of.get(uid)
+        self._make()
+
+    def _settle_newest(self, turn: Turn) -> bool:
+        # The turn that was open only since it was the newest closes; the user's own choices stay.
+        before, self._newest = self._newest, turn.head
+        if before and before not in self._open and self.tree.turn_of[before].steps:
+            self._make()
+            return False
+        return True
+
+    # making
+
+    def _make(self) -> None:
+        self.all = []
+        if self.query:
+            self.all = [self._found(node.uid) for node in self.tree.by_age if self._fits(node)]
+            return
+        tree = self.tree
+        if tree.rootless:
+            self._add_branches(tree.rootless)
+            self.all.append(Row("origin", tree.live, joins=True))
+            # Drawn from below: the beginning first, then what begins there.
+            self.all = [self.all[-1], *self.all[:-1]]
+        self._add_strand(tree.live)
+
+    def _add_strand(self, strand: Strand) -> None:
+        for turn in strand.turns:
+            leaving = turn.leaving
+            opened = self.is_open(turn.head)
+            if not opened or not turn.steps:
+                self.all.append(Row("turn", strand, turn, turn.head, joins=bool(leaving)))
+                for uid in (turn.head, *turn.steps) if leaving else ():
+                    self._add_branches(leaving.get(uid, ()))
+                continue
+            self.all.append(Row("turn", strand, turn, turn.head, joins=turn.head in leaving))
+            self._add_branches(leaving.get(turn.head, ()))
+            for uid in turn.steps:
+                self.all.append(Row("step", strand, turn, uid, joins=uid in leaving))
+                if leaving:
+                    self._add_branches(leaving.get(uid, ()))
+
+    def _add_branches(self, branches: "list[Strand] | tuple[()]") -> None:
+        for number, strand in enumerate(branches):
+            if self.is_open(strand.key):
+                self._add_strand(strand)
+            self.all.append(Row("branch", strand, None, strand.tip, topmost=number == len(branches) - 1))
+
+    # filtering
+
+    def _found(self, uid: str) -> Row:
+        turn = self.tree.turn_of[uid]
+        return Row("turn" if uid == turn.head else "step", turn.strand, turn, uid)
+
+    def _fits(self, node: TimelineNode) -> bool:
+        return any(self.query in text.lower() for text in searched(node))
+
+
+def searched(node: TimelineNode) -> tuple[str, ...]:
+    """What a filter looks at: number, label (which names the file of a step), name, kind, tools."""
+    return (f"#{node.id}", node.label, node.name, node.kind, *node.tools)
