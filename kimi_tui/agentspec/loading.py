@@ -56,6 +56,7 @@ def _resolved(
             else (base.mcp_exclude if base else ())
         ),
         subagents=_subagents(form, base),
+        names_subagents=bool(form.subagents),
         vars={**(base.vars if base else {}), **form.vars},
     )
 

@@ -49,5 +49,8 @@ class ResolvedAgentSpec:
     mcp_exclude: tuple[str, ...]
     """MCP tools that it does not get."""
     subagents: Mapping[str, SubagentSpec]
+    names_subagents: bool
+    """Whether its own file names them, rather than one that it extends: only then may it give work on when it
+    is a sub-agent itself."""
     vars: Mapping[str, str]
     """What its system prompt's own variables stand for."""

@@ -6,6 +6,8 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from kimi_tui.base.child_groups import end_all
+
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -17,6 +19,7 @@ def stopping_signals(stop: Callable[[int], None]) -> Iterator[None]:
 
     def handle(number: int) -> None:
         if seen:
+            end_all()
             os._exit(128 + number)
         seen.append(number)
         stop(number)

@@ -9,6 +9,8 @@ skipped; quotes around a payload are stripped, and a payload that is a JSON stri
 `tool_call`         JSON `{"id", "name", "arguments"?}`; arguments as JSON text or as an object
 `tool_call_part`    a piece of the last call's arguments, or JSON `{"arguments_part", "tool_call_id"?}`
 `id`, `usage`       the answer's id; token counts as JSON or `k=v`
+`for`               keep the script for conversations whose latest words of the user hold this text: several
+                    that go on at the same time have their own scripts so
 `delay`             seconds to wait
 `chunk`             stream text, thinking and arguments from here on at so many characters a second; 0: whole
 `error`             the call fails before anything streams: `STATUS text`, `connection text`, `timeout text`,
@@ -46,6 +48,13 @@ class Emit:
 
 
 @dataclass(frozen=True, slots=True)
+class Address:
+    """Kept for conversations whose latest words of the user hold `words`."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Delay:
     """Wait."""
 
@@ -67,7 +76,7 @@ class Fail:
     at_once: bool
 
 
-Action = Emit | Delay | Chunk | Fail
+Action = Emit | Address | Delay | Chunk | Fail
 
 
 def read_scripts(path: Path) -> tuple[str, ...]:
@@ -140,6 +149,19 @@ def _action(line: str) -> Action:
     if kind not in _KINDS:
         raise MalformedLine(f"there is no kind “{kind[:60]}”")
     return _KINDS[kind](payload.strip())
+
+
+def addressee(text: str) -> str | None:
+    """What a script's `for` line says; None when it has none."""
+    for line in text.split("\n"):
+        kind, colon, payload = line.partition(":")
+        if colon and kind.strip().lower() == "for":
+            return text_value(payload.strip())
+    return None
+
+
+def _for(payload: str) -> Action:
+    return Address(text_value(payload))
 
 
 def _text(payload: str) -> Action:
@@ -248,6 +270,7 @@ _KINDS: dict[str, Callable[[str], Action]] = {
     "tool_call_part": _tool_call_part,
     "id": _message_id,
     "usage": _usage,
+    "for": _for,
     "delay": _delay,
     "chunk": _chunk,
     "error": _error,

@@ -2,22 +2,33 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import assert_never
 
+from kimi_tui.base.content import is_system_note
 from kimi_tui.base.errors import ScriptError
 from kimi_tui.base.message import Message
 from kimi_tui.llm.fragments import every, fragments
 from kimi_tui.llm.provider import ProviderSettings, StreamPart, ThinkingEffort, ToolSchema
-from kimi_tui.llm.script import Action, Chunk, Delay, Emit, Fail, parse_script, read_scripts
+from kimi_tui.llm.script import (
+    Action,
+    Address,
+    Chunk,
+    Delay,
+    Emit,
+    Fail,
+    addressee,
+    parse_script,
+    read_scripts,
+)
 
 _SCRIPTS_VARIABLE = "KIMI_SCRIPTED_ECHO_SCRIPTS"
 _PIECES_PER_SECOND = 60
 
 
 class ScriptedProvider:
-    """Plays one script a model call, in order, whoever calls.
+    """Plays one script a model call, in order, whoever calls; those with a `for` line as they fit the caller.
 
     The scripts are those of `settings.scripts`, else of the file that `KIMI_SCRIPTED_ECHO_SCRIPTS` names;
     they are read at the first call. Calls raise ScriptError for a file that can't be used, a malformed script
@@ -48,7 +59,7 @@ class ScriptedProvider:
     ) -> AsyncGenerator[StreamPart, None]:
         """Play the next script."""
         rate = 0.0
-        for action in self._reel.next_script():
+        for action in self._reel.next_script(history):
             match action:
                 case Emit(part=part):
                     async for piece in _streamed(part, rate):
@@ -59,6 +70,8 @@ class ScriptedProvider:
                     rate = action.rate
                 case Fail(error=error):
                     raise error
+                case Address():
+                    pass
                 case _:
                     assert_never(action)
 
@@ -78,22 +91,38 @@ class _Reel:
 
     def __init__(self, path: str | None) -> None:
         self._path = path
-        self._scripts: tuple[str, ...] | None = None
-        self._played = 0
+        self._left: dict[int, tuple[str | None, str]] | None = None
+        """The scripts that have not been played, by number, with whom each is kept for."""
+        self._count = 0
 
-    def next_script(self) -> tuple[Action, ...]:
+    def next_script(self, history: Sequence[Message]) -> tuple[Action, ...]:
         path = self._path or os.environ.get(_SCRIPTS_VARIABLE)
         if not path:
             raise ScriptError(
                 "The scripted model has no scripts.",
                 hint=f"Set the provider's `scripts`, or {_SCRIPTS_VARIABLE}, to a file of scripts.",
             )
-        if self._scripts is None:
-            self._scripts = read_scripts(Path(path).expanduser())
-        self._played += 1
-        if self._played > len(self._scripts):
+        if self._left is None:
+            scripts = read_scripts(Path(path).expanduser())
+            self._left = {number: (addressee(text), text) for number, text in enumerate(scripts, 1)}
+            self._count = len(scripts)
+        number = _fitting(self._left, _latest_words(history))
+        if number is None:
             raise ScriptError(
-                f"The scripted model has no script {self._played}: {path} holds {len(self._scripts)}.",
+                f"The scripted model has no script {self._count - len(self._left) + 1}: "
+                f"{path} holds {self._count}.",
                 hint="Add one: each model call plays one script.",
             )
-        return parse_script(self._scripts[self._played - 1], self._played)
+        return parse_script(self._left.pop(number)[1], number)
+
+
+def _fitting(scripts: Mapping[int, tuple[str | None, str]], words: str) -> int | None:
+    """The first script that is kept for who said `words`, else the first that is kept for nobody."""
+    kept = (number for number, (address, _) in scripts.items() if address is not None and address in words)
+    free = (number for number, (address, _) in scripts.items() if address is None)
+    return next(kept, None) or next(free, None)
+
+
+def _latest_words(history: Sequence[Message]) -> str:
+    said = (it for it in reversed(history) if it.role == "user" and not is_system_note(it.content))
+    return next((message.text for message in said), "")

@@ -33,7 +33,14 @@ class McpSubject:
     tool: str
 
 
-Subject = CommandSubject | PathSubject | McpSubject
+@dataclass(frozen=True, slots=True)
+class TaskSubject:
+    """Ending a background task. No rule names it: it is asked for each time."""
+
+    task_id: str
+
+
+Subject = CommandSubject | PathSubject | McpSubject | TaskSubject
 
 
 class ToolRejected(Exception):

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from kimi_tui.base.content import text_of
 from kimi_tui.tools.approval import CommandSubject, Subject, ToolRejected
+from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.shell.bash import Bash, BashParams
 from kimi_tui.tools.shell.output import OutputFolder
 from kimi_tui.tools.shell.process import Shell
@@ -60,7 +61,11 @@ class Desk:
         self.log = CallLog()
         self.consent = Consent(self.log, agrees=agrees)
         self.shell = Shell(term_grace_s=0.3)
-        self.bash = Bash(Workspace(self.work_dir), self.consent, self.shell, OutputFolder(self.output_dir))
+        self.told: list[object] = []
+        self.tasks = BackgroundTasks(folder / "tasks", send=self.told.append)
+        self.bash = Bash(
+            Workspace(self.work_dir), self.consent, self.shell, OutputFolder(self.output_dir), self.tasks
+        )
 
     async def run(self, command: str, **arguments: object) -> ToolReturn:
         params = BashParams.model_validate({"command": command, **arguments})
@@ -71,6 +76,7 @@ class Desk:
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     desk = Desk(tmp_path)
     yield desk
+    await desk.tasks.close()
     await desk.shell.close()
 
 
@@ -223,7 +229,7 @@ async def test_a_command_that_can_not_start_is_an_error_the_model_can_read(desk:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"timeout": 0}, {"timeout": 301}, {"run_in_background": True}, {"command": None}]
+    "arguments", [{"timeout": 0}, {"timeout": 301}, {"background": True}, {"command": None}]
 )
 def test_parameters_out_of_range_are_refused(arguments: dict[str, object]) -> None:
     with pytest.raises(ValidationError):

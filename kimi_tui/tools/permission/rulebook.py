@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, assert_never
 
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject, Subject
+from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject, Subject, TaskSubject
 from kimi_tui.tools.permission.command_line import CommandLine, parse_command
 from kimi_tui.tools.permission.danger import danger_of, danger_of_commands
 from kimi_tui.tools.permission.matching import Likelihood, allows, speaks_of
@@ -15,6 +15,7 @@ from kimi_tui.tools.permission.path_pattern import folder_pattern_for, matches, 
 from kimi_tui.tools.permission.places import Folder, Places, is_harmless_device, protection_of
 from kimi_tui.tools.permission.programs import grant_prefix, runs_anything, stands_alone
 from kimi_tui.tools.permission.rule import (
+    SAMPLING,
     CommandPrefix,
     ExactCommand,
     McpRule,
@@ -98,7 +99,10 @@ class RuleBook:
             case PathSubject(path, writes):
                 return self._allows_path(path, "Edit" if writes else "Read")
             case McpSubject(server, tool):
-                return McpRule(server, tool) in self.allow or McpRule(server, "*") in self.allow
+                every_tool = tool != SAMPLING and McpRule(server, "*") in self.allow
+                return every_tool or McpRule(server, tool) in self.allow
+            case TaskSubject():
+                return False
             case _:
                 assert_never(subject)
 
@@ -155,6 +159,8 @@ class RuleBook:
                 return () if rule is None else (rule,)
             case McpSubject(server, tool):
                 return (McpRule(server, tool),)
+            case TaskSubject():
+                return ()
             case _:
                 assert_never(subject)
 

@@ -5,15 +5,16 @@ import os
 import shutil
 import signal
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from kimi_tui.base.child_groups import keep_in_sight, let_go
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.tools.shell.orphans import MARK
+from kimi_tui.tools.shell.pipe import OutputPipe
 
-_CHUNK = 65_536
-_CHUNKS_AT_ONCE = 64
 _TERM_GRACE_S = 2.0
 """How long a process may take to end after it was told to."""
 _CLOSE_GRACE_S = 1.0
@@ -60,25 +61,36 @@ class Shell:
         self._environment = environment
         """What commands see of it; None for the program's own."""
         self._term_grace_s = term_grace_s
-        self._groups: dict[int, _Output] = {}
+        self._groups: dict[int, OutputPipe] = {}
         """By process group: those that run, and those that left processes behind."""
 
     async def run(
-        self, command: str, *, work_dir: Path, timeout_s: float, on_output: Callable[[bytes], None]
+        self,
+        command: str,
+        *,
+        work_dir: Path,
+        timeout_s: float,
+        on_output: Callable[[bytes], None],
+        on_start: Callable[[int], Awaitable[None]] | None = None,
+        mark: str = "",
     ) -> Exit:
         """Run `command` to its end and hand on its output, both streams in order.
 
-        A time-out or a cancellation ends everything that it started. Raises ShellUnavailable.
+        `on_start` gets its process group, whose environment carries `mark`. A time-out or a cancellation ends
+        everything that it started. Raises ShellUnavailable.
         """
         self._forget_ended_groups()
-        output = _Output(on_output)
+        output = OutputPipe(on_output)
         try:
-            process = await self._started(command, work_dir, output)
+            process = await self._started(command, work_dir, output, mark)
         except BaseException:
             output.close()
             raise
         self._groups[process.pid] = output
+        keep_in_sight(process.pid)
         try:
+            if on_start is not None:
+                await on_start(process.pid)
             status = await _status_within(timeout_s, process)
             if status is None:
                 await self._end(process, output)
@@ -99,12 +111,15 @@ class Shell:
                     await asyncio.sleep(_POLL_S)
         for group, output in self._groups.items():
             _signal(group, signal.SIGKILL)
+            let_go(group)
             output.close()
         self._groups.clear()
 
-    async def _started(self, command: str, work_dir: Path, output: "_Output") -> Process:
+    async def _started(self, command: str, work_dir: Path, output: OutputPipe, mark: str) -> Process:
         program = _shell_path()
         environment = {**(os.environ if self._environment is None else self._environment), **_ENVIRONMENT}
+        if mark:
+            environment[MARK] = mark
         starting = asyncio.ensure_future(
             asyncio.create_subprocess_exec(
                 program,
@@ -131,7 +146,7 @@ class Shell:
         output.start()
         return process
 
-    async def _end(self, process: Process, output: "_Output") -> None:
+    async def _end(self, process: Process, output: OutputPipe) -> None:
         """End the whole group: first politely, then surely."""
         _signal(process.pid, signal.SIGTERM)
         try:
@@ -145,6 +160,7 @@ class Shell:
             output.read_rest()
             output.close()
             self._groups.pop(process.pid, None)
+            let_go(process.pid)
         await process.wait()
 
     def _leave(self, group: int) -> bool:
@@ -153,6 +169,7 @@ class Shell:
         if not _is_alive(group):
             output.close()
             del self._groups[group]
+            let_go(group)
             return False
         output.discard()
         return True
@@ -162,68 +179,7 @@ class Shell:
             if not output.is_wanted and not _is_alive(group):
                 output.close()
                 del self._groups[group]
-
-
-class _Output:
-    """The pipe that a command writes both its streams to."""
-
-    def __init__(self, take: Callable[[bytes], None]) -> None:
-        self._take = take
-        self._read_end, self.write_end = os.pipe()
-        os.set_blocking(self._read_end, False)
-        self._loop = asyncio.get_running_loop()
-        self._is_open = True
-        self.is_wanted = True
-        self.ended = asyncio.Event()
-
-    def start(self) -> None:
-        """Begin to read. The command holds the other end alone from here on."""
-        os.close(self.write_end)
-        self.write_end = -1
-        self._loop.add_reader(self._read_end, self._read)
-
-    async def drain(self, grace_s: float) -> None:
-        """Read what is there, and for a moment what still comes."""
-        self.read_rest()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(grace_s):
-                await self.ended.wait()
-
-    def read_rest(self) -> None:
-        """Read what is there."""
-        for _ in range(_CHUNKS_AT_ONCE):
-            if not self._read():
-                break
-
-    def discard(self) -> None:
-        """Drop what comes from here on: a process must not wait for a reader, nor lose its pipe."""
-        self.is_wanted = False
-        self._take = _drop
-
-    def close(self) -> None:
-        """Close both ends."""
-        if self.write_end >= 0:
-            os.close(self.write_end)
-            self.write_end = -1
-        if self._is_open:
-            self._is_open = False
-            self._loop.remove_reader(self._read_end)
-            os.close(self._read_end)
-        self.ended.set()
-
-    def _read(self) -> bool:
-        """Read once. Whether there may be more at once."""
-        if not self._is_open:
-            return False
-        try:
-            data = os.read(self._read_end, _CHUNK)
-        except BlockingIOError:
-            return False
-        if not data:
-            self.close()
-            return False
-        self._take(data)
-        return True
+                let_go(group)
 
 
 async def _status_within(timeout_s: float, process: Process) -> int | None:
@@ -258,10 +214,6 @@ def _unavailable(error: OSError | ValueError, work_dir: Path) -> ShellUnavailabl
     return ShellUnavailable(
         what, hint="If it is very long, write it to a file with a tool and run that file."
     )
-
-
-def _drop(data: bytes) -> None:
-    """Take `data` and do nothing with it."""
 
 
 def _signal(group: int, number: signal.Signals) -> None:

@@ -1,0 +1,47 @@
+"""Processes that outlived the program: found by a mark in their environment, and ended."""
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+MARK = "KIMI_TUI_TASK"
+"""The variable that tells a background command, and all that it starts, by its output's path."""
+_PROC = Path("/proc")
+
+
+def end_orphans(group: int, mark: str) -> bool | None:
+    """End the process group `group` if it carries `mark`.
+
+    True: it was, and is ended. None: nothing of it is left. False: there is such a group, and this system
+    doesn't tell whose it is.
+    """
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return None
+    if not _PROC.is_dir():
+        return False
+    if not any(_is_marked(pid, mark) for pid in _members(group)):
+        return None
+    with suppress(OSError):
+        os.killpg(group, signal.SIGKILL)
+    return True
+
+
+def _members(group: int) -> list[int]:
+    members = []
+    for path in _PROC.iterdir():
+        if path.name.isdecimal():
+            with suppress(OSError):
+                if os.getpgid(int(path.name)) == group:
+                    members.append(int(path.name))
+    return members
+
+
+def _is_marked(pid: int, mark: str) -> bool:
+    try:
+        variables = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return os.fsencode(f"{MARK}={mark}") in variables
