@@ -103,6 +103,10 @@ class CommandLine:
         metavar="FILE",
         help="MCP servers, in place of the user's and the project's; repeatable.",
     )
+    skills_dir: list[Path] = option(
+        "--skills-dir", panel=_AGENT, default=[], metavar="DIR",
+        help="Take skills from DIR instead of the usual folders; repeatable.",
+    )  # fmt: skip
     work_dir: Path | None = option(
         "-w", "--work-dir", panel=_WHERE, metavar="DIR", help="Where to work, instead of here."
     )

@@ -65,6 +65,7 @@ class Opening:
             fork=line.fork,
             agent=line.agent or "default",
             agent_file=line.agent_file,
+            skills_dirs=self.places.skills_dirs,
             model=line.model,
             demo=line.demo,
             thinking=line.thinking,

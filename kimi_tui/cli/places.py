@@ -16,6 +16,7 @@ class Places:
     share_dir: Path
     work_dir: Path
     additional_dirs: tuple[Path, ...] = ()
+    skills_dirs: tuple[Path, ...] = ()
 
 
 def places_of(line: CommandLine) -> Places:
@@ -24,6 +25,7 @@ def places_of(line: CommandLine) -> Places:
         share_dir=usable_share_dir(),
         work_dir=_folder(line.work_dir, "--work-dir") if line.work_dir else current_dir(),
         additional_dirs=tuple(_folder(path, "--add-dir") for path in line.add_dir),
+        skills_dirs=tuple(_folder(path, "--skills-dir") for path in line.skills_dir),
     )
 
 

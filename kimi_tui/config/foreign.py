@@ -13,7 +13,6 @@ _FOREIGN_KEYS: dict[tuple[str, ...], frozenset[str]] = {
             "default_editor",
             "default_plan_mode",
             "default_yolo",
-            "extra_skill_dirs",
             "mcp",
             "merge_all_available_skills",
             "notifications",

@@ -171,6 +171,8 @@ class Settings(_Table):
     checkpoints: Checkpoints = Checkpoints()
     permissions: Permissions = Permissions()
     hooks: tuple[Hook, ...] = ()
+    extra_skill_dirs: tuple[str, ...] = ()
+    """Further folders of skills; relative ones begin in the work dir."""
     services: Services = Services()
     web: Web = Web()
     keymap: dict[str, str] = {}

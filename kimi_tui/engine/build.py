@@ -15,7 +15,9 @@ from kimi_tui.compaction.trigger import Trigger
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.hooks_command import hooks_command
+from kimi_tui.engine.init_command import init_command
 from kimi_tui.engine.injection import Collaborators
+from kimi_tui.engine.library import open_library
 from kimi_tui.engine.models import Models, ModelWish
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.rules import starting_rules
@@ -118,7 +120,10 @@ async def _assemble(
         Fetcher: new_fetcher(settings.web),
         SearchService: search_service(settings),
     }
-    agent = await asyncio.to_thread(_agent, spec, workspace, Toolbox(collaborators), behaviour.capabilities)
+    library = await asyncio.to_thread(open_library, options, session.work_dir)
+    agent = await asyncio.to_thread(
+        _agent, spec, workspace, Toolbox(collaborators), behaviour.capabilities, library.skills_listed
+    )
     context = Context(session.context_file)
     resources.push_async_callback(context.close)
     await context.restore()
@@ -148,7 +153,13 @@ async def _assemble(
         hooks=hooks,
     )
     telling = Telling(
-        send=wire.send, session=session, context=context, agent=agent, behaviour=behaviour, models=models
+        send=wire.send,
+        session=session,
+        context=context,
+        agent=agent,
+        behaviour=behaviour,
+        models=models,
+        broken=library.problems,
     )
     return Engine(
         wire=wire,
@@ -163,7 +174,11 @@ async def _assemble(
         time_travel=TimeTravel(session=session, context=context, files=files, send=wire.send),
         telling=telling,
         hooks=hooks,
-        commands=(hooks_command(hooks, telling),),
+        commands=(
+            hooks_command(hooks, telling),
+            init_command(session.work_dir),
+            *library.slash_commands(session.work_dir, approval),
+        ),
         additional_dirs=workspace.additional_dirs,
         max_time_s=options.max_time_s,
         resources=resources.pop_all(),
@@ -239,9 +254,15 @@ def _compaction(options: EngineOptions, todos: SessionTodos, collaborators: Coll
 
 
 def _agent(
-    spec: ResolvedAgentSpec, workspace: Workspace, toolbox: Toolbox, capabilities: Collection[str]
+    spec: ResolvedAgentSpec,
+    workspace: Workspace,
+    toolbox: Toolbox,
+    capabilities: Collection[str],
+    skills: str,
 ) -> Agent:
-    variables = PromptVariables.collect(workspace.work_dir, additional_dirs=workspace.additional_dirs)
+    variables = PromptVariables.collect(
+        workspace.work_dir, additional_dirs=workspace.additional_dirs, skills=skills
+    )
     return Agent(
         name=spec.name,
         system_prompt=render_prompt(spec, variables),

@@ -24,6 +24,10 @@ class EngineOptions:
     """Go on in a copy of the session to resume."""
     agent: str = "default"
     agent_file: Path | None = None
+    skills_dirs: tuple[Path, ...] = ()
+    """Where skills are looked for instead of in the project's and the user's folders."""
+    home_dir: Path | None = None
+    """Where the user's folders of other programs are; None for the home folder."""
     model: str | None = None
     """A name under `[models]`; None for the default model."""
     demo: bool = False

@@ -17,11 +17,12 @@ class SlashCommand:
     aliases: tuple[str, ...] = ()
     takes_turn: bool = False
     """Whether it runs as a turn does: after those that wait already, and so that it can be interrupted."""
+    argument: str = ""
 
     @property
     def info(self) -> SlashCommandInfo:
         """The command as front ends list it."""
-        return SlashCommandInfo(self.name, self.description, self.aliases, self.takes_turn)
+        return SlashCommandInfo(self.name, self.description, self.aliases, self.takes_turn, self.argument)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,14 @@ class PromptCommand:
     description: str
     prompt: Callable[[str], Awaitable[UserInput]]
     aliases: tuple[str, ...] = ()
+    argument: str = ""
 
     @property
     def info(self) -> SlashCommandInfo:
         """The command as front ends list it."""
-        return SlashCommandInfo(self.name, self.description, self.aliases, takes_turn=True)
+        return SlashCommandInfo(
+            self.name, self.description, self.aliases, takes_turn=True, argument=self.argument
+        )
 
 
 AnyCommand = SlashCommand | PromptCommand

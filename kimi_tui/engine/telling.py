@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError
@@ -18,6 +18,8 @@ from kimi_tui.wire.events import Event, Notification, ReplayBegin, ReplayEnd, Se
 
 logger = logging.getLogger(__name__)
 
+MOST_BROKEN = 5
+"""Broken skills and commands that are told one by one."""
 Severity = Literal["info", "warning", "error"]
 
 
@@ -33,6 +35,7 @@ class Telling:
         agent: Agent,
         behaviour: Behaviour,
         models: Models,
+        broken: Sequence[KimiTuiError] = (),
     ) -> None:
         self._send = send
         self._session = session
@@ -40,6 +43,7 @@ class Telling:
         self._agent = agent
         self._behaviour = behaviour
         self._models = models
+        self._broken = broken
         self.slash_commands: Callable[[], tuple[SlashCommandInfo, ...]] = tuple
         """The commands there are at this moment."""
         self.hooks: Callable[[], dict[str, int]] = dict
@@ -78,9 +82,13 @@ class Telling:
         self._send(ReplayEnd())
 
     def damage(self) -> None:
-        """What was found broken when the session was opened."""
+        """What was found broken when the session was opened: its own files, and the user's for it."""
         if self._session.problem:
             self.notice("The session's state was damaged", self._session.problem, severity="warning")
+        for error in self._broken[:MOST_BROKEN]:
+            self.notice(error.what, error.hint, severity="warning")
+        if len(self._broken) > MOST_BROKEN:
+            self.notice(f"{len(self._broken) - MOST_BROKEN} more files are broken", "", severity="warning")
         for repair in self._context.repairs:
             self.notice("The session's journal was repaired", repair.description, severity="warning")
 

@@ -283,6 +283,8 @@ class SlashCommandInfo:
     aliases: tuple[str, ...] = ()
     takes_turn: bool = False
     """Whether a TurnBegin and a TurnEnd come for it."""
+    argument: str = ""
+    """What its argument is called, in brackets when it may be left out; empty when it needs none."""
 
 
 @value

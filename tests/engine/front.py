@@ -187,6 +187,7 @@ class Home:
                 settings=settings or self.settings(),
                 share_dir=self.share_dir,
                 work_dir=self.work_dir,
+                home_dir=self.path / "home",
                 **options,
             ),
         )

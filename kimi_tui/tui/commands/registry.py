@@ -114,6 +114,7 @@ class Registry:
                 summary=plain_line(info.description),
                 run=self._passed_on(info.name),
                 aliases=info.aliases,
+                argument=plain_line(info.argument),
             )
             for info in (session.slash_commands if session is not None else ())
             if info.name not in own
