@@ -13,7 +13,7 @@ from kimi_tui.base.errors import (
     ContextTooLong,
     ScriptError,
 )
-from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
+from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart, user_message
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.llm.provider import MessageStart, ProviderSettings, StreamPart
 from kimi_tui.llm.scripted import ScriptedProvider
@@ -132,6 +132,22 @@ async def test_conversations_that_overlap_each_get_a_script_of_their_own(tmp_pat
     first, second = provider.generate("", (), ()), provider.generate("", (), ())
     mixed = [await anext(first), await anext(second), await anext(first), await anext(second)]
     assert mixed == [TextPart("a"), TextPart("c"), TextPart("b"), TextPart("d")]
+
+
+async def test_a_script_is_kept_for_the_conversation_that_it_names(tmp_path: Path) -> None:
+    provider = provider_of(
+        tmp_path, "text: for anybody", "for: the cat\ntext: meow", 'for: "the dog"\ntext: woof'
+    )
+
+    async def answer(words: str) -> list[StreamPart]:
+        history = (user_message("the cow"), user_message(words), user_message("<system>the cow</system>"))
+        return [part async for part in provider.generate("system", (), history)]
+
+    assert await answer("where is the dog?") == [TextPart("woof")]
+    assert await answer("the cat") == [TextPart("meow")]
+    assert await answer("the cat") == [TextPart("for anybody")]
+    with pytest.raises(ScriptError, match="no script 4"):
+        await answer("the dog")
 
 
 async def test_a_text_file_is_split_by_lines_of_dashes(tmp_path: Path) -> None:
