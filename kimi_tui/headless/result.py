@@ -8,6 +8,7 @@ from kimi_tui.base.encoding import to_jsonable
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.headless.tally import Tally
+from kimi_tui.wire.mcp import McpServerStatus
 
 _SIGNAL_OUTCOMES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hung_up"}
 
@@ -60,12 +61,19 @@ def result_of(tally: Tally, ending: Ending, *, duration_s: float) -> dict[str, A
     }
     if tally.cost_usd is not None:
         result["cost_usd"] = round(tally.cost_usd, 6)
+    if tally.mcp is not None:
+        result["mcp_servers"] = [_server(server) for server in tally.mcp.servers]
     return result | {
         "denials": [to_jsonable(denial) for denial in tally.denials.values()],
         "files_changed": list(tally.files_changed),
         "checkpoints": tally.checkpoints,
         "duration_ms": round(duration_s * 1000),
     }
+
+
+def _server(server: McpServerStatus) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": server.name, "status": server.status, "tools": len(server.tools)}
+    return told | ({"error": server.error} if server.error else {})
 
 
 def result_of_failure(error: KimiTuiError) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from kimi_tui.wire.events import (
     TurnEnd,
     TurnFailure,
 )
+from kimi_tui.wire.mcp import McpStatus
 from kimi_tui.wire.requests import ApprovalRequest
 
 
@@ -51,6 +52,8 @@ class Tally:
     error: TurnFailure | None = None
     """What ended the run early, beside a signal."""
     exit_code: ExitCode = ExitCode.DONE
+    mcp: McpStatus | None = None
+    """How the MCP servers are; None when there are none."""
     _tools: dict[str, str] = field(default_factory=dict)
 
     def count(self, event: Outgoing) -> None:
@@ -64,6 +67,8 @@ class Tally:
                 self.steps += 1
             case TurnEnd():
                 self._end_turn(event)
+            case StatusUpdate(mcp_status=McpStatus() as mcp):
+                self.mcp = mcp
             case StatusUpdate(token_usage=TokenUsage() as usage):
                 self.usage = usage
             case CostUpdate(cost_usd=cost):

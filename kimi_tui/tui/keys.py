@@ -178,6 +178,16 @@ HELP_KEYS = (
     Key("help.page_down", "pagedown,space", "page(1)", "a page down"),
 )
 
+MCP_KEYS = (
+    Key("mcp.up", "up,k", "move(-1)", "server above"),
+    Key("mcp.down", "down,j", "move(1)", "server below"),
+    Key("mcp.page_up", "pageup", "scroll(-5)", "scroll up"),
+    Key("mcp.page_down", "pagedown,space", "scroll(5)", "scroll down"),
+    Key("mcp.reconnect", "r", "reconnect", "connect the server anew"),
+    Key("mcp.sign_in", "s", "sign_in", "sign in to the server"),
+    Key("mcp.close", "escape,q,ctrl+c", "close", "close", priority=True),
+)
+
 EDITING_KEYS = (
     Key("edit.left", "left", "cursor_left", "left"),
     Key("edit.right", "right", "cursor_right", "right"),
@@ -254,6 +264,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("A branch that is read", BRANCH_KEYS),
     ("Pager", PAGER_KEYS),
     ("Dialogs", PICKER_KEYS + HELP_KEYS),
+    ("MCP servers", MCP_KEYS),
     ("Editing", EDITING_KEYS),
 )
 
@@ -272,6 +283,7 @@ _ACTIVE_TOGETHER = (
     PAGER_KEYS,
     PICKER_KEYS,
     HELP_KEYS,
+    MCP_KEYS,
 )
 
 

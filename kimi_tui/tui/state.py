@@ -44,6 +44,7 @@ from kimi_tui.wire.events import (
     TurnEnd,
     TurnOutcome,
 )
+from kimi_tui.wire.mcp import McpStatus
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
 from kimi_tui.wire.timeline import BranchContent, Comparison, SessionForked, Timeline, TimelineUpdate
 
@@ -84,8 +85,8 @@ class ScreenState:
     context_tokens: int = 0
     max_context_tokens: int = 0
     cost_usd: float | None = None
-    mcp: tuple[tuple[str, str], ...] = ()
-    """Servers and their states."""
+    mcp: McpStatus | None = None
+    """The MCP servers; None when the session has none."""
     mcp_loading: bool = False
     scan: SnapshotProgress | None = None
 
@@ -217,7 +218,7 @@ def _with_status(state: ScreenState, status: StatusUpdate) -> ScreenState:
         context_tokens=tokens,
         max_context_tokens=limit,
         usage=status.token_usage or state.usage,
-        mcp=state.mcp if status.mcp_status is None else tuple(sorted(status.mcp_status.items())),
+        mcp=state.mcp if status.mcp_status is None else status.mcp_status,
     )
 
 

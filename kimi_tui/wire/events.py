@@ -23,6 +23,7 @@ from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.base.value import value
 from kimi_tui.wire.display import DisplayBlock, TodoItem
+from kimi_tui.wire.mcp import McpStatus
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
@@ -186,7 +187,7 @@ class StatusUpdate:
     """Usage of the session so far."""
     message_id: str | None = None
     plan_mode: bool | None = None
-    mcp_status: dict[str, str] | None = None
+    mcp_status: McpStatus | None = None
 
 
 @value

@@ -91,6 +91,13 @@ async def _tools(host: Host, _: str) -> None:
     host.toggle_pane("tools")
 
 
+async def _mcp(host: Host, argument: str) -> None:
+    if argument:
+        host.command(RunSlash(f"mcp {argument}"))
+    else:
+        host.show_mcp()
+
+
 async def _exit(host: Host, _: str) -> None:
     host.leave()
 
@@ -101,6 +108,12 @@ def _models(state: ScreenState) -> tuple[str, ...]:
 
 def _current_model(state: ScreenState) -> str:
     return state.session.model if state.session is not None else ""
+
+
+def _mcp_acts(state: ScreenState) -> tuple[str, ...]:
+    servers = state.mcp.servers if state.mcp is not None else ()
+    remote = [f"auth {server.name}" for server in servers if server.transport in ("http", "sse")]
+    return ("reconnect", *(f"reconnect {server.name}" for server in servers), *remote)
 
 
 def _themes(_: ScreenState) -> tuple[str, ...]:
@@ -143,5 +156,12 @@ COMMANDS = (
     SlashCommand(name="copy", summary="Copy the last answer as Markdown", run=_copy),
     SlashCommand(name="todo", summary="Show or hide the todo list", run=_todo, binding_id="panes.todo"),
     SlashCommand(name="tools", summary="Show or hide the tool calls", run=_tools, binding_id="panes.tools"),
+    SlashCommand(
+        name="mcp",
+        summary="MCP servers: how they are, what they offer",
+        run=_mcp,
+        argument="[reconnect|auth SERVER]",
+        choices=_mcp_acts,
+    ),
     SlashCommand(name="exit", summary="Leave", run=_exit, aliases=("quit", "q"), binding_id="app.quit"),
 )

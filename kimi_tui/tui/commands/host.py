@@ -10,6 +10,7 @@ from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.clipboard import Clipboard, copied
 from kimi_tui.tui.commands.registry import PaneName, Registry, Severity
 from kimi_tui.tui.dialogs.help import Help
+from kimi_tui.tui.dialogs.mcp import McpDialog
 from kimi_tui.tui.dialogs.picker import Picker
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.state import ScreenState
@@ -79,6 +80,12 @@ class ScreenHost:
         """Open the help."""
         self._screen.app.push_screen(
             Help(topic=topic, commands=self._registry.all, names=self._names, version=self._version)
+        )
+
+    def show_mcp(self) -> None:
+        """Open the list of MCP servers."""
+        self._screen.app.push_screen(
+            McpDialog(owner=self._screen, state=self._state, command=self.command, names=self._names)
         )
 
     def toggle_pane(self, name: PaneName) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kimi_tui.tui.commands.time_travel import Timeline
 
 Severity = Literal["information", "warning", "error"]
+_MOST_RESOURCES = 20
 PaneName = Literal["todo", "tools", "timeline"]
 
 
@@ -39,6 +40,10 @@ class Host(Protocol):
 
     def show_help(self, topic: Literal["commands", "keys"]) -> None:
         """Open the help."""
+        ...
+
+    def show_mcp(self) -> None:
+        """Open the list of MCP servers."""
         ...
 
     def toggle_pane(self, name: PaneName) -> None:
@@ -166,6 +171,20 @@ class Registry:
             return []
         found = fuzzy.best(query, options, len(options))
         return [Choice(value=match.text, label=match.text, matched=match.positions) for match in found]
+
+    def resources(self, query: str) -> Sequence[Choice]:
+        """MCP resources that can be named after `@`, as `SERVER:URI`, best first."""
+        mcp = self._state().mcp
+        named = {
+            f"{server.name}:{resource.uri}": resource.name
+            for server in (mcp.servers if mcp is not None else ())
+            for resource in server.resources
+        }
+        found = fuzzy.best(query, named, _MOST_RESOURCES) if query else []
+        return [
+            Choice(value=match.text, label=match.text, detail=named[match.text], matched=match.positions)
+            for match in found
+        ]
 
     def takes_argument(self, name: str) -> bool:
         """Whether the command is incomplete without more words."""

@@ -26,6 +26,10 @@ class CommandBook(Protocol):
         """What a command's argument may be."""
         ...
 
+    def resources(self, query: str) -> Sequence[Choice]:
+        """What besides files can be named after `@`."""
+        ...
+
     def takes_argument(self, name: str) -> bool:
         """Whether the command is incomplete without more words."""
         ...
@@ -114,8 +118,12 @@ class Completions(Choices):
     async def _search_files(self, completion: Completion) -> None:
         found = await self._files.search(completion.query)
         if completion is self._wanted:
-            choices = [Choice(value=match.text, label=match.text, matched=match.positions) for match in found]
-            self._list(completion, choices)
+            files = [Choice(value=match.text, label=match.text, matched=match.positions) for match in found]
+            others = self.book.resources(completion.query) if self.book is not None else ()
+            is_resource = any(
+                ":" in completion.query and it.value.startswith(completion.query) for it in others
+            )
+            self._list(completion, [*others, *files] if is_resource else [*files, *others])
 
     def _list(self, completion: Completion | None, choices: Sequence[Choice]) -> None:
         self._shown = completion if choices else None

@@ -77,7 +77,7 @@ def _background(state: ScreenState) -> list[Segment]:
         segments.append(Segment(f"scanning files {state.scan.done}{total}", "$secondary", 55))
     if state.mcp_loading:
         segments.append(Segment("connecting MCP", "$secondary", 54))
-    elif state.mcp:
-        up = sum(status == "connected" for _, status in state.mcp)
-        segments.append(Segment(f"MCP {up}/{len(state.mcp)}", "$text-muted", 35))
+    elif (mcp := state.mcp) is not None and mcp.total:
+        colour = "$text-muted" if mcp.connected == mcp.total else "$warning"
+        segments.append(Segment(f"MCP {mcp.connected}/{mcp.total}", colour, 35))
     return segments

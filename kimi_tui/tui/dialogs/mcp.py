@@ -1,0 +1,169 @@
+"""The MCP servers: how each one is, what it offers, and connecting it anew."""
+
+from collections.abc import Callable
+from typing import assert_never
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Static
+
+from kimi_tui.base.terminal import plain_line
+from kimi_tui.tui.choices import Choice, Choices
+from kimi_tui.tui.keys import MCP_KEYS, KeyNames, bindings
+from kimi_tui.tui.line_view import LineView
+from kimi_tui.tui.markdown.line import BLANK, Line, ink
+from kimi_tui.tui.markdown.wrap import wrap
+from kimi_tui.tui.state import ScreenState
+from kimi_tui.wire.commands import Command, RunSlash
+from kimi_tui.wire.mcp import McpServerState, McpServerStatus, McpStatus
+
+_NONE = (
+    "This session has no MCP servers.\n\nAdd one with: kimi-tui mcp add NAME -- COMMAND\n"
+    "or: kimi-tui mcp add NAME https://…\nand start kimi-tui again."
+)
+_LABEL_CELLS = 13
+
+
+class McpDialog(ModalScreen[None]):
+    """Follows the state of the screen that opened it."""
+
+    BINDINGS = bindings(MCP_KEYS)
+
+    servers = getters.query_one(Choices)
+    details = getters.query_one(LineView)
+    title_line = getters.query_one("#mcp-title", Static)
+
+    def __init__(
+        self,
+        *,
+        owner: Screen[object],
+        state: Callable[[], ScreenState],
+        command: Callable[[Command], None],
+        names: KeyNames,
+    ) -> None:
+        super().__init__()
+        self._owner = owner
+        self._state = state
+        self._command = command
+        self._names = names
+        self._shown: McpStatus | None = None
+
+    def compose(self) -> ComposeResult:
+        """Title, servers, what is known of the marked one."""
+        with Vertical(id="mcp", classes="dialog"):
+            yield Static(id="mcp-title", classes="dialog-title", markup=False)
+            yield Choices()
+            yield LineView(self._drawn)
+            yield Static(self._hint(), classes="dialog-hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Show how things are, and go on doing so."""
+        self._follow()
+        self.watch(self._owner, "state", self._follow, init=False)
+        self.watch(self.servers, "marked", self._redraw, init=False)
+
+    @property
+    def server(self) -> McpServerStatus | None:
+        """The marked one."""
+        status = self._state().mcp
+        marked = self.servers.marked
+        return status.servers[marked] if status is not None and marked < len(status.servers) else None
+
+    def _follow(self) -> None:
+        status = self._state().mcp
+        if status is None or status is self._shown:
+            self._redraw()
+            return
+        self._shown = status
+        marked = self.servers.marked
+        self.servers.show([_choice(server) for server in status.servers])
+        self.servers.marked = min(marked, max(len(status.servers) - 1, 0))
+        tools = f" · {status.tools} tools" if status.tools else ""
+        self.title_line.update(f"MCP servers   {status.connected} of {status.total} connected{tools}")
+        self._redraw()
+
+    def _redraw(self) -> None:
+        if self._shown is None:
+            self.title_line.update("MCP servers")
+        self.details.redraw()
+
+    def _hint(self) -> str:
+        keys = [
+            f"{self._names.first(f'mcp.{action}')} {what}"
+            for action, what in (("reconnect", "connects anew"), ("sign_in", "signs in"), ("close", "closes"))
+        ]
+        return " · ".join(("↑ ↓", *keys))
+
+    def _drawn(self, width: int) -> list[Line]:
+        server = self.server
+        if server is None:
+            return [line for text in _NONE.split("\n") for line in wrap([(text, ink())], width)]
+        lines = [BLANK]
+        if server.error:
+            lines += [*wrap([(plain_line(server.error), ink("failed"))], width), BLANK]
+        for label, text in _facts(server):
+            margin = ((label.ljust(_LABEL_CELLS), ink("dim")),)
+            blank = ((" " * _LABEL_CELLS, ink()),)
+            lines += wrap([(plain_line(text), ink())], width, first=margin, rest=blank)
+        return lines
+
+    @on(Choices.Chosen)
+    def _clicked(self, event: Choices.Chosen) -> None:
+        event.stop()
+
+    def action_move(self, lines: int) -> None:
+        """Mark another server."""
+        self.servers.move(lines)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll what is known of the marked server."""
+        self.details.scroll_relative(y=lines, animate=False)
+
+    def action_reconnect(self) -> None:
+        """Connect the marked server anew."""
+        if (server := self.server) is not None:
+            self._command(RunSlash(f"mcp reconnect {server.name}"))
+
+    def action_sign_in(self) -> None:
+        """Sign in to the marked server."""
+        if (server := self.server) is not None:
+            self._command(RunSlash(f"mcp auth {server.name}"))
+
+    def action_close(self) -> None:
+        """Back to work."""
+        self.dismiss(None)
+
+
+def _choice(server: McpServerStatus) -> Choice:
+    sign, words = _state_in_words(server.status)
+    tools = f"{len(server.tools)} tools" if server.tools else ""
+    return Choice(
+        value=server.name, label=f"{sign} {server.name}", detail=words, note=f"{tools}  {server.transport}"
+    )
+
+
+def _state_in_words(state: McpServerState) -> tuple[str, str]:
+    match state:
+        case "connected":
+            return "●", "connected"
+        case "pending" | "connecting":
+            return "◌", "connecting …"
+        case "unauthorized":
+            return "✗", "wants you to sign in"
+        case "failed":
+            return "✗", "not connected"
+        case _:
+            assert_never(state)
+
+
+def _facts(server: McpServerStatus) -> list[tuple[str, str]]:
+    facts = [
+        ("server", server.title),
+        ("at" if server.transport in ("http", "sse") else "program", server.target),
+        ("tools", ", ".join(server.tools)),
+        ("prompts", ", ".join(f"/{prompt}" for prompt in server.prompts)),
+        ("resources", ", ".join(resource.uri for resource in server.resources)),
+    ]
+    return [(label, text) for label, text in facts if text]
