@@ -22,7 +22,7 @@ _CLOSE_GRACE_S = 1.0
 _DRAIN_GRACE_S = 0.1
 """How long output is awaited from children that outlive the shell."""
 _POLL_S = 0.02
-_ENVIRONMENT = {
+ENVIRONMENT = {
     "GIT_PAGER": "cat",
     "GIT_TERMINAL_PROMPT": "0",
     "MANPAGER": "cat",
@@ -31,7 +31,7 @@ _ENVIRONMENT = {
     "SYSTEMD_PAGER": "cat",
     "TERM": "dumb",
 }
-"""Nobody is there to page or to answer, and no terminal to colour."""
+"""What commands find set: nobody is there to page or to answer, and no terminal to colour."""
 
 
 class ShellUnavailable(KimiTuiError):
@@ -116,8 +116,8 @@ class Shell:
         self._groups.clear()
 
     async def _started(self, command: str, work_dir: Path, output: OutputPipe, mark: str) -> Process:
-        program = _shell_path()
-        environment = {**(os.environ if self._environment is None else self._environment), **_ENVIRONMENT}
+        program = shell_path()
+        environment = {**(os.environ if self._environment is None else self._environment), **ENVIRONMENT}
         if mark:
             environment[MARK] = mark
         starting = asyncio.ensure_future(
@@ -191,7 +191,8 @@ async def _status_within(timeout_s: float, process: Process) -> int | None:
         return None
 
 
-def _shell_path() -> str:
+def shell_path() -> str:
+    """The shell that commands run under. Raises ShellUnavailable."""
     if os.name != "posix":
         raise ShellUnavailable(
             "Commands run under bash, and this system has none.", hint="Run kimi-tui on Linux, macOS or WSL."
