@@ -10,10 +10,20 @@ from kimi_tui.tools.workspace import Workspace
 
 
 def make_agent(
-    spec: ResolvedAgentSpec, workspace: Workspace, toolbox: Toolbox, capabilities: Collection[str]
+    spec: ResolvedAgentSpec,
+    workspace: Workspace,
+    toolbox: Toolbox,
+    capabilities: Collection[str],
+    *,
+    skills: str = "",
 ) -> Agent:
-    """The agent. Tools that a model of `capabilities` has no use for are left out. Raises ConfigError."""
-    variables = PromptVariables.collect(workspace.work_dir, additional_dirs=workspace.additional_dirs)
+    """The agent, told of `skills`. Tools that a model of `capabilities` has no use for are left out.
+
+    Raises ConfigError.
+    """
+    variables = PromptVariables.collect(
+        workspace.work_dir, additional_dirs=workspace.additional_dirs, skills=skills
+    )
     return Agent(
         name=spec.name,
         system_prompt=render_prompt(spec, variables),

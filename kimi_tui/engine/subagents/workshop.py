@@ -49,6 +49,8 @@ class Household:
     """Of a sub-agent's task."""
     compaction: Compaction
     hooks: Firing
+    skills: str
+    """As system prompts list them."""
     collaborators: Collaborators
     """What tools ask for that is not an agent's own."""
 
@@ -111,6 +113,7 @@ class Workshop:
             house.workspace,
             Toolbox({**house.collaborators, **own}),
             behaviour.capabilities,
+            skills=house.skills,
         )
         context = Context(self._records.context_file(record.id))
         await context.restore()
