@@ -4,6 +4,8 @@ import asyncio
 import time
 import webbrowser
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from operator import is_
 from typing import Literal
 
@@ -38,6 +40,16 @@ _REMEMBERED = 50
 _USAGE = "Type /mcp, /mcp reconnect [SERVER] or /mcp auth SERVER."
 
 
+@dataclass(slots=True, eq=False)
+class _Borrower:
+    """An agent that has the servers' tools."""
+
+    toolset: Toolset
+    approval: Approval
+    excluded: tuple[str, ...]
+    offered: OfferedTools = field(default_factory=OfferedTools)
+
+
 class SessionMcp:
     """Connects the servers; keeps the session's tools, commands and status in step with what they offer."""
 
@@ -57,9 +69,8 @@ class SessionMcp:
         self._servers = McpServers(found.entries, surroundings, changed=self._follow_changes)
         self._problems = found.problems
         self._share_dir = surroundings.share_dir
-        self._toolset = toolset
-        self._excluded = tuple(excluded)
-        self._approval = approval
+        self._main = _Borrower(toolset, approval, tuple(excluded))
+        self._borrowers = [self._main]
         self._folder = folder
         self._history = history
         self._send = send
@@ -68,7 +79,6 @@ class SessionMcp:
         self.lend_commands: Callable[[Sequence[AnyCommand]], None] = lambda _: None
         """Where the servers' prompts go."""
         self._offers: tuple[Offer, ...] = ()
-        self._offered = OfferedTools()
         self._status: McpStatus | None = None
         self._patient_until = 0.0
         self._told_problems: dict[str, str] = {}
@@ -116,6 +126,15 @@ class SessionMcp:
         for server_name, uri in self._new_mentions():
             await say(await self._read(server_name, uri))
 
+    def lend_to(
+        self, toolset: Toolset, *, approval: Approval, excluded: Sequence[str] = ()
+    ) -> Callable[[], None]:
+        """Lend the tools to a sub-agent too, as they come and go. The answer ends that."""
+        borrower = _Borrower(toolset, approval, tuple(excluded))
+        self._borrowers.append(borrower)
+        self._lend_to(borrower)
+        return partial(self._borrowers.remove, borrower)
+
     # what the servers offer
 
     def _follow_changes(self) -> None:
@@ -128,20 +147,27 @@ class SessionMcp:
         if len(offers) == len(self._offers) and all(map(is_, offers, self._offers)):
             return
         self._offers = offers
-        offering = [server for server in self._servers.all if server.offer.is_something]
-        self._offered = offered_tools(
-            offering,
-            taken=self._toolset.names,
-            excluded=self._excluded,
-            approval=self._approval,
+        for borrower in self._borrowers:
+            self._lend_to(borrower)
+        self.lend_commands(prompt_commands(self._offering, self._folder))
+
+    @property
+    def _offering(self) -> list[McpServer]:
+        return [server for server in self._servers.all if server.offer.is_something]
+
+    def _lend_to(self, borrower: _Borrower) -> None:
+        borrower.offered = offered_tools(
+            self._offering,
+            taken=borrower.toolset.names,
+            excluded=borrower.excluded,
+            approval=borrower.approval,
             folder=self._folder,
             reachable=lambda: self._servers.all,
         )
-        self._toolset.lend(self._offered.tools, lender=_LENDER)
-        self.lend_commands(prompt_commands(offering, self._folder))
+        borrower.toolset.lend(borrower.offered.tools, lender=_LENDER)
 
     def _tell_status(self) -> None:
-        status = status_of(self._servers, self._offered)
+        status = status_of(self._servers, self._main.offered)
         if status.total and status != self._status:
             self._status = status
             self._send(StatusUpdate(mcp_status=status))
