@@ -47,7 +47,7 @@ def hire(home: Home) -> Path:
     return folder / "agent.yaml"
 
 
-def task(call_id: str, prompt: str, **arguments: Any) -> str:
+def task(call_id: str, prompt: str, /, **arguments: Any) -> str:
     """A script's line that gives a task to a worker."""
     return call(
         call_id, "Task", **{"description": prompt, "prompt": prompt, "subagent_type": "worker", **arguments}
