@@ -77,6 +77,10 @@ class LoopControl(_Table):
     max_retries_per_step: int = Field(3, ge=1)
     reserved_context_size: int = Field(50_000, ge=0)
     compaction_trigger_ratio: float = Field(0.85, gt=0, le=1)
+    repetition_note_after: int = Field(3, ge=0)
+    """How often the model does the same, with the same result, before it is told so; 0 for never."""
+    repetition_stop_after: int = Field(8, ge=0)
+    """How often before the turn is stopped."""
 
 
 def _our_strategy(value: object) -> object:
@@ -103,9 +107,35 @@ class Compaction(_Table):
 class Checkpoints(_Table):
     """What checkpoints keep beside the conversation."""
 
-    files: bool = False
-    """Whether the files' states are kept too, so that a revert takes changes on disk back. The first look at
-    a large work dir takes its time, and the first prompt waits for it."""
+    files: bool = True
+    """Whether the files' states are kept too, so that a revert takes changes on disk back."""
+    exclude: tuple[str, ...] = ()
+    """What is not covered, as lines of a .gitignore in the work dir."""
+    max_file_mb: int = Field(16, ge=1)
+    """Larger files are not covered."""
+    max_total_mb: int = Field(1024, ge=1)
+    """How much new content is taken in at once; the files beyond are not covered."""
+    max_files: int = Field(400_000, ge=0)
+    """In a work dir with more files only those that file tools write are covered."""
+    max_first_look_s: float = Field(180, gt=0)
+    """When the first look at all files takes longer, only those that file tools write are covered."""
+    max_look_s: float = Field(20, gt=0)
+    """The same of each later look."""
+    max_store_mb: int = Field(4096, ge=1)
+    """How much a project's file states may take on disk before the oldest go."""
+    max_age_days: float = Field(60, gt=0)
+    """File states that are older go."""
+
+
+class Subagents(_Table):
+    """Limits of sub-agents."""
+
+    max_steps: int = Field(300, ge=1)
+    """Of one task."""
+    timeout: int = Field(3600, ge=1, le=86_400)
+    """Seconds that a task may take when its call names no other limit."""
+    max_at_once: int = Field(10, ge=1, le=100)
+    """How many work at the same time; others wait for their turn."""
 
 
 class Permissions(_Table):
@@ -158,6 +188,13 @@ class Web(_Table):
     """Whether pages of this machine and its network may be fetched, too."""
 
 
+class UsersShell(_Table):
+    """The shell that the user types commands into, beside the conversation."""
+
+    tell_model: bool = True
+    """Whether the model learns with the next prompt what was run there, and what it printed."""
+
+
 class Settings(_Table):
     """All settings."""
 
@@ -169,11 +206,13 @@ class Settings(_Table):
     loop_control: LoopControl = LoopControl()
     compaction: Compaction = Compaction()
     checkpoints: Checkpoints = Checkpoints()
+    subagents: Subagents = Subagents()
     permissions: Permissions = Permissions()
     hooks: tuple[Hook, ...] = ()
     extra_skill_dirs: tuple[str, ...] = ()
     """Further folders of skills; relative ones begin in the work dir."""
     services: Services = Services()
     web: Web = Web()
+    shell: UsersShell = UsersShell()
     keymap: dict[str, str] = {}
     ui: UI = UI()

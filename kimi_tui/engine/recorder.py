@@ -12,6 +12,7 @@ from typing import Any
 
 from kimi_tui.base.completion import run_to_end
 from kimi_tui.base.paths import make_private_dir
+from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing, Subscription, merge_fragments
 from kimi_tui.wire.codec import PROTOCOL_VERSION, decode, encode
 from kimi_tui.wire.events import (
@@ -29,7 +30,15 @@ logger = logging.getLogger(__name__)
 
 FLUSH_AFTER_S = 0.5
 """How long fragments are held back so that more of them become one line."""
-_NOT_RECORDED = (SessionInfo, SnapshotProgress, ToolOutput, MCPLoadingBegin, MCPLoadingEnd)
+_NOT_RECORDED = (
+    SessionInfo,
+    SnapshotProgress,
+    ToolOutput,
+    MCPLoadingBegin,
+    MCPLoadingEnd,
+    TasksUpdate,
+    TaskText,
+)
 
 
 class Recorder:

@@ -21,6 +21,13 @@ BUILTIN_TOOLS: Mapping[str, str] = {
     "SearchWeb": "kimi_tui.tools.web.search:SearchWeb",
     "Think": "kimi_tui.tools.think:Think",
     "SetTodoList": "kimi_tui.tools.todo:SetTodoList",
+    "AskUserQuestion": "kimi_tui.tools.questions.ask:AskUserQuestion",
+    "EnterPlanMode": "kimi_tui.tools.plan.enter:EnterPlanMode",
+    "ExitPlanMode": "kimi_tui.tools.plan.leave:ExitPlanMode",
+    "Task": "kimi_tui.tools.task:Task",
+    "TaskList": "kimi_tui.tools.background.task_list:TaskList",
+    "TaskOutput": "kimi_tui.tools.background.task_output:TaskOutput",
+    "TaskStop": "kimi_tui.tools.background.task_stop:TaskStop",
     "SendDMail": "kimi_tui.tools.dmail:SendDMail",
 }
 """Short name -> `module:Class`; each is imported when an agent uses it."""

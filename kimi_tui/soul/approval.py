@@ -40,10 +40,14 @@ class ApprovalSource:
     agent_id: str | None = None
     subagent_type: str | None = None
     description: str | None = None
+    kind: str | None = None
+    """`background_agent` when it works behind the conversation, else `foreground_turn`."""
+    id: str | None = None
+    """Of the background task, or of the call that waits for the agent."""
 
 
 class WireApproval:
-    """Consent for the tools of one agent."""
+    """Consent for the tools of a session's agents: what is granted to one is granted to all."""
 
     def __init__(
         self,
@@ -52,13 +56,11 @@ class WireApproval:
         behaviour: Behaviour,
         rules: RuleBook,
         keeper: GrantKeeper,
-        source: ApprovalSource = ApprovalSource(),
     ) -> None:
         self._wire = wire
         self._behaviour = behaviour
         self._rules = rules
         self._keeper = keeper
-        self._source = source
         self._open: dict[str, Subject] = {}
 
     def may_read(self, path: Path) -> bool:
@@ -74,6 +76,7 @@ class WireApproval:
         subject: Subject,
         display: tuple[DisplayBlock, ...] = (),
         proposal: Proposal | None = None,
+        source: ApprovalSource = ApprovalSource(),
     ) -> str | None:
         """Return when `subject` may be acted on, exactly as described. Raises ToolRejected otherwise.
 
@@ -82,7 +85,7 @@ class WireApproval:
         verdict = self._rules.verdict(subject)
         if verdict == "deny":
             raise ToolRejected(_DENIED, ends_turn=False)
-        if self._is_granted(verdict):
+        if self._is_granted(verdict, subject):
             return None
         grant = self._rules.grant_for(subject)
         request = ApprovalRequest(
@@ -92,13 +95,13 @@ class WireApproval:
             action=action,
             description=description,
             display=display,
-            agent_id=self._source.agent_id,
-            subagent_type=self._source.subagent_type,
-            source_description=self._source.description,
+            source_kind=source.kind,
+            source_id=source.id,
+            agent_id=source.agent_id,
+            subagent_type=source.subagent_type,
+            source_description=source.description,
             rule=" and ".join(str(rule) for rule in grant) or None,
-            danger=danger_of(
-                subject, work_dir=self._rules.work_dir, additional_dirs=self._rules.additional_dirs
-            ),
+            danger=self._danger_of(subject),
             proposal=proposal,
         )
         answer = await self._ask(request, subject)
@@ -131,12 +134,27 @@ class WireApproval:
     def answer_what_is_granted(self) -> None:
         """Answer the open requests that yolo or a grant covers by now."""
         for request_id, subject in list(self._open.items()):
-            if self._is_granted(self._rules.verdict(subject)):
+            if self._is_granted(self._rules.verdict(subject), subject):
                 self._wire.answer(ApprovalResponse(request_id, "approve"))
 
-    def _is_granted(self, verdict: Verdict | None) -> bool:
-        """Whether nobody needs to be asked: by a rule, or by yolo where no rule insists on asking."""
-        return verdict == "allow" or (self._behaviour.yolo and verdict is None)
+    def _is_granted(self, verdict: Verdict | None, subject: Subject) -> bool:
+        """Whether nobody needs to be asked: by a rule, or by a mode where no rule insists on asking."""
+        if verdict == "deny":
+            return False
+        if verdict == "allow" or (isinstance(subject, PathSubject) and self._is_plan(subject)):
+            return True
+        return verdict is None and (self._behaviour.yolo or self._is_accepted_edit(subject))
+
+    def _is_plan(self, subject: PathSubject) -> bool:
+        return self._behaviour.plan_mode.may_write(subject.path)
+
+    def _is_accepted_edit(self, subject: Subject) -> bool:
+        if not self._behaviour.accept_edits or not isinstance(subject, PathSubject) or not subject.writes:
+            return False
+        return self._danger_of(subject) is None
+
+    def _danger_of(self, subject: Subject) -> str | None:
+        return danger_of(subject, work_dir=self._rules.work_dir, additional_dirs=self._rules.additional_dirs)
 
     async def _ask(self, request: ApprovalRequest, subject: Subject) -> ApprovalResponse:
         self._open[request.id] = subject

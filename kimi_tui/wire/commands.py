@@ -56,6 +56,20 @@ class SetYolo:
 
 
 @value
+class SetAcceptEdits:
+    """Approve harmless edits in the work dir, or ask again."""
+
+    enabled: bool
+
+
+@value
+class SetPlanMode:
+    """Allow reading alone until a plan is approved, or allow changes again."""
+
+    enabled: bool
+
+
+@value
 class ToolDefinition:
     """A tool that runs at the client: what the model is told of it. `parameters` is a JSON schema."""
 
@@ -188,6 +202,69 @@ class NameCheckpoint:
 
 
 @value
+class ReadTask:
+    """Show a piece of a background task's output: a TaskText comes back."""
+
+    task_id: str
+    offset: int = 0
+    """In bytes; a negative one counts from the end."""
+
+
+@value
+class StopTask:
+    """Stop a background task and all that it has started."""
+
+    task_id: str
+
+
+@value
+class RunShell:
+    """Run a command of the user's own, in their shell: ShellCommandBegin comes, and ShellCommandEnd.
+
+    With `on_terminal` it has the terminal of the engine's process: only for a front end in that process,
+    which lends its terminal until `Wire.carry_out` returns.
+    """
+
+    id: str
+    command: str
+    on_terminal: bool = False
+
+
+@value
+class StopShell:
+    """Stop the user's commands that run."""
+
+
+@value
+class ListSessions:
+    """Show the sessions on disk, those with `text` in them if there is one: a SessionList comes back."""
+
+    text: str = ""
+
+
+@value
+class PreviewSession:
+    """Show how a session ended: a SessionPreview comes back."""
+
+    id: str
+
+
+@value
+class RenameSession:
+    """Give a session another title: a SessionList comes back."""
+
+    id: str
+    title: str
+
+
+@value
+class DeleteSession:
+    """Delete a session that is not open, with its branches: a SessionList comes back."""
+
+    id: str
+
+
+@value
 class Shutdown:
     """Cancel what runs, save, and close the Wire."""
 
@@ -207,6 +284,9 @@ TravelCommand = (
 )
 """What concerns the timeline."""
 
+PersonalCommand = RunShell | StopShell | ListSessions | PreviewSession | RenameSession | DeleteSession
+"""What concerns the user alone, not the conversation."""
+
 Command = (
     Prompt
     | Steer
@@ -215,9 +295,14 @@ Command = (
     | SetModel
     | SetThinking
     | SetYolo
+    | SetAcceptEdits
+    | SetPlanMode
     | RegisterTools
     | SubscribeHooks
     | SaveRecording
+    | ReadTask
+    | StopTask
     | TravelCommand
+    | PersonalCommand
     | Shutdown
 )

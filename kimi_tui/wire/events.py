@@ -3,8 +3,9 @@
 Ordering promises: every TurnBegin has one TurnEnd, on error and cancel too; between them steps are
 numbered from 1; a step's ContentParts, ToolCalls and ToolCallParts precede its ToolResults; each ToolCall
 gets exactly one ToolResult before the step after it begins, unless a StepRetry or StepInterrupted says that
-it was never run; each request is answered or closed before its turn ends; a CompactionEnd follows every
-CompactionBegin.
+it was never run; each request is answered or closed before its turn ends, but for those of background tasks
+(`source_kind="background_agent"`); a CompactionEnd follows every CompactionBegin. The events of a sub-agent that
+a call waits for come as SubagentEvents, in order, between that ToolCall and its ToolResult.
 """
 
 from dataclasses import field
@@ -22,8 +23,11 @@ from kimi_tui.base.content import (
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.base.value import value
+from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.display import DisplayBlock, TodoItem
 from kimi_tui.wire.mcp import McpStatus
+from kimi_tui.wire.sessions import SessionList, SessionPreview
+from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
@@ -302,6 +306,8 @@ class SessionInfo:
     thinking: bool = False
     yolo: bool = False
     plan_mode: bool = False
+    accept_edits: bool = False
+    """Whether harmless edits in the work dir need no approval."""
     capabilities: tuple[str, ...] = ()
     slash_commands: tuple[SlashCommandInfo, ...] = ()
     models: tuple[str, ...] = ()
@@ -331,10 +337,11 @@ class ReplayEnd:
 
 @value
 class SnapshotProgress:
-    """Ours: the files are being scanned. With `total` the scan has ended."""
+    """Ours: the files are being looked at. When `done` is `total` that has ended."""
 
     done: int
     total: int | None = None
+    """None while it is not known."""
     delays: str = ""
     """The tool that waits for it."""
 
@@ -383,4 +390,10 @@ Event = (
     | ReplayBegin
     | ReplayEnd
     | SnapshotProgress
+    | ShellCommandBegin
+    | ShellCommandEnd
+    | SessionList
+    | SessionPreview
+    | TasksUpdate
+    | TaskText
 )

@@ -9,12 +9,14 @@ REQUEST_TYPES = {kind.__name__ for kind in (ApprovalRequest, QuestionRequest, To
 _OUR_TYPES = {
     "ToolOutput", "RequestClosed", "CheckpointCreated", "Reverted", "TodoUpdate", "CostUpdate", "SessionInfo",
     "ReplayBegin", "ReplayEnd", "SnapshotProgress", "RevertPlan", "Timeline", "TimelineUpdate",
-    "BranchContent", "Comparison", "SessionForked",
+    "BranchContent", "Comparison", "SessionForked", "TasksUpdate", "TaskText",
+    "ShellCommandBegin", "ShellCommandEnd", "SessionList", "SessionPreview",
 }  # fmt: skip
 _OUR_FIELDS = {
     "TurnEnd": ("outcome", "steps", "failure"),
     "CompactionEnd": ("tokens_before", "tokens_after"),
-    "ApprovalRequest": ("rule", "danger"),
+    "ApprovalRequest": ("rule", "danger", "proposal"),
+    "ApprovalResponse": ("edited",),
     "ToolCallPart": ("tool_call_id",),
 }
 
