@@ -41,6 +41,7 @@ class Furniture:
     ) -> None:
         self._screen = screen
         self._options = options
+        self._state = state
         self._wire = wire
         self._names = names
         self._timeline: TimelineRoom | None = None
@@ -53,7 +54,7 @@ class Furniture:
             state=state,
             last_answer=lambda: self.workbench.transcript.copy_block(),
             toggle_pane=self.toggle_pane,
-            timeline=lambda: self.timeline,
+            timeline=lambda: self.timeline.journeys,
             clipboard=options.clipboard,
             registry=self.registry,
             names=names,
@@ -72,6 +73,7 @@ class Furniture:
             self._timeline = TimelineRoom(
                 screen=self._screen,
                 bench=self.workbench,
+                session=session.session_id if (session := self._state().session) is not None else "",
                 command=self._wire.command,
                 say=self.host.say,
                 choose=self.host.choose,

@@ -48,7 +48,7 @@ SCREEN_KEYS = (
     Key("approvals.expand", "ctrl+o", "expand_approval", "show the approval full screen, or small again"),
     Key("panes.todo", "ctrl+t", "toggle_pane('todo')", "todo list"),
     Key("panes.tools", "ctrl+l", "toggle_pane('tools')", "tool calls"),
-    Key("panes.timeline", "f3,alt+t", "toggle_pane('timeline')", "timeline: go back, undo, branches"),
+    Key("panes.timeline", "f3,alt+t", "toggle_pane('timeline')", "timeline: go back, undo; also escape twice"),
     Key("transcript.page_up", "pageup", "page(-1)", "scroll the conversation up"),
     Key("transcript.page_down", "pagedown", "page(1)", "scroll the conversation down"),
     Key("transcript.top", "ctrl+home", "scroll_top", "start of the conversation"),

@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING, Literal
 
-from textual import getters, on, work
+from textual import events, getters, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
@@ -24,6 +24,7 @@ from kimi_tui.tui.status.banner import Banner
 from kimi_tui.tui.status.bar import StatusBar
 from kimi_tui.tui.status.git_branch import git_branch
 from kimi_tui.tui.status.header import HeaderLine
+from kimi_tui.tui.taken_back import TakenBack
 from kimi_tui.tui.talk import Talk
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire
 from kimi_tui.wire.events import Notification, TurnEnd
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from kimi_tui.tui.furniture import Furniture
 
 _EXIT_AGAIN_S = 3.0
+_TWICE_S = 0.8
 _TOO_SMALL = "This terminal is too small.\nkimi-tui needs 40 x 10,\nor try: kimi-tui --print"
 
 
@@ -64,7 +66,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._names = KeyNames(options.keymap)
         self._furniture: Furniture | None = None
         self._typed_at = -1e9
+        self._typed = ""
         self._exit_asked_at = -1e9
+        self._taken_back = TakenBack(prompt=lambda: self.prompt, say=lambda text: self.furnished.say(text))
         self._talk = Talk(
             owner=self,
             wire=wire,
@@ -138,6 +142,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             state = apply(state, message, now=now)
         self.state = state
         self.furnished.show(batch)
+        self._taken_back.follow(batch)
         if any(isinstance(message, TurnEnd) for message in batch) and not state.replaying:
             self._talk.turn_ended()
             self._read_branch()
@@ -204,9 +209,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case _:
                 return self._furniture is not None or action.startswith("app.")
 
-    def on_key(self) -> None:
-        """Remember when the user typed last."""
-        self._typed_at = self._options.clock()
+    def on_key(self, event: events.Key) -> None:
+        """Remember when the user typed last; escape twice in an empty prompt opens the timeline."""
+        before, self._typed_at = self._typed_at, self._options.clock()
+        twice = event.key == "escape" == self._typed and self._typed_at - before < _TWICE_S
+        self._typed = event.key if self.prompt.editor.has_focus else ""
+        if twice and self._furniture is not None and self.state.turn is None and self.prompt.blank:
+            self._typed = ""
+            self.furnished.toggle_pane("timeline")
 
     def _typed_ago(self) -> float | None:
         return self._options.clock() - self._typed_at if self.prompt.blank else None

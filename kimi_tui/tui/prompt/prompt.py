@@ -101,6 +101,11 @@ class Prompt(Vertical):
         return self._drafts.take_orphan()
 
     @property
+    def text(self) -> str:
+        """What stands in the editor."""
+        return self.editor.text
+
+    @property
     def blank(self) -> bool:
         """Whether there is nothing to lose."""
         return not self.editor.text.strip()

@@ -65,6 +65,12 @@ class StatusBar(Widget):
 
     def _keys(self) -> list[Segment]:
         return [
+            Segment(
+                f"{self._names.first('panes.timeline')} timeline",
+                "$text-muted",
+                15,
+                "screen.toggle_pane('timeline')",
+            ),
             Segment(f"{self._names.first('app.palette')} palette", "$text-muted", 20, "app.palette"),
             Segment(f"{self._names.first('app.help')} help", "$text-muted", 25, "app.help"),
         ]

@@ -109,7 +109,7 @@ def compared(file: ComparedFile) -> Listed:
     )
 
 
-class FileList(ScrollView, can_focus=True):
+class FileList(ScrollView, can_focus=True, inherit_bindings=False):
     """Draws what is in sight. Keys come from the dialog that holds it."""
 
     DEFAULT_CSS = """
@@ -227,7 +227,7 @@ class FileList(ScrollView, can_focus=True):
             (f" +{line.added}" if line.added else "", "$success"),
             (f" −{line.removed}" if line.removed else "", "$error"),
         )
-        faint = "$text-disabled" if self.dimmed else ""
+        faint = "$foreground 45%" if self.dimmed else ""
         text = Content.assemble(
             box,
             (line.word.ljust(_WORD_CELLS), faint or line.style),

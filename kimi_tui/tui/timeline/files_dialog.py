@@ -20,6 +20,8 @@ from kimi_tui.tui.timeline.hints import Hint, Hints
 T = TypeVar("T")
 _BESIDE = 110
 """Columns from which on the diff stands beside the list."""
+_TALL = 30
+"""Rows from which on there is room for blank ones."""
 _COMMANDS = "Shell commands that ran since; what they did elsewhere can't be taken back:"
 
 
@@ -78,6 +80,7 @@ class FilesDialog(ModalScreen[T]):
     def on_resize(self, event: events.Resize) -> None:
         """The diff goes beside the list when there is room."""
         self.set_class(event.size.width >= _BESIDE, "-beside")
+        self.set_class(event.size.height < _TALL, "-low")
 
     def action_move(self, lines: int) -> None:
         """Mark another file."""

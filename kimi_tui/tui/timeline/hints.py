@@ -52,15 +52,14 @@ class Hints(Widget):
     def __init__(self, hints: Sequence[Hint] = (), *, most_lines: int = 2) -> None:
         super().__init__()
         self._hints = tuple(hints)
-        self._most_lines = most_lines
+        self.most_lines = most_lines
         self._places: dict[tuple[int, int], Hint] = {}
         """By line and column of every cell that a hint takes."""
 
     def show(self, hints: Sequence[Hint]) -> None:
         """Show other hints."""
-        if tuple(hints) != self._hints:
-            self._hints = tuple(hints)
-            self.refresh(layout=True)
+        self._hints = tuple(hints)
+        self.refresh(layout=len(self._lines(self.size.width)) != self.size.height)
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         """As many lines as they take."""
@@ -85,7 +84,7 @@ class Hints(Widget):
         for hint in self._hints:
             cells = hint.content.cell_length
             if not lines or cells > room:
-                if len(lines) == self._most_lines:
+                if len(lines) == self.most_lines:
                     continue
                 lines.append([])
                 room = max(width, cells)

@@ -14,6 +14,7 @@ from kimi_tui.wire.timeline import CheckpointKind, RevertReason, TimelineNode
 _MOST_LANES = 8
 """Branches of branches of branches are drawn no further in than this."""
 _LANE = "$secondary"
+_FAINT = "$foreground 50%"
 _SIGNS: dict[CheckpointKind, tuple[str, str]] = {
     "user": ("●", "$primary"),
     "step": ("●", "$text-muted"),
@@ -91,7 +92,7 @@ def _checkpoint(row: Row, rows: Rows, width: int, marks: Marks) -> Content:
     totals = Totals().plus(node)
     if is_turn and row.turn is not None and not rows.query:
         totals = tree.totals(row.turn)
-    faint = "$text-disabled" if not live else ""
+    faint = _FAINT if not live else ""
     if node.uid == marks.compared:
         sign, colour = "◆", "bold $warning"
     elif is_turn:
@@ -130,7 +131,8 @@ def _branch(row: Row, rows: Rows, width: int, marks: Marks) -> Content:
         ("├─╮" if row.topmost else "├─┤", _LANE),
         (" ▾ " if opened else " ▸ ", "$text-muted"),
         (words, ""),
-        (f", {why}", "$text-muted"),
+        (f", {why} ", "$text-muted"),
+        (about_strand(rows.tree, strand), _FAINT),
     )
     left = branch.left if branch is not None else 0.0
     return _fitted(text, [(f" {age(marks.now - left)}", "$text-muted")] if left else [], width)
@@ -170,6 +172,13 @@ def label_of(node: TimelineNode) -> str:
     return plain_line(node.label) or _KINDS[node.kind]
 
 
+def about_strand(tree: Tree, strand: Strand) -> str:
+    """What a branch is about: its first prompt, else where it ends."""
+    heads = (tree.nodes[turn.head] for turn in strand.turns)
+    prompt = next((node for node in heads if node.kind == "user"), None)
+    return label_of(prompt or tree.nodes[strand.tip])
+
+
 def titled(node: TimelineNode) -> str:
     """A checkpoint in a heading: its name, else its label, and its number."""
     return f"“{plain_line(node.name) or label_of(node)}” (checkpoint {node.id})"
@@ -193,7 +202,7 @@ def told(row: Row, rows: Rows, marks: Marks) -> list[Content]:
         return [Content.styled("Where every line of the conversation begins.", "$text-muted")]
     node = tree.nodes[row.uid]
     if row.kind == "branch":
-        return _told_branch(row, node, marks)
+        return _told_branch(row, tree, marks)
     total = Totals().plus(node)
     if row.kind == "turn" and row.turn is not None:
         total = tree.totals(row.turn)
@@ -224,14 +233,14 @@ def told(row: Row, rows: Rows, marks: Marks) -> list[Content]:
     return lines
 
 
-def _told_branch(row: Row, tip: TimelineNode, marks: Marks) -> list[Content]:
+def _told_branch(row: Row, tree: Tree, marks: Marks) -> list[Content]:
     branch = row.strand.branch
     facts = [_count(row.strand.count, "checkpoint")]
     if branch is not None:
         facts += [_count(branch.messages, "message")] if branch.messages else []
         facts += [f"left {_clock(branch.left, marks.now)}"] if branch.left else []
     return [
-        Content.assemble(("branch ", "$text-muted"), (f"up to {label_of(tip)}", "bold")),
+        Content.assemble(("branch: ", "$text-muted"), (about_strand(tree, row.strand), "bold")),
         Content.styled(" · ".join(facts), "$text-muted"),
     ]
 

@@ -29,12 +29,11 @@ Wish = Literal[
     "compare",
     "mail",
     "name",
-    "filter",
     "leave",
 ]
 """What the user may want of the marked row."""
-_TALL = 22
-"""Rows of the pane from which on it tells everything."""
+_FLAT, _TALL = 12, 22
+"""Rows of the pane below which it tells little, and from which on it tells everything."""
 
 
 class TimelinePane(Vertical):
@@ -107,6 +106,9 @@ class TimelinePane(Vertical):
 
     def on_resize(self) -> None:
         """A low pane tells less."""
+        height = self.size.height
+        self.query_one(Hints).most_lines = 1 if height < _FLAT else 2 if height < _TALL else 3
+        self.set_class(height < _TALL, "-low")
         self.tell()
 
     def _hints(self) -> Sequence[Hint]:
@@ -157,7 +159,7 @@ class TimelinePane(Vertical):
 
     # what is wanted
 
-    def action_ask(self, wish: Wish) -> None:
+    def action_ask(self, wish: Wish | Literal["filter"]) -> None:
         """Do what a key or a hint says."""
         match wish:
             case "leave" if self._field is not None:

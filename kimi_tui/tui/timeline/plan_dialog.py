@@ -16,10 +16,10 @@ from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.wire.timeline import RevertPlan, RevertScope
 
 _SCOPES: dict[RevertScope, str] = {
-    "both": "conversation and files",
+    "both": "conversation + files",
     "conversation": "conversation",
     "files": "files",
-    "turn": "only this turn's changes",
+    "turn": "this turn only",
 }
 _LEFT_OUT: dict[RevertScope, str] = {
     "both": "",
@@ -141,12 +141,12 @@ class PlanDialog(FilesDialog[Decision | None]):
             words = f"{conflicts} conflict{'' if conflicts == 1 else 's'}"
             parts.append(Content.styled(words, "bold $warning"))
         if plan.turns and self._scope in ("both", "conversation"):
-            words = f"{plan.turns} of your messages" if plan.turns > 1 else "1 of your messages"
-            parts.append(Content(f"{words} to a branch"))
+            messages = "message" if plan.turns == 1 else "messages"
+            parts.append(Content(f"{plan.turns} {messages} to a branch"))
         if plan.commands:
             count = len(plan.commands)
             parts.append(
-                Content.styled(f"{count} shell command{'' if count == 1 else 's'} ran since", "$warning")
+                Content.styled(f"{count} shell command{'' if count == 1 else 's'} since", "$warning")
             )
         if _LEFT_OUT[self._scope] and not plan.commands:
             parts.append(Content.styled(_LEFT_OUT[self._scope], "$text-muted"))

@@ -1,0 +1,92 @@
+"""Dialogs that ask the engine something: each gets its answer, and no answer goes astray."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from textual.screen import Screen
+
+from kimi_tui.tui.timeline.branch_dialog import BranchDialog
+from kimi_tui.tui.timeline.changes_dialog import ChangesDialog
+from kimi_tui.tui.timeline.plan_dialog import Decision, PlanDialog
+from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.commands import Command
+from kimi_tui.wire.events import Notification
+from kimi_tui.wire.timeline import BranchContent, Comparison, RevertPlan
+
+
+class Enquiries:
+    """Opens one dialog at a time. What the user decided in it is given to the engine."""
+
+    def __init__(self, *, screen: Screen[Any], command: Callable[[Command], None]) -> None:
+        self._screen = screen
+        self._command = command
+        self._dialog: PlanDialog | ChangesDialog | BranchDialog | None = None
+        self._awaited = 0
+        """How many answers to what dialogs asked are still to come."""
+
+    def ask(self, question: Command) -> None:
+        """Ask the engine something that a dialog shows."""
+        self._awaited += 1
+        self._command(question)
+
+    def took(self, message: Outgoing) -> bool:
+        """Give `message` to the dialog that asked for it; False when nobody did.
+
+        An answer that comes after its dialog was closed is dropped.
+        """
+        if not self._awaited:
+            return False
+        dialog = self._dialog
+        match message:
+            case RevertPlan():
+                if isinstance(dialog, PlanDialog):
+                    dialog.show_plan(message)
+            case Comparison():
+                if isinstance(dialog, ChangesDialog):
+                    dialog.show_comparison(message)
+            case BranchContent():
+                if isinstance(dialog, BranchDialog):
+                    dialog.show_content(message)
+            case Notification(severity="error") if dialog is not None:
+                dialog.show_problem(f"{message.title} {message.body}".strip())
+            case _:
+                return False
+        self._awaited -= 1
+        return True
+
+    def decide(self, dialog: PlanDialog, carry_out: Callable[[Decision], Command]) -> None:
+        """Have the user decide on a plan."""
+        self.start(self._decide(dialog, carry_out))
+
+    def look(self, dialog: ChangesDialog, question: Command) -> None:
+        """Show what the engine answers."""
+        self.start(self._look(dialog, question))
+
+    def read(self, dialog: BranchDialog, question: Command, go_on: Callable[[], None]) -> None:
+        """Show what was said on a branch; the user may want to go on with it."""
+        self.start(self._read(dialog, question, go_on))
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do what waits for the user."""
+        self._screen.run_worker(work, group="timeline")
+
+    async def _decide(self, dialog: PlanDialog, carry_out: Callable[[Decision], Command]) -> None:
+        self._dialog = dialog
+        decision = await self._screen.app.push_screen_wait(dialog)
+        self._dialog = None
+        if decision is not None:
+            self._command(carry_out(decision))
+
+    async def _look(self, dialog: ChangesDialog, question: Command) -> None:
+        self._dialog = dialog
+        dialog.call_after_refresh(self.ask, question)
+        await self._screen.app.push_screen_wait(dialog)
+        self._dialog = None
+
+    async def _read(self, dialog: BranchDialog, question: Command, go_on: Callable[[], None]) -> None:
+        self._dialog = dialog
+        dialog.call_after_refresh(self.ask, question)
+        wanted = await self._screen.app.push_screen_wait(dialog)
+        self._dialog = None
+        if wanted:
+            go_on()

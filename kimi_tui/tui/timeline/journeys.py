@@ -1,0 +1,201 @@
+"""Where the user can go in time, each journey by a dialog that shows first what it would change."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from kimi_tui.base.terminal import plain_line
+from kimi_tui.tui.choices import Choice
+from kimi_tui.tui.keys import KeyNames
+from kimi_tui.tui.timeline.branch_dialog import BranchDialog
+from kimi_tui.tui.timeline.changes_dialog import ChangesDialog
+from kimi_tui.tui.timeline.enquiries import Enquiries
+from kimi_tui.tui.timeline.look import about_strand, age, titled
+from kimi_tui.tui.timeline.plan_dialog import Decision, PlanDialog
+from kimi_tui.tui.timeline.tree import Tree
+from kimi_tui.wire.commands import (
+    Command,
+    Compare,
+    LookIntoBranch,
+    PlanRevert,
+    PlanSwitch,
+    Redo,
+    Revert,
+    SwitchBranch,
+    Undo,
+)
+from kimi_tui.wire.timeline import RevertScope, TimelineBranch, TimelineNode
+
+_SCOPES: tuple[RevertScope, ...] = ("both", "conversation", "files", "turn")
+_SWITCH_SCOPES: tuple[RevertScope, ...] = ("both", "conversation", "files")
+
+
+class Journeys:
+    """Goes back, undoes, switches, compares."""
+
+    def __init__(
+        self,
+        *,
+        enquiries: Enquiries,
+        tree: Callable[[], Tree | None],
+        with_tree: Callable[[Callable[[Tree], None]], None],
+        say: Callable[..., None],
+        choose: Callable[..., Coroutine[Any, Any, str | None]],
+        copy: Callable[[str], None],
+        names: KeyNames,
+        wall_clock: Callable[[], float],
+    ) -> None:
+        """`with_tree` does something as soon as the tree is known."""
+        self._enquiries = enquiries
+        self._tree = tree
+        self._with_tree = with_tree
+        self._say = say
+        self._choose = choose
+        self._copy = copy
+        self._names = names
+        self._wall_clock = wall_clock
+
+    def go_back(self, node: TimelineNode, *, scope: RevertScope = "both", mail: bool = False) -> None:
+        """Show the plan of going back to a checkpoint, and carry it out if the user wants."""
+        self._plan(
+            f"Go back to before {titled(node)}",
+            act="go back",
+            scopes=_SCOPES,
+            scope=scope,
+            mail=mail,
+            may_note=True,
+            ask=lambda wanted: PlanRevert(node.id, wanted),
+            carry_out=lambda done: Revert(node.id, done.scope, done.paths, done.note),
+        )
+
+    def go_back_to(self, number: int, *, scope: RevertScope = "both") -> None:
+        """The same for a checkpoint that was named by its number."""
+
+        def found(tree: Tree) -> None:
+            node = tree.by_id(number)
+            if node is None:
+                self._say(
+                    f"There is no checkpoint {number}. The timeline shows those that there are.",
+                    severity="error",
+                )
+            else:
+                self.go_back(node, scope=scope)
+
+        self._with_tree(found)
+
+    def undo_or_redo(self, what: str) -> None:
+        """Show the plan of an undo or a redo, and carry it out if the user wants."""
+
+        def found(tree: Tree) -> None:
+            words = tree.undo if what == "undo" else tree.redo
+            if not words:
+                self._say(f"There is nothing to {what}.")
+                return
+            undoing = what == "undo"
+            self._plan(
+                f"{'Take back' if undoing else 'Do again'}: {plain_line(words)}",
+                act=what,
+                scopes=("both",),
+                scope="both",
+                ask=lambda _: PlanRevert("undo" if undoing else "redo"),
+                carry_out=lambda decision: (Undo if undoing else Redo)(decision.paths),
+            )
+
+        self._with_tree(found)
+
+    def switch(self, branch: TimelineBranch) -> None:
+        """Show the plan of going on with a branch, and carry it out if the user wants."""
+        self._plan(
+            f"Go on with the branch “{self._about(branch)}”",
+            act="switch",
+            scopes=_SWITCH_SCOPES,
+            scope="both",
+            ask=lambda _: PlanSwitch(branch.number),
+            carry_out=lambda decision: SwitchBranch(branch.number, None, decision.scope, decision.paths),
+        )
+
+    def choose_branch(self) -> None:
+        """Let the user choose a branch to go on with."""
+        self._with_tree(lambda tree: self._enquiries.start(self._choose_branch(tree)))
+
+    async def _choose_branch(self, tree: Tree) -> None:
+        branches = {str(branch.number): branch for branch in reversed(tree.branches)}
+        if not branches:
+            self._say("There are no branches: nothing was undone, compacted or cleared yet.")
+            return
+        now = self._wall_clock()
+        choices = [
+            Choice(
+                value=number,
+                label=self._about(branch),
+                detail=f"{branch.messages} messages",
+                note=age(now - branch.left) if branch.left else "",
+            )
+            for number, branch in branches.items()
+        ]
+        chosen = await self._choose("Go on with a branch", choices)
+        if chosen in branches:
+            self.switch(branches[chosen])
+
+    def compare(self, before: TimelineNode, after: TimelineNode | None) -> None:
+        """Show how the files differ."""
+        end = "now" if after is None else titled(after)
+        dialog = ChangesDialog(title=f"From {titled(before)} to {end}", names=self._names, copy=self._copy)
+        self._enquiries.look(dialog, Compare(before.id, after.id if after is not None else None))
+
+    def compare_numbers(self, before: int | None, after: int | None) -> None:
+        """The same for checkpoints that were named by their numbers; without one, since the last prompt."""
+
+        def found(tree: Tree) -> None:
+            first = _last_prompt(tree) if before is None else tree.by_id(before)
+            second = None if after is None else tree.by_id(after)
+            if first is None or (second is None and after is not None):
+                number = before if first is None else after
+                what = f"There is no checkpoint {number}." if number is not None else "Nothing was said yet."
+                self._say(f"{what} The timeline shows the checkpoints that there are.", severity="error")
+            else:
+                self.compare(first, second)
+
+        self._with_tree(found)
+
+    def look_into(self, branch: TimelineBranch) -> None:
+        """Show what was said on a branch."""
+        dialog = BranchDialog(title=f"The branch “{self._about(branch)}”", names=self._names)
+        question = LookIntoBranch(branch.number)
+        self._enquiries.read(dialog, question, lambda: self.switch(branch))
+
+    def _about(self, branch: TimelineBranch) -> str:
+        tree = self._tree()
+        if tree is None or branch.tip not in tree.turn_of:
+            return f"branch {branch.number}"
+        return about_strand(tree, tree.strand_of(branch.tip))
+
+    def _plan(
+        self,
+        title: str,
+        *,
+        act: str,
+        scopes: Sequence[RevertScope],
+        scope: RevertScope,
+        ask: Callable[[RevertScope], Command],
+        carry_out: Callable[[Decision], Command],
+        mail: bool = False,
+        may_note: bool = False,
+    ) -> None:
+        dialog = PlanDialog(
+            title=title,
+            act=act,
+            scopes=scopes,
+            scope=scope,
+            writes_note=mail,
+            may_note=may_note,
+            plan=lambda wanted: self._enquiries.ask(ask(wanted)),
+            names=self._names,
+            copy=self._copy,
+        )
+
+        self._enquiries.decide(dialog, carry_out)
+
+
+def _last_prompt(tree: Tree) -> TimelineNode | None:
+    prompts = (tree.nodes[turn.head] for turn in reversed(tree.live.turns))
+    return next((node for node in prompts if node.kind == "user"), None)
