@@ -1,7 +1,7 @@
 """Which files git ignores, read from the ignore files themselves: no git is run."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -50,6 +50,12 @@ def rules_above(folder: Path) -> IgnoreRules:
         if rules.ignores(str(child), is_folder=True):
             return IgnoreRules()
     return rules
+
+
+def rules_of(lines: Sequence[str], folder: Path) -> IgnoreRules:
+    """The rules that `lines` make, as if they were the ignore file of `folder`."""
+    spec = GitIgnoreSpec.from_lines(filter(_is_valid, lines))
+    return IgnoreRules(((str(folder), spec),) if lines else (), is_active=bool(lines))
 
 
 def _layers_of_repository(root: str) -> list[tuple[str, GitIgnoreSpec]]:

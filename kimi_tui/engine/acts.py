@@ -2,9 +2,9 @@
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.engine.telling import Telling
-from kimi_tui.engine.time_travel import TimeTravel
 from kimi_tui.engine.title import Title
 from kimi_tui.engine.todos import SessionTodos
+from kimi_tui.engine.travels import Travels
 from kimi_tui.engine.turns import Turns
 from kimi_tui.soul.soul import Soul
 from kimi_tui.wire.commands import TravelCommand
@@ -18,14 +18,14 @@ class SessionActs:
         *,
         turns: Turns,
         soul: Soul,
-        time_travel: TimeTravel,
+        travels: Travels,
         todos: SessionTodos,
         title: Title,
         telling: Telling,
     ) -> None:
         self._turns = turns
         self._soul = soul
-        self._time_travel = time_travel
+        self._travels = travels
         self._todos = todos
         self._title = title
         self._telling = telling
@@ -33,21 +33,26 @@ class SessionActs:
     async def clear(self) -> None:
         """Empty the conversation; undo leads back to it. Raises KimiTuiError while a turn runs."""
         self._require_rest()
-        if not await self._time_travel.clear():
+        if not await self._travels.clear():
             return
         if self._todos.items:
             await self._todos.set(())
         self._soul.send_status()
 
     async def travel(self, command: TravelCommand) -> None:
-        """Go to another checkpoint, or show what that would do. Raises KimiTuiError while a turn runs."""
-        self._require_rest()
-        await self._time_travel.travel(command)
+        """Do something with the timeline. Raises KimiTuiError, for most of it also while a turn runs."""
+        if self._travels.needs_rest(command):
+            self._require_rest()
+        await self._travels.do(command)
         self._soul.send_status()
 
     async def list_checkpoints(self) -> None:
         """Show the checkpoints."""
-        self._telling.notice("Checkpoints", self._time_travel.listed(), severity="info")
+        self._telling.notice("Checkpoints", await self._travels.listed(), severity="info")
+
+    async def list_branches(self) -> None:
+        """Show the branches."""
+        self._telling.notice("Branches", await self._travels.listed_branches(), severity="info")
 
     async def compact(self, focus: str) -> None:
         """Make the conversation shorter. Raises KimiTuiError when that fails."""

@@ -1,60 +1,70 @@
 """Putting a session together: the one place that knows every part."""
 
 import asyncio
-from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from kimi_tui.agentspec.finding import find_agent
 from kimi_tui.agentspec.loading import load_agent_spec
-from kimi_tui.agentspec.prompt import PromptVariables, render_prompt
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.base.errors import SessionError
 from kimi_tui.compaction.trigger import Trigger
+from kimi_tui.engine.accounts import Accounts
+from kimi_tui.engine.agents import make_agent
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.hooks_command import hooks_command
 from kimi_tui.engine.init_command import init_command
 from kimi_tui.engine.injection import Collaborators
 from kimi_tui.engine.library import open_library
+from kimi_tui.engine.mcp.opening import session_mcp
 from kimi_tui.engine.models import Models, ModelWish
+from kimi_tui.engine.modes import Modes
 from kimi_tui.engine.options import EngineOptions
+from kimi_tui.engine.plan_file import PlanFile
+from kimi_tui.engine.remarks import Remarks
 from kimi_tui.engine.rules import starting_rules
-from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.session_hooks import session_hooks
+from kimi_tui.engine.side_questions import SideQuestions
+from kimi_tui.engine.side_work import SideWork
 from kimi_tui.engine.strategy import named_strategy
+from kimi_tui.engine.subagents.workshop import Household
 from kimi_tui.engine.telling import Telling
-from kimi_tui.engine.time_travel import TimeTravel
+from kimi_tui.engine.time_machine import TimeMachine
 from kimi_tui.engine.todos import SessionTodos
-from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox, suits
+from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox
+from kimi_tui.engine.users_room import open_users_room
 from kimi_tui.engine.web import new_fetcher, search_service
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
-from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.hooks.hooks import Firing
-from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.call_ids import CallIds
 from kimi_tui.soul.compacting import Compaction
-from kimi_tui.soul.limits import Limits
+from kimi_tui.soul.limits import Limits, RepetitionLimits
+from kimi_tui.soul.questions import WireQuestions
 from kimi_tui.soul.soul import Soul
-from kimi_tui.soul.spending import Spending
 from kimi_tui.tools.approval import Approval
+from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.dmail import DMailbox
+from kimi_tui.tools.file.editor import Editor
 from kimi_tui.tools.file.ledger import FileLedger
 from kimi_tui.tools.file.media import ModelSenses
+from kimi_tui.tools.plan.mode import PlanMode
+from kimi_tui.tools.plan.planning import Planning
+from kimi_tui.tools.questions.asking import Questions
 from kimi_tui.tools.shell.output import OutputFolder
 from kimi_tui.tools.shell.process import Shell
+from kimi_tui.tools.shell.terminals import Terminals
+from kimi_tui.tools.task import Delegation
 from kimi_tui.tools.todo import TodoStore
 from kimi_tui.tools.web.fetcher import Fetcher
 from kimi_tui.tools.web.search import SearchService
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.channel import Wire
-from kimi_tui.wire.events import Event
-
-if TYPE_CHECKING:
-    from kimi_tui.history.snapshots.file_history import FileHistory
 
 
 async def open_engine(wire: Wire, options: EngineOptions) -> Engine:
@@ -95,7 +105,12 @@ async def _assemble(
     spec = _spec(options, session)
     models = Models(settings, session_id=session.id)
     resources.push_async_callback(models.aclose)
+    plan = PlanFile(options.share_dir, session.id)
     behaviour = _behaviour(models, options, session, spec)
+    behaviour.plan_mode = _plan_mode(plan, options, session)
+    modes = Modes(session=session, behaviour=behaviour, plan=plan, send=wire.send)
+    accounts = Accounts(session)
+    limits = _limits(options)
     approval = WireApproval(
         wire=wire,
         behaviour=behaviour,
@@ -107,49 +122,95 @@ async def _assemble(
     dmailbox = DMailbox()
     shell = Shell()
     resources.push_async_callback(shell.close)
-    collaborators: Collaborators = {
+    ledger = FileLedger()
+    output = OutputFolder(session.dir / "output")
+    collaborators: dict[Any, object] = {
         Workspace: workspace,
         Approval: approval,
+        Planning: modes,
+        Questions: WireQuestions(wire),
         Firing: hooks,
         TodoStore: todos,
         DMailbox: dmailbox,
-        FileLedger: FileLedger(),
+        FileLedger: ledger,
+        Editor: options.editor,
+        Terminals: options.terminals,
         ModelSenses: behaviour,
         Shell: shell,
-        OutputFolder: OutputFolder(session.dir / "output"),
+        OutputFolder: output,
         Fetcher: new_fetcher(settings.web),
         SearchService: search_service(settings),
     }
-    library = await asyncio.to_thread(open_library, options, session.work_dir)
-    agent = await asyncio.to_thread(
-        _agent, spec, workspace, Toolbox(collaborators), behaviour.capabilities, library.skills_listed
-    )
     context = Context(session.context_file)
     resources.push_async_callback(context.close)
     await context.restore()
-    files = session_files(
-        session,
-        context,
-        workspace,
+    time_machine = TimeMachine(
+        session=session,
+        context=context,
+        workspace=workspace,
         share_dir=options.share_dir,
+        settings=settings.checkpoints,
         send=wire.send,
-        enabled=settings.checkpoints.files,
     )
-    resources.push_async_callback(files.close)
+    resources.push_async_callback(time_machine.close)
+    files = time_machine.files
+    side_work = SideWork(session, send=wire.send, watch=files.background)
+    await side_work.open()
+    collaborators[BackgroundTasks] = side_work.tasks
+    call_ids = CallIds()
+    library = await asyncio.to_thread(open_library, options, session.work_dir)
+    household = Household(
+        workspace=workspace,
+        approval=approval,
+        behaviour=behaviour,
+        models=models,
+        spending=accounts.spending,
+        call_ids=call_ids,
+        files=files,
+        writes=ledger.writes,
+        limits=replace(limits, max_steps=min(limits.max_steps, settings.subagents.max_steps)),
+        compaction=_compaction(options, collaborators),
+        hooks=hooks,
+        skills=library.skills_listed,
+        collaborators=dict(collaborators),
+    )
+    collaborators[Delegation] = side_work.delegation(spec, household, settings.subagents)
+    agent = await asyncio.to_thread(
+        make_agent,
+        spec,
+        workspace,
+        Toolbox(collaborators),
+        behaviour.capabilities,
+        skills=library.skills_listed,
+    )
+    mcp = await session_mcp(
+        wire,
+        options,
+        spec,
+        workspace=workspace,
+        toolset=agent.toolset,
+        approval=approval,
+        behaviour=behaviour,
+        spending=accounts.spending,
+        context=context,
+        folder=output,
+    )
+    household.lenders.append(mcp.lend_to)
+    remarks = Remarks()
     soul = Soul(
         agent=agent,
         context=context,
         behaviour=behaviour,
-        limits=Limits(
-            max_steps=settings.loop_control.max_steps_per_turn,
-            max_attempts=settings.loop_control.max_retries_per_step,
-            max_cost_usd=options.max_cost_usd,
-        ),
+        limits=limits,
         dmailbox=dmailbox,
-        spending=Spending(),
+        spending=accounts.spending,
         send=wire.send,
         file_states=files,
-        compaction=_compaction(options, todos, collaborators),
+        compaction=replace(
+            household.compaction, todos=lambda: todos.items, restated=(side_work.tasks.restated,)
+        ),
+        call_ids=call_ids,
+        reminders=(side_work.tasks.remind, mcp.remind, remarks.remind),
         hooks=hooks,
     )
     telling = Telling(
@@ -161,6 +222,20 @@ async def _assemble(
         models=models,
         broken=library.problems,
     )
+    time_machine.listen(telling)
+    users_room = open_users_room(
+        session=session,
+        share_dir=options.share_dir,
+        telling=telling,
+        remarks=remarks,
+        files=time_machine.files,
+        output_folder=output,
+        context=context,
+        behaviour=behaviour,
+        send=wire.send,
+        tell_model=settings.shell.tell_model,
+    )
+    resources.push_async_callback(users_room.close)
     return Engine(
         wire=wire,
         session=session,
@@ -170,45 +245,33 @@ async def _assemble(
         approval=approval,
         todos=todos,
         models=models,
-        files=files,
-        time_travel=TimeTravel(session=session, context=context, files=files, send=wire.send),
+        time_machine=time_machine,
         telling=telling,
+        modes=modes,
+        side_questions=SideQuestions(
+            agent=agent,
+            context=context,
+            behaviour=behaviour,
+            limits=limits,
+            spending=accounts.spending,
+            send=wire.send,
+            spent=soul.send_status,
+        ),
+        accounts=accounts,
         hooks=hooks,
+        side_work=side_work,
         commands=(
             hooks_command(hooks, telling),
+            mcp.command,
+            *users_room.commands,
             init_command(session.work_dir),
             *library.slash_commands(session.work_dir, approval),
         ),
+        mcp=mcp,
+        users_room=users_room,
         additional_dirs=workspace.additional_dirs,
         max_time_s=options.max_time_s,
         resources=resources.pop_all(),
-    )
-
-
-def session_files(
-    session: Session,
-    context: Context,
-    workspace: Workspace,
-    *,
-    share_dir: Path,
-    send: Callable[[Event], None],
-    enabled: bool = True,
-) -> SessionFiles:
-    """The files' history of a session whose conversation has been restored."""
-
-    def make() -> "FileHistory":
-        from kimi_tui.history.snapshots.file_history import FileHistory
-        from kimi_tui.history.snapshots.store import ProjectStore
-
-        return FileHistory(ProjectStore(share_dir, session.work_dir, session.id))
-
-    earlier = [checkpoint.files for checkpoint in context.checkpoints]
-    return SessionFiles(
-        make,
-        workspace=workspace,
-        earlier=[files for files in earlier if files is not None and is_manifest(files)],
-        send=send,
-        enabled=enabled,
     )
 
 
@@ -242,31 +305,28 @@ def _behaviour(
     )
 
 
-def _compaction(options: EngineOptions, todos: SessionTodos, collaborators: Collaborators) -> Compaction:
+def _plan_mode(plan: PlanFile, options: EngineOptions, session: Session) -> PlanMode:
+    is_on = session.state.plan_mode if options.plan is None else options.plan
+    return PlanMode(plan.path, is_on=is_on)
+
+
+def _limits(options: EngineOptions) -> Limits:
+    loop = options.settings.loop_control
+    return Limits(
+        max_steps=loop.max_steps_per_turn,
+        max_attempts=loop.max_retries_per_step,
+        max_cost_usd=options.max_cost_usd,
+        repetition=RepetitionLimits(
+            told_after=loop.repetition_note_after, stopped_after=loop.repetition_stop_after
+        ),
+    )
+
+
+def _compaction(options: EngineOptions, collaborators: Collaborators) -> Compaction:
     loop = options.settings.loop_control
     return Compaction(
         strategy=options.compaction or named_strategy(options.settings.compaction.strategy, collaborators),
         trigger=Trigger(
             reserved_context_size=loop.reserved_context_size, ratio=loop.compaction_trigger_ratio
-        ),
-        todos=lambda: todos.items,
-    )
-
-
-def _agent(
-    spec: ResolvedAgentSpec,
-    workspace: Workspace,
-    toolbox: Toolbox,
-    capabilities: Collection[str],
-    skills: str,
-) -> Agent:
-    variables = PromptVariables.collect(
-        workspace.work_dir, additional_dirs=workspace.additional_dirs, skills=skills
-    )
-    return Agent(
-        name=spec.name,
-        system_prompt=render_prompt(spec, variables),
-        toolset=toolbox.toolset(
-            (tool.name, tool.reference) for tool in spec.tools if suits(tool.reference, capabilities)
         ),
     )

@@ -4,44 +4,62 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, assert_never
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.engine.accounts import Accounts
 from kimi_tui.engine.acts import SessionActs
 from kimi_tui.engine.client_tools import client_tools
+from kimi_tui.engine.mcp.session_mcp import SessionMcp
 from kimi_tui.engine.models import Models
+from kimi_tui.engine.modes import Modes
+from kimi_tui.engine.plan_command import plan_command
 from kimi_tui.engine.recorder import Recorder
-from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.session_hooks import SessionHooks
+from kimi_tui.engine.side_questions import SideQuestions
+from kimi_tui.engine.side_work import SideWork
 from kimi_tui.engine.slash import own_commands
 from kimi_tui.engine.slash_book import AnyCommand, PromptCommand, SlashBook, SlashCommand
 from kimi_tui.engine.telling import Telling
-from kimi_tui.engine.time_travel import TimeTravel
+from kimi_tui.engine.time_machine import TimeMachine
 from kimi_tui.engine.title import Title
 from kimi_tui.engine.todos import SessionTodos
+from kimi_tui.engine.travel_slash import travel_commands
 from kimi_tui.engine.turns import Turns
+from kimi_tui.engine.users_room import UsersRoom
 from kimi_tui.history.session import Session
 from kimi_tui.llm.provider import ChatProvider
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.soul import Soul
-from kimi_tui.tools.workspace import showable
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import (
     Command,
+    DeleteSession,
     Interrupt,
+    ListSessions,
+    PersonalCommand,
+    PreviewSession,
     Prompt,
+    ReadTask,
     RegisterTools,
+    RenameSession,
+    RunShell,
     RunSlash,
     SaveRecording,
+    SetAcceptEdits,
     SetModel,
+    SetPlanMode,
     SetThinking,
     SetYolo,
     Shutdown,
     Steer,
+    StopShell,
+    StopTask,
     SubscribeHooks,
 )
 from kimi_tui.wire.events import TodoUpdate
@@ -63,11 +81,16 @@ class Engine:
         approval: WireApproval,
         todos: SessionTodos,
         models: Models,
-        files: SessionFiles,
-        time_travel: TimeTravel,
+        time_machine: TimeMachine,
         telling: Telling,
+        modes: Modes,
+        side_questions: SideQuestions,
+        accounts: Accounts,
         hooks: SessionHooks,
+        side_work: SideWork,
         commands: Sequence[AnyCommand],
+        mcp: SessionMcp | None = None,
+        users_room: UsersRoom | None = None,
         additional_dirs: Iterable[Path],
         max_time_s: float | None,
         resources: AsyncExitStack,
@@ -80,9 +103,13 @@ class Engine:
         self._approval = approval
         self._todos = todos
         self._models = models
-        self._files = files
+        self._time_machine = time_machine
         self._telling = telling
+        self._modes = modes
+        self._side_questions = side_questions
+        self._accounts = accounts
         self._hooks = hooks
+        self._side_work = side_work
         self._additional_dirs = tuple(map(str, additional_dirs))
         self._resources = resources
         self._turns = Turns(soul, send=wire.send, max_time_s=max_time_s)
@@ -90,12 +117,26 @@ class Engine:
         self._acts = SessionActs(
             turns=self._turns,
             soul=soul,
-            time_travel=time_travel,
+            travels=time_machine.travels,
             todos=todos,
             title=self._title,
             telling=telling,
         )
-        self._book = SlashBook((*own_commands(self._acts), *commands), changed=telling.info)
+        self._mcp = mcp
+        self._users_room = users_room
+        modes.changed = self._mode_changed
+        self._book = SlashBook(
+            (
+                *own_commands(self._acts),
+                *travel_commands(self._acts),
+                plan_command(modes),
+                side_questions.command,
+                *commands,
+            ),
+            changed=telling.info,
+        )
+        if mcp is not None:
+            mcp.lend_commands = partial(self._book.lend, "mcp")
         telling.hooks = lambda: hooks.counts
         telling.slash_commands = lambda: tuple(it.info for it in self._book.commands)
         self._preparing: asyncio.Task[None] | None = None
@@ -107,17 +148,28 @@ class Engine:
         Closes the Wire and everything that was opened for the session at the end.
         """
         try:
+            await self._time_machine.settle()
             await self._introduce()
             self._recorder = Recorder(self._session.wire_file, self._wire.subscribe())
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._recorder.run())
+                group.create_task(self._accounts.keep(self._wire.subscribe()))
+                answering = group.create_task(self._side_questions.serve())
+                travelling = group.create_task(self._time_machine.run())
+                connecting = group.create_task(self._mcp.run()) if self._mcp is not None else None
                 try:
                     self._hooks.begin(group)
                     self._prepare_model(group)
-                    group.create_task(self._telling.errors(self._look_at_files()))
                     await self._follow_commands(group)
                 finally:
                     await self._turns.stop()
+                    travelling.cancel()
+                    await self._side_work.close()
+                    answering.cancel()
+                    await asyncio.wait([answering])
+                    if connecting is not None:
+                        connecting.cancel()
+                        await asyncio.wait([connecting])
                     if self._preparing is not None:
                         self._preparing.cancel()
                     await self._hooks.end()
@@ -133,24 +185,14 @@ class Engine:
         if self._behaviour.llm is not None:
             self._preparing = group.create_task(_prepared(self._behaviour.llm.chat_provider))
 
-    async def _look_at_files(self) -> None:
-        """Take the first state while the user still types."""
-        completed = await self._files.start()
-        if completed is not None:
-            failed = "; ".join(f"{showable(path)}: {why}" for path, why in completed.failed)
-            left = f" Left as they are: {failed}." if failed else ""
-            self._telling.notice(
-                "A revert that had been interrupted was completed",
-                f"{len(completed.done)} file(s) are as it wanted them.{left}",
-                severity="warning",
-            )
-
     async def _introduce(self) -> None:
         self._telling.info()
         await self._telling.past()
         if self._todos.items:
             self._wire.send(TodoUpdate(self._todos.items))
         self._telling.damage()
+        self._modes.tell()
+        self._side_work.introduce()
         self._soul.send_status()
 
     async def _follow_commands(self, group: asyncio.TaskGroup) -> None:
@@ -167,25 +209,40 @@ class Engine:
                 self._turns.add(user_input, group)
                 # Beside the commands: the one that interrupts this turn must not wait for a slow disk.
                 group.create_task(self._telling.errors(self._remember(self._title.suggested_by(user_input))))
-            case Interrupt():
+            case Interrupt() if self._turns.is_running:
                 self._turns.interrupt()
+            case Interrupt():
+                self._side_questions.drop()
             case RunSlash(line=line):
                 await self._run_slash(line, group)
             case SetModel(name=name):
                 await self._set_model(name, group)
             case SetThinking(enabled=enabled):
-                self._behaviour.thinking = enabled
-                self._telling.info()
+                self._modes.set_thinking(enabled)
             case SetYolo(enabled=enabled):
-                self._behaviour.yolo = enabled
-                self._approval.answer_what_is_granted()
-                self._telling.info()
-                await self._session.update_state(yolo=enabled)
+                await self._modes.set_yolo(enabled)
+            case SetAcceptEdits(enabled=enabled):
+                await self._modes.set_accept_edits(enabled)
+            case SetPlanMode(enabled=enabled):
+                await self._modes.set_plan_mode(enabled)
             case RegisterTools(tools=tools):
                 self._agent.toolset.lend(client_tools(self._wire, tools))
             case SubscribeHooks(hooks=hooks):
                 self._hooks.subscribe(hooks)
                 self._telling.info()
+            case ReadTask() | StopTask():
+                group.create_task(self._telling.errors(self._side_work.follow(command)))
+            case RunShell(on_terminal=True):
+                await self._personal(command)
+            case (
+                RunShell()
+                | StopShell()
+                | ListSessions()
+                | PreviewSession()
+                | RenameSession()
+                | DeleteSession()
+            ):
+                group.create_task(self._telling.errors(self._personal(command)))
             case SaveRecording():
                 if self._recorder is not None:
                     await self._recorder.save()
@@ -194,9 +251,17 @@ class Engine:
             case _:
                 await self._acts.travel(command)
 
+    async def _personal(self, command: PersonalCommand) -> None:
+        if self._users_room is not None:
+            await self._users_room.follow(command)
+
+    def _mode_changed(self) -> None:
+        self._approval.answer_what_is_granted()
+        self._telling.info()
+
     async def _remember(self, title: str) -> None:
         """Keep what a resumed session needs beside the conversation: its name and its folders."""
-        changes: dict[str, Any] = {"title": title} if title else {}
+        changes: dict[str, Any] = ({"title": title} if title else {}) | self._modes.unsaved
         if self._additional_dirs != self._session.state.additional_dirs:
             changes["additional_dirs"] = self._additional_dirs
         if changes:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kimi_tui.base.message import Message
+from kimi_tui.engine.coverage import shown_path
 from kimi_tui.history.conversation import is_note
-from kimi_tui.tools.workspace import showable
 from kimi_tui.wire.display import DiffBlock
-from kimi_tui.wire.events import PlannedFile, RevertReason, RevertScope
+from kimi_tui.wire.timeline import PlannedFile, RevertReason, RevertScope
 
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.execution import Outcome
@@ -28,13 +28,14 @@ def planned_files(history: "FileHistory", plan: "Plan") -> tuple[PlannedFile, ..
         diff = _diff(history, item) if number < _DIFFS else None
         files.append(
             PlannedFile(
-                showable(item.path),
+                shown_path(item.path),
                 item.action,
                 added=item.added,
                 removed=item.removed,
                 ticked=item.is_ticked,
                 note=item.note,
                 diff=diff,
+                by=item.by,
             )
         )
     return tuple(files)
@@ -45,7 +46,7 @@ def _diff(history: "FileHistory", item: "PlanItem") -> DiffBlock | None:
         return None
     if texts[0] == texts[1] or sum(map(len, texts)) > _DIFF_CHARACTERS:
         return None
-    return DiffBlock(showable(item.path), *texts)
+    return DiffBlock(shown_path(item.path), *texts)
 
 
 def note_to_model(
@@ -74,6 +75,13 @@ def note_to_model(
     return " ".join(sentences)
 
 
+def note_of_user(text: str) -> str:
+    """How the model is told what the user left for it; empty when there is nothing."""
+    if not text.strip():
+        return ""
+    return f"The user came back to this point in time and left you this message. Act on it: {text.strip()}"
+
+
 def request_in(messages: Sequence[Message]) -> Message | None:
     """What the user said first, before any answer."""
     for message in messages:
@@ -86,4 +94,4 @@ def request_in(messages: Sequence[Message]) -> Message | None:
 
 def _listed(paths: Sequence[str]) -> str:
     more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
-    return ", ".join(map(showable, paths[:_LISTED])) + more
+    return ", ".join(map(shown_path, paths[:_LISTED])) + more

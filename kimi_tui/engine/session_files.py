@@ -1,24 +1,27 @@
-"""The session's files: captured at checkpoints and around tool calls, off the event loop, one at a time."""
+"""The session's files: their states at checkpoints and around tool calls, and whose changes are whose."""
 
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from kimi_tui.base.completion import run_to_end
+from kimi_tui.base.completion import carry_out
 from kimi_tui.base.errors import FileProblem, KimiTuiError
 from kimi_tui.base.message import ToolCall
+from kimi_tui.engine.coverage import uncovered
+from kimi_tui.engine.file_looks import FileLooks, together
 from kimi_tui.history.snapshots.owner import YOU, Owner
+from kimi_tui.history.tree import NOT_YET
 from kimi_tui.soul.file_states import FilesAtCheckpoint
 from kimi_tui.tools.step_calls import Change
-from kimi_tui.tools.workspace import Workspace, showable
-from kimi_tui.wire.events import Event, FileChanges, SnapshotProgress
+from kimi_tui.tools.workspace import Workspace
+from kimi_tui.wire.timeline import FileChanges
 
 if TYPE_CHECKING:
-    from kimi_tui.history.snapshots.capture import Captured
     from kimi_tui.history.snapshots.execution import Outcome
     from kimi_tui.history.snapshots.file_history import FileHistory
 
@@ -26,68 +29,131 @@ logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_NAMED = 3
-"""How many uncovered files are named."""
+
+NoteFiles = Callable[[int, str, FileChanges | None], Awaitable[None]]
+"""Keeps the files' state of a checkpoint that was made before it was known."""
+
+
+async def _unnoted(checkpoint_id: int, files: str, changes: FileChanges | None) -> None:
+    """No checkpoint waits for its state."""
 
 
 class SessionFiles:
     """`soul.FileStates`, and the way to the history itself.
 
-    A capture that fails costs coverage: it is logged, checkpoints say why, and the turn goes on.
+    Checkpoints don't wait for a look at the files: `watch` finds their states out beside them. Tools that may
+    change something do. A look that fails costs coverage: it is logged, checkpoints say why, and the turn
+    goes on.
     """
 
     def __init__(
         self,
-        make_history: Callable[[], "FileHistory"],
+        looks: FileLooks,
         *,
         workspace: Workspace,
-        earlier: Sequence[str],
-        send: Callable[[Event], None],
         enabled: bool,
+        note: NoteFiles = _unnoted,
     ) -> None:
-        self._make_history = make_history
-        self._enabled = enabled
+        self._looks = looks
         self._workspace = workspace
-        self._earlier = earlier
-        self._send = send
-        self._history: FileHistory | None = None
-        self._completed: Outcome | None = None
-        self._lock = asyncio.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._since: list[Captured] = []
+        self._enabled = enabled
+        self._note = note
+        self._due: list[int] = []
+        """The checkpoints whose state is being found out."""
+        self._wanted = asyncio.Event()
+        self._since = FileChanges()
         """What was recorded since the last checkpoint."""
         self._state = ""
-        self._problem = (
-            "the files have not been captured yet"
-            if enabled
-            else "the config doesn't say `files = true` under [checkpoints]"
-        )
+        self._problem = NOT_YET if enabled else "the config says `files = false` under [checkpoints]"
+        self._calls: list[Owner] = []
+        """The calls under way that may change something, the newest last."""
+        self._tasks: dict[str, Owner] = {}
+        """The background tasks that run."""
+
+    @property
+    def are_kept(self) -> bool:
+        """Whether the files' states are kept at all."""
+        return self._enabled
 
     async def start(self) -> "Outcome | None":
         """Take the first state; what became of a revert that had been interrupted."""
         if self._enabled:
-            await self._capture(YOU)
-        return self._completed
+            await self._look(self._whoever_it_was)
+        return self._looks.completed
+
+    async def watch(self) -> None:
+        """Find out the states of checkpoints as they are made, until cancelled."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            if self._due:
+                await self._look(self._whoever_it_was)
 
     async def close(self) -> None:
-        """Keep what is known for the next session."""
-        async with self._lock:
-            if self._history is not None:
-                await run_to_end(self._history.close)
-                self._history = None
+        """Give up the look under way, and keep what is known for the next session."""
+        await self._looks.close()
 
-    async def at_checkpoint(self, *, afresh: bool) -> FilesAtCheckpoint:
+    def at_checkpoint(self, *, afresh: bool) -> FilesAtCheckpoint:
         """`FileStates.at_checkpoint`."""
-        if self._enabled and (afresh or not self._state):
-            await self._capture(YOU)
-        if not self._state:
-            return FilesAtCheckpoint(self._problem, None)
-        since, self._since = self._since, []
-        return FilesAtCheckpoint(self._state, await self.use(_changes, since))
+        if not self._enabled:
+            return FilesAtCheckpoint(self._problem)
+        if afresh or self._due or not self._state:
+            return FilesAtCheckpoint(NOT_YET, is_due=True)
+        return FilesAtCheckpoint(self._state, self._taken())
+
+    def find_out(self, checkpoint_id: int) -> None:
+        """`FileStates.find_out`."""
+        self._due.append(checkpoint_id)
+        self._wanted.set()
 
     def around(self, call: ToolCall, change: Change, /) -> AbstractAsyncContextManager[None]:
         """`FileStates.around`."""
-        return self._around(call, change)
+        return self._around(call, change, agent="")
+
+    def of_agent(self, agent_id: str) -> "AgentFiles":
+        """The same files for a sub-agent, whose checkpoints are those of another conversation."""
+        return AgentFiles(self.at_present, lambda call, change: self._around(call, change, agent=agent_id))
+
+    @asynccontextmanager
+    async def background(self, task_id: str, command: str) -> AsyncIterator[None]:
+        """Within, a background task runs: what changes while no call does was it or the user."""
+        owner = Owner(who="background", session=self._looks.session, call=task_id, command=command)
+        self._tasks[task_id] = owner
+        try:
+            yield
+        finally:
+            if self._enabled:
+                await carry_out(self._look(self._whoever_it_was))
+            del self._tasks[task_id]
+
+    @asynccontextmanager
+    async def users_command(self, command: str) -> AsyncIterator[None]:
+        """Within, a command of the user's own runs: what it changes is the user's, whatever else runs."""
+        if self._enabled:
+            await self._look(self._whoever_it_was)
+        try:
+            yield
+        finally:
+            if self._enabled:
+                await carry_out(self._look(lambda: replace(YOU, command=command)))
+
+    async def now(self) -> FilesAtCheckpoint:
+        """The files' state, looked at afresh, and what became of them since the last checkpoint."""
+        if self._enabled:
+            await self._look(self._whoever_it_was)
+        if not self._state:
+            return FilesAtCheckpoint(self._problem)
+        return FilesAtCheckpoint(self._state, self._taken())
+
+    def at_present(self) -> str:
+        """The files' state as far as it is known, or why it isn't."""
+        return self._state or self._problem
+
+    async def not_covered(self) -> list[str]:
+        """What is not covered, one a line."""
+        if not self._enabled:
+            return [f"The files are not covered: {self._problem}."]
+        return await self.use(uncovered)
 
     async def use(
         self, act: "Callable[Concatenate[FileHistory, P], T]", *args: P.args, **kwargs: P.kwargs
@@ -96,64 +162,66 @@ class SessionFiles:
 
         Raises what it raises; a KimiTuiError when the disk refuses.
         """
-        async with self._lock:
-            try:
-                history = await self._opened()
-                return await run_to_end(act, history, *args, **kwargs)
-            except OSError as error:
-                raise KimiTuiError(
-                    f"The files' states can't be kept or read: {error.strerror or error}.",
-                    hint="Free some space, or make the share dir writable.",
-                ) from error
+        return await self._looks.use(act, *args, **kwargs)
 
     @asynccontextmanager
-    async def _around(self, call: ToolCall, change: Change) -> AsyncIterator[None]:
+    async def _around(self, call: ToolCall, change: Change, *, agent: str) -> AsyncIterator[None]:
         paths = self._paths(change.files) if self._enabled else []
         if paths is not None and not paths:
             yield
             return
-        await self._capture(YOU, paths)
+        with self._looks.delaying(call.function.name):
+            await self._look(self._whoever_it_was, paths)
+        owner = Owner(
+            who="call",
+            session=self._looks.session,
+            call=call.id,
+            tool=call.function.name,
+            agent=agent,
+            command=change.command,
+        )
+        self._calls.append(owner)
         try:
             yield
         finally:
-            owner = Owner(
-                who="call",
-                session=self._session_of_history(),
-                call=call.id,
-                tool=call.function.name,
-                command=change.command,
-            )
-            await self._capture(owner, paths)
+            try:
+                await carry_out(self._look(lambda: owner, paths))
+            finally:
+                self._calls.remove(owner)
 
-    def _session_of_history(self) -> str:
-        return self._history.session if self._history is not None else ""
+    def _whoever_it_was(self) -> Owner:
+        """Whose what has changed is, as far as can be told."""
+        if self._calls:
+            return self._calls[-1]
+        return next(reversed(self._tasks.values()), YOU)
 
-    async def _opened(self) -> "FileHistory":
-        if self._history is None:
-            self._loop = asyncio.get_running_loop()
-            history = await run_to_end(self._make_history)
-            self._completed = await run_to_end(history.open, self._earlier)
-            self._history = history
-        return self._history
+    async def _look(self, owner: Callable[[], Owner], paths: Collection[str] | None = None) -> None:
+        from kimi_tui.history.snapshots.patience import Stopped
 
-    async def _capture(self, owner: Owner, paths: Collection[str] | None = None) -> None:
-        reported = _Reported(self._report)
         try:
-            captured = await self.use(_captured, owner, paths, reported)
-        except Exception as error:
-            logger.warning("a capture failed", exc_info=True)
-            self._problem, self._state = getattr(error, "what", f"{type(error).__name__}: {error}"), ""
+            seen = await self._looks.look(owner, paths)
+        except Stopped:
             return
-        finally:
-            if reported.last:
-                self._send(SnapshotProgress(reported.last, reported.last))
-        self._state = captured.manifest
-        if captured.changes:
-            self._since.append(captured)
+        except Exception as error:
+            logger.warning("the files could not be looked at", exc_info=True)
+            self._problem, self._state = _why(error), ""
+        else:
+            self._state = seen.state
+            self._since = together(self._since, seen.changes)
+        await self._tell_those_due()
 
-    def _report(self, done: int) -> None:
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._send, SnapshotProgress(done))
+    async def _tell_those_due(self) -> None:
+        due, self._due = self._due, []
+        for checkpoint_id in due:
+            changes = self._taken() if self._state else None
+            try:
+                await self._note(checkpoint_id, self._state or self._problem, changes)
+            except KimiTuiError:
+                logger.warning("a checkpoint's files could not be noted", exc_info=True)
+
+    def _taken(self) -> FileChanges:
+        since, self._since = self._since, replace(FileChanges(), coverage=self._since.coverage)
+        return since
 
     def _paths(self, named: Sequence[str] | None) -> list[str] | None:
         """The files that a tool names, from the work dir on; those outside of it are not covered."""
@@ -171,38 +239,28 @@ class SessionFiles:
         return paths
 
 
-class _Reported:
-    """Passes on how far a scan is."""
+class AgentFiles:
+    """`soul.FileStates` of a sub-agent."""
 
-    def __init__(self, report: Callable[[int], None]) -> None:
-        self._report = report
-        self.last = 0
+    def __init__(
+        self,
+        state: Callable[[], str],
+        around: Callable[[ToolCall, Change], AbstractAsyncContextManager[None]],
+    ) -> None:
+        self._state = state
+        self._around = around
 
-    def __call__(self, done: int) -> None:
-        self.last = done
-        self._report(done)
+    def at_checkpoint(self, *, afresh: bool) -> FilesAtCheckpoint:
+        """`FileStates.at_checkpoint`: as far as it is known. Nobody goes to a sub-agent's checkpoints."""
+        return FilesAtCheckpoint(self._state())
 
+    def find_out(self, checkpoint_id: int) -> None:
+        """`FileStates.find_out`: nothing is ever due."""
 
-def _captured(
-    history: "FileHistory", owner: Owner, paths: Collection[str] | None, progress: Callable[[int], None]
-) -> "Captured":
-    return history.capture(owner, paths=paths, progress=progress)
-
-
-def _changes(history: "FileHistory", since: "Sequence[Captured]") -> FileChanges:
-    added = removed = 0
-    for captured in since:
-        more, fewer = history.counted(captured)
-        added, removed = added + more, removed + fewer
-    paths = {path for captured in since for path in captured.changes}
-    return FileChanges(len(paths), added, removed, _coverage(history))
+    def around(self, call: ToolCall, change: Change, /) -> AbstractAsyncContextManager[None]:
+        """`FileStates.around`."""
+        return self._around(call, change)
 
 
-def _coverage(history: "FileHistory") -> str:
-    if history.named_only:
-        return f"Only files that file tools write are covered, since {history.named_only}."
-    left_out = [f"{showable(path)} ({why})" for path, why in sorted(history.not_covered.items())]
-    if not left_out:
-        return ""
-    more = f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
-    return f"Not covered: {', '.join(left_out[:_NAMED])}{more}."
+def _why(error: Exception) -> str:
+    return getattr(error, "what", "") or f"{type(error).__name__}: {error}"

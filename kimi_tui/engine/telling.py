@@ -62,6 +62,8 @@ class Telling:
                 agent=self._agent.name,
                 thinking=self._behaviour.thinking,
                 yolo=self._behaviour.yolo,
+                plan_mode=self._behaviour.plan_mode.is_on,
+                accept_edits=self._behaviour.accept_edits,
                 capabilities=tuple(sorted(llm.capabilities)) if llm is not None else (),
                 slash_commands=self.slash_commands(),
                 models=tuple(self._models.names),
@@ -71,13 +73,16 @@ class Telling:
             )
         )
 
-    async def past(self) -> None:
-        """What was said, between ReplayBegin and ReplayEnd; nothing for an empty conversation."""
-        if not self._context.history:
+    async def past(self, *, anew: bool = False) -> None:
+        """What was said, between ReplayBegin and ReplayEnd; nothing for an empty conversation.
+
+        With `anew` it takes the place of what was told before, also when it is empty.
+        """
+        if not (self._context.history or anew):
             return
         results = await asyncio.to_thread(recorded_results, self._session.wire_file)
-        self._send(ReplayBegin())
-        for event in replayed(self._context.history, results):
+        self._send(ReplayBegin(anew))
+        for event in replayed(self._context.history, results, self._context.marked):
             self._send(event)
         self._send(ReplayEnd())
 

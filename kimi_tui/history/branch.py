@@ -6,11 +6,11 @@ from pathlib import Path
 
 from kimi_tui.history.journal import raw_lines
 from kimi_tui.history.notation import DamagedLine, parse, role_of
-from kimi_tui.history.records import Checkpoint, Revert
-from kimi_tui.wire.events import RevertReason
+from kimi_tui.history.records import Checkpoint, FilesOf, Revert
+from kimi_tui.wire.timeline import RevertReason
 
 _MESSAGES = {"user", "assistant", "tool", "system"}
-_TREE = {"_checkpoint", "_revert"}
+_TREE = {"_checkpoint", "_files", "_revert"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,7 @@ class Glance:
 
     branch: Branch
     reverts: tuple[Revert, ...]
+    """In the order of the file: a line may have been cut more than once."""
 
 
 def glance(number: int, path: Path) -> Glance:
@@ -56,6 +57,11 @@ def glance(number: int, path: Path) -> Glance:
             case Checkpoint():
                 checkpoints.append(replace(record, parent=record.parent or parent))
                 parent = record.uid
+            case FilesOf(id=number_of, files=files, changes=changes):
+                checkpoints = [
+                    replace(known, files=files, changes=changes) if known.id == number_of else known
+                    for known in checkpoints
+                ]
             case Revert():
                 reverts.append(record)
                 parent = record.parent or parent

@@ -5,7 +5,7 @@ A change goes to disk first and, once it is there, to memory: when the disk refu
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from kimi_tui.base.identity import new_uid
 from kimi_tui.base.message import Message
 from kimi_tui.history.branch import Branch, Glance, branches, glance
 from kimi_tui.history.conversation import exchange, sendable
+from kimi_tui.history.deed import deed_of
 from kimi_tui.history.disk import LOCAL_DISK, Disk
 from kimi_tui.history.estimate import estimated_tokens
 from kimi_tui.history.finding import Finding
@@ -21,9 +22,10 @@ from kimi_tui.history.journal import Journal
 from kimi_tui.history.ledger import Body, Ledger
 from kimi_tui.history.line import Line
 from kimi_tui.history.notation import encode, well_formed, written
-from kimi_tui.history.records import Checkpoint, Pending, Record, Revert, Usage
+from kimi_tui.history.records import Checkpoint, FilesOf, Pending, Record, Revert, Usage
 from kimi_tui.history.serial import Serial, serially
-from kimi_tui.wire.events import CheckpointKind, RevertReason
+from kimi_tui.history.tree import Tree
+from kimi_tui.wire.timeline import CheckpointKind, FileChanges, RevertReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class Context:
         self._repairs: tuple[Finding, ...] = ()
         self._is_used = False
         self._glances: dict[int, Glance] = {}
+        self.changed: Callable[[int | None], None] = lambda _: None
+        """Called with the number of each checkpoint that is made or changed; with None for another line."""
 
     @property
     def history(self) -> Sequence[Message]:
@@ -84,6 +88,16 @@ class Context:
     def checkpoints(self) -> Sequence[Checkpoint]:
         """The checkpoints that can be reverted to, oldest first."""
         return self._line.checkpoints
+
+    @property
+    def reverts(self) -> Sequence[Revert]:
+        """Why the live line began anew, each time, oldest first."""
+        return self._line.reverts
+
+    @property
+    def marked(self) -> Sequence[tuple[int, Checkpoint]]:
+        """The checkpoints with how many messages lie before each, oldest first."""
+        return self._line.marked
 
     def said_after(self, checkpoint_id: int) -> Sequence[Message]:
         """What was said after a checkpoint. Raises ValueError when it is not on the live line."""
@@ -142,14 +156,15 @@ class Context:
         """Note a message of the step under way: the model's when it is complete, each result as it finishes.
 
         Should the process die before `append_step`, a restore makes the step of it. Nothing but the step may
-        be appended meanwhile, or the step counts as interrupted. A result that comes too late is ignored.
+        be appended meanwhile, or the step counts as interrupted. A result replaces the one noted before for
+        its call; one that comes too late is ignored.
         """
         if message.role not in {"assistant", "tool"}:
             raise ValueError(f"a step has no {message.role} message of its own")
         before: list[Message] = []
         if message.role == "assistant":
             before = self._line.unfinished()
-        elif self._line.step is None or not self._line.step.awaits(message):
+        elif self._line.step is None or not self._line.step.has_call_of(message):
             return
         _, line = written(message)
         await self._write([*before, Pending(line.rstrip())], sync=False)
@@ -162,10 +177,12 @@ class Context:
         kind: CheckpointKind = "step",
         label: str = "",
         files: str | None = None,
+        changes: FileChanges | None = None,
     ) -> Checkpoint:
         """Make the state of now one to come back to; with `add_user_message` the model sees its id.
 
-        `files` is the manifest of the files' state, or why there is none.
+        `files` is the manifest of the files' state, or why there is none; `changes`, what became of
+        them since the checkpoint before.
         """
         before = self._line.unfinished()
         checkpoint = Checkpoint(
@@ -177,10 +194,23 @@ class Context:
             label=label,
             files=files,
             tokens=self.token_count_with_pending,
+            done=deed_of([*self._line.since_checkpoint, *before]),
+            changes=changes,
         )
         note = Message("user", (system_note(f"CHECKPOINT {checkpoint.id}"),))
         await self._write([*before, checkpoint, *([note] if add_user_message else [])], sync=True)
+        self.changed(checkpoint.id)
         return self._line.checkpoints[-1]
+
+    @serially
+    async def note_files(self, checkpoint_id: int, files: str, changes: FileChanges | None) -> None:
+        """Note the files' state at a checkpoint that was made before it was known.
+
+        Nothing is noted when the checkpoint is not on the live line any more.
+        """
+        if self._line.has(checkpoint_id):
+            await self._write([FilesOf(id=checkpoint_id, files=files, changes=changes)], sync=False)
+            self.changed(checkpoint_id)
 
     @serially
     async def revert_to(
@@ -194,16 +224,24 @@ class Context:
         offset = self._line.mark(checkpoint_id).offset
         words = await asyncio.to_thread(self._ledger.own_words, offset) if keep_user_message else []
         line = self._line.cut(checkpoint_id)
-        return await self._go_to(line, self._ledger.until(offset), words, to=checkpoint_id, reason=reason)
+        late = [encode(record) for record in self._line.late_after(checkpoint_id)]
+        body = self._ledger.until(offset)
+        return await self._go_to(line, body, words, to=checkpoint_id, reason=reason, repairs=late)
 
     @serially
-    async def restore_from_rotation(self, number: int, *, reason: RevertReason = "switch") -> Reversion:
-        """Go on where a branch ended; the live line becomes a branch in turn.
+    async def restore_from_rotation(
+        self, number: int, *, reason: RevertReason = "switch", before: int | None = None
+    ) -> Reversion:
+        """Go on where a branch ended, or just `before` a checkpoint of it.
 
-        Raises ValueError when there is no such branch.
+        The live line becomes a branch in turn. Raises ValueError when there is no such branch or checkpoint.
         """
         rotation = await asyncio.to_thread(self._ledger.rotation, number)
         line = rotation.line
+        if before is not None:
+            body = rotation.body.until(line.mark(before).offset)
+            late = [encode(record) for record in line.late_after(before)]
+            return await self._go_to(line.cut(before), body, to=before, reason=reason, repairs=late)
         last = line.checkpoints[-1].id if line.checkpoints else 0
         reversion = await self._go_to(line, rotation.body, to=last, reason=reason, repairs=rotation.repairs)
         self._repairs = (*self._repairs, *rotation.found)
@@ -238,10 +276,13 @@ class Context:
     @serially
     async def branches(self) -> tuple[Branch, ...]:
         """The lines of the conversation that were left, oldest first. Raises SessionError."""
-        for number, path in self._journal.rotations().items():
-            if number not in self._glances:
-                self._glances[number] = await asyncio.to_thread(glance, number, path)
-        return branches(self._glances.values(), self._line.reverts)
+        return branches(await self._looks(), self._line.reverts)
+
+    @serially
+    async def tree(self) -> Tree:
+        """All lines of the conversation, put together. Raises SessionError."""
+        left = branches(await self._looks(), self._line.reverts)
+        return Tree(tuple(self._line.checkpoints), tuple(self._line.reverts), left)
 
     @serially
     async def read_branch(self, number: int) -> Line:
@@ -249,8 +290,39 @@ class Context:
         return (await asyncio.to_thread(self._ledger.rotation, number)).line
 
     @serially
+    async def copy_to(self, path: Path, *, branch: int | None = None, before: int | None = None) -> None:
+        """Write the live line or a branch, or what of it lies `before` a checkpoint, to another file.
+
+        Raises ValueError when there is no such branch or checkpoint, JournalWriteError, SessionError.
+        """
+        if branch is None:
+            line, body = self._line, self._ledger.whole()
+        else:
+            rotation = await asyncio.to_thread(self._ledger.rotation, branch)
+            line, body = rotation.line, rotation.body
+        late: list[bytes] = []
+        if before is not None:
+            body = body.until(line.mark(before).offset)
+            late = [encode(record) for record in line.late_after(before)]
+        await asyncio.to_thread(self._ledger.copy_to, path, body, late)
+
+    @serially
     async def close(self) -> None:
         """Return when everything that was asked for has been carried out."""
+
+    async def read_tree(self) -> Tree:
+        """`tree` of a file that may be in use elsewhere: nothing is mended. Raises SessionError."""
+        self._require_unused()
+        line = await asyncio.to_thread(self._ledger.read)
+        left = branches(await self._looks(), line.reverts)
+        return Tree(tuple(line.checkpoints), tuple(line.reverts), left)
+
+    async def _looks(self) -> Sequence[Glance]:
+        rotations = await asyncio.to_thread(self._journal.rotations)
+        for number, path in rotations.items():
+            if number not in self._glances:
+                self._glances[number] = await asyncio.to_thread(glance, number, path)
+        return list(self._glances.values())
 
     async def _write(self, records: Sequence[Record], *, sync: bool) -> None:
         """Append `records` in one write and take them into memory."""
@@ -297,7 +369,12 @@ class Context:
             line.take(record)
         from_id = self._line.checkpoints[-1].id if self._line.checkpoints else 0
         self._line = line
+        self.changed(None)
         return Reversion(branch=branch, from_id=from_id, to=to)
+
+    def _require_unused(self) -> None:
+        if self._is_used:
+            raise RuntimeError("The context is in use: ask it for its tree")
 
     def _require_restored(self) -> None:
         if not self._is_used and not self._ledger.is_empty:

@@ -33,6 +33,10 @@ class Body:
     end: int
     ends_in_newline: bool = True
 
+    def until(self, offset: int) -> "Body":
+        """The lines before `offset`, in bytes from the first of these lines."""
+        return Body(self.path, self.start, self.start + offset)
+
     def chunks(self) -> Iterator[bytes]:
         """The lines, in pieces."""
         yield from part_of(self.path, self.start, self.end)
@@ -90,6 +94,10 @@ class Ledger:
             self._owed = b"".join(repairs)
         return loaded.line, found
 
+    def read(self) -> Line:
+        """The line that the file holds now; nothing is mended. Raises SessionError."""
+        return load(self._journal.path).line if self._journal.size else Line()
+
     def set_prompt(self, text: str) -> None:
         """Have the next write put `text` at the head of the file, where another prompt stands."""
         self._prompt_is_due = self._prompt_is_due or text != self._prompt
@@ -111,6 +119,14 @@ class Ledger:
         self._head = head
         self._prompt_is_due = False
         return start + len(lead) - head
+
+    def whole(self) -> Body:
+        """All of the file's lines."""
+        return Body(self._journal.path, self._head, self._journal.end)
+
+    def copy_to(self, path: Path, body: Body, then: Sequence[bytes]) -> None:
+        """Write the system prompt, `body` and `then` to another file. Raises JournalWriteError."""
+        Journal(path).rewrite(chain([self._kept_head()], body.chunks(), then))
 
     def until(self, offset: int) -> Body:
         """The file's lines before `offset`."""

@@ -12,7 +12,17 @@ from kimi_tui.base.message import Message
 from kimi_tui.history.conversation import Conversation, exchange, interrupted_result
 from kimi_tui.history.finding import Finding, FindingKind
 from kimi_tui.history.notation import DamagedLine, pending_message, role_of
-from kimi_tui.history.records import Checkpoint, Ignored, Pending, Record, Repair, Revert, SystemPrompt, Usage
+from kimi_tui.history.records import (
+    Checkpoint,
+    FilesOf,
+    Ignored,
+    Pending,
+    Record,
+    Repair,
+    Revert,
+    SystemPrompt,
+    Usage,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +48,7 @@ class OpenStep:
         self._conversation = Conversation()
 
     def note(self, result: Pending) -> None:
-        """Note a result."""
+        """Note a result; it takes the place of one that was noted for the same call."""
         self._notes.append(result)
 
     @property
@@ -46,9 +56,10 @@ class OpenStep:
         """The results that are there."""
         return self._read().messages[1:]
 
-    def awaits(self, result: Message) -> bool:
-        """Whether a call that `result` answers is not answered yet."""
-        return any(call.id == result.tool_call_id for call in self._read().unanswered)
+    def has_call_of(self, result: Message) -> bool:
+        """Whether `result` answers one of its calls."""
+        said = self._read().messages[:1]
+        return any(call.id == result.tool_call_id for it in said for call in it.tool_calls or ())
 
     def finished(self) -> list[Message]:
         """The step's messages if it ends now."""
@@ -62,10 +73,10 @@ class OpenStep:
                 message = pending_message(note)
             except DamagedLine:
                 continue
-            if message.role == "tool":
-                self._conversation.answer(message)
-            else:
+            if message.role != "tool":
                 self._conversation.say(message)
+            elif not self._conversation.answer(message):
+                self._conversation.correct(message)
         return self._conversation
 
 
@@ -77,6 +88,8 @@ class Line:
         self._checkpoints: list[Checkpoint] = []
         self._marks: list[Mark] = []
         self._ids: set[int] = set()
+        self._late: list[tuple[int, FilesOf]] = []
+        """Where the records lie that came after the checkpoint that they are of."""
         self._superseded: OpenStep | None = None
         """The notes of the newest step: they have the results, should its own write be cut off."""
         self._said_in = 0
@@ -101,6 +114,21 @@ class Line:
     def checkpoints(self) -> Sequence[Checkpoint]:
         """The checkpoints, oldest first."""
         return self._checkpoints
+
+    @property
+    def marked(self) -> list[tuple[int, Checkpoint]]:
+        """The checkpoints with how many messages lie before each, oldest first."""
+        counts = (mark.messages for mark in self._marks)
+        return list(zip(counts, self._checkpoints, strict=True))
+
+    @property
+    def since_checkpoint(self) -> Sequence[Message]:
+        """What was said since the newest checkpoint; nothing when there is none."""
+        return self.history[self._marks[-1].messages :] if self._marks else ()
+
+    def has(self, checkpoint_id: int) -> bool:
+        """Whether a checkpoint is on this line."""
+        return checkpoint_id in self._ids
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -167,6 +195,8 @@ class Line:
                 self._take_message(record, number)
             case Checkpoint():
                 self._take_checkpoint(record, offset, number)
+            case FilesOf():
+                self._take_files(record, offset)
             case Usage(token_count=token_count):
                 self.token_count = token_count
                 self.counted = len(self.history)
@@ -199,6 +229,7 @@ class Line:
         line._checkpoints = self._checkpoints[:index]
         line._marks = self._marks[:index]
         line._ids = {checkpoint.id for checkpoint in line._checkpoints}
+        line._late = [(min(offset, mark.offset), late) for offset, late in self._late if late.id in line._ids]
         line.token_count = mark.token_count
         line.counted = mark.counted
         line.next_id = self.next_id
@@ -206,10 +237,27 @@ class Line:
         line.reverts = self.reverts[: mark.reverts]
         return line
 
+    def late_after(self, checkpoint_id: int) -> list[FilesOf]:
+        """What lies behind a checkpoint though it is of one before it. Raises ValueError."""
+        index = self._index(checkpoint_id)
+        before = {checkpoint.id for checkpoint in self._checkpoints[:index]}
+        return [
+            late for offset, late in self._late if offset > self._marks[index].offset and late.id in before
+        ]
+
     def _index(self, checkpoint_id: int) -> int:
-        if checkpoint_id not in self._ids:
-            raise ValueError(f"Checkpoint {checkpoint_id} does not exist on this line of the conversation")
-        return next(index for index, known in enumerate(self._checkpoints) if known.id == checkpoint_id)
+        if checkpoint_id in self._ids:
+            for index in range(len(self._checkpoints) - 1, -1, -1):
+                if self._checkpoints[index].id == checkpoint_id:
+                    return index
+        raise ValueError(f"Checkpoint {checkpoint_id} does not exist on this line of the conversation")
+
+    def _take_files(self, record: FilesOf, offset: int) -> None:
+        if record.id in self._ids:
+            index = self._index(record.id)
+            known = self._checkpoints[index]
+            self._checkpoints[index] = replace(known, files=record.files or None, changes=record.changes)
+            self._late.append((offset, record))
 
     def _take_message(self, message: Message, number: int) -> None:
         if message.role == "tool":

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable
-from typing import Any, assert_never, cast, get_args
+from typing import Any, TypeVar, assert_never, cast, get_args
 
 from kimi_tui.base.content import ContentPart
 from kimi_tui.base.encoding import from_json, from_jsonable, to_json, to_jsonable
@@ -11,6 +11,8 @@ from kimi_tui.base.message import Message, Role
 from kimi_tui.history.finding import Finding, FindingKind
 from kimi_tui.history.records import (
     Checkpoint,
+    Deed,
+    FilesOf,
     Ignored,
     Pending,
     Record,
@@ -19,7 +21,9 @@ from kimi_tui.history.records import (
     SystemPrompt,
     Usage,
 )
-from kimi_tui.wire.events import CheckpointKind, RevertReason
+from kimi_tui.wire.timeline import CheckpointKind, FileChanges, RevertReason
+
+T = TypeVar("T")
 
 MAX_ID = 2**53
 """Checkpoint ids stay below: every JSON reader keeps them exact."""
@@ -42,6 +46,8 @@ def encode(record: Record) -> bytes:
             return _line("_system_prompt", content=content)
         case Checkpoint():
             return _line("_checkpoint", **to_jsonable(record))
+        case FilesOf():
+            return _line("_files", **to_jsonable(record))
         case Usage(token_count=token_count):
             return _line("_usage", token_count=token_count)
         case Revert():
@@ -121,7 +127,12 @@ def well_formed(value: Any) -> Any:
 
 
 _ROLES = frozenset(get_args(Role))
-_QUICK: dict[str, type[Any]] = {**dict.fromkeys(_ROLES, Message), "_checkpoint": Checkpoint, "_usage": Usage}
+_QUICK: dict[str, type[Any]] = {
+    **dict.fromkeys(_ROLES, Message),
+    "_checkpoint": Checkpoint,
+    "_files": FilesOf,
+    "_usage": Usage,
+}
 """Records of which there are many: as written here, they are parsed without a detour through dicts."""
 _LENIENT = json.JSONDecoder(strict=False)
 _PENDING = b'{"role":"_pending","message":'
@@ -185,7 +196,24 @@ def _checkpoint(value: dict[str, Any]) -> Checkpoint:
         label=_text(value, "label"),
         files=_text(value, "files") or None,
         tokens=int(_number(value, "tokens")),
+        done=_if_it_fits(Deed, value.get("done")),
+        changes=_if_it_fits(FileChanges, value.get("changes")),
     )
+
+
+def _files(value: dict[str, Any]) -> FilesOf:
+    return FilesOf(
+        id=_count(value, "id"),
+        files=_text(value, "files"),
+        changes=_if_it_fits(FileChanges, value.get("changes")),
+    )
+
+
+def _if_it_fits(of: type[T], value: Any) -> T | None:
+    try:
+        return from_jsonable(of, value)
+    except ValueError:
+        return None
 
 
 def _revert(value: dict[str, Any]) -> Revert:
@@ -217,6 +245,7 @@ def _repair(value: dict[str, Any]) -> Repair:
 _READERS: dict[str, Callable[[dict[str, Any]], Record]] = {
     "_system_prompt": lambda value: SystemPrompt(_text(value, "content")),
     "_checkpoint": _checkpoint,
+    "_files": _files,
     "_usage": lambda value: Usage(_count(value, "token_count")),
     "_revert": _revert,
     "_repair": _repair,

@@ -3,7 +3,8 @@
 A role that begins with `_` is not a message:
 
 - `_system_prompt` {content}, the first line.
-- `_checkpoint` {id} and ours: uid, parent, time, kind, label, files, tokens.
+- `_checkpoint` {id} and ours: uid, parent, time, kind, label, files, tokens, done, changes.
+- `_files` {id, files, changes}: the files' state at a checkpoint that was made before it was known.
 - `_usage` {token_count}: what the conversation up to here weighs, as the provider counted it. In a step it
   stands between the assistant message and the tool results, which no model has seen yet.
 - `_revert` {to, next_id, branch, reason} and `parent`, the uid that the next checkpoint grows from.
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 
 from kimi_tui.base.message import Message
 from kimi_tui.history.finding import Finding
-from kimi_tui.wire.events import CheckpointKind, RevertReason
+from kimi_tui.wire.timeline import CheckpointKind, FileChanges, RevertReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,18 @@ class SystemPrompt:
     """The system prompt that the session was last run with."""
 
     content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """What the model did between a checkpoint and the one before it."""
+
+    label: str = ""
+    """One line: its calls, or how its answer begins."""
+    tools: tuple[str, ...] = ()
+    """The tools that it called, in order."""
+    shell: bool = False
+    """Whether a shell command is among the calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +59,20 @@ class Checkpoint:
     """The manifest of the files' state, or why there is none."""
     tokens: int = 0
     """What the conversation weighed, partly estimated."""
+    done: Deed | None = None
+    """What was done since the checkpoint before it; None when nothing was, or it isn't known."""
+    changes: FileChanges | None = None
+    """What became of the files since then; None when that isn't known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesOf:
+    """The files' state at a checkpoint of this line, which had to be found out first."""
+
+    id: int
+    files: str
+    """The manifest, or why there is none."""
+    changes: FileChanges | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,4 +117,4 @@ class Ignored:
     """A `_` record that this version doesn't know."""
 
 
-Record = Message | SystemPrompt | Checkpoint | Usage | Revert | Repair | Pending | Ignored
+Record = Message | SystemPrompt | Checkpoint | FilesOf | Usage | Revert | Repair | Pending | Ignored

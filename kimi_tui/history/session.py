@@ -14,6 +14,7 @@ from kimi_tui.base.errors import SessionError
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.paths import make_private_dir, work_dir_key
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.usage import TokenUsage
 from kimi_tui.history.claim import Claim
 from kimi_tui.history.disk import LOCAL_DISK, Disk, replace_file
 from kimi_tui.history.index import SessionIndex, SessionSummary
@@ -145,7 +146,12 @@ class SessionStore:
                 make_private_dir(beside)
                 _copy_session(session, beside)
                 state = replace(
-                    session.state, title=title, work_dir=str(session.work_dir), updated=time.time()
+                    session.state,
+                    title=title,
+                    work_dir=str(session.work_dir),
+                    usage=TokenUsage(),  # the copy has its own account
+                    cost_usd=None,
+                    updated=time.time(),
                 )
                 replace_file(self._disk, beside / "state.json", [encoded_state(state)])
                 self._disk.rename(beside, copy.dir)

@@ -35,10 +35,16 @@ class Checkpoints:
         """Make one and return its id. Raises JournalWriteError."""
         files = None
         if self._file_states is not None:
-            files = await self._file_states.at_checkpoint(afresh=kind == "user")
+            files = self._file_states.at_checkpoint(afresh=kind == "user")
         checkpoint = await self._context.checkpoint(
-            self._shown, kind=kind, label=label, files=files.state if files is not None else None
+            self._shown,
+            kind=kind,
+            label=label,
+            files=files.state if files is not None else None,
+            changes=files.changes if files is not None else None,
         )
+        if self._file_states is not None and files is not None and files.is_due:
+            self._file_states.find_out(checkpoint.id)
         self._dmailbox.set_checkpoints({known.id for known in self._context.checkpoints})
         self._send(
             CheckpointCreated(
@@ -47,7 +53,9 @@ class Checkpoints:
                 kind=kind,
                 label=label,
                 parent=checkpoint.parent,
-                files=files.changes if files is not None else None,
+                files=checkpoint.changes,
+                time=checkpoint.time,
+                tokens=checkpoint.tokens,
             )
         )
         return checkpoint.id

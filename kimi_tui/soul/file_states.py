@@ -6,7 +6,7 @@ from typing import Protocol
 
 from kimi_tui.base.message import ToolCall
 from kimi_tui.tools.step_calls import Change
-from kimi_tui.wire.events import FileChanges
+from kimi_tui.wire.timeline import FileChanges
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,15 +15,21 @@ class FilesAtCheckpoint:
 
     state: str
     """Their manifest, or why there is none."""
-    changes: FileChanges | None
+    changes: FileChanges | None = None
     """How they changed since the checkpoint before; None when that is not known."""
+    is_due: bool = False
+    """Whether the state has still to be found out; it becomes the checkpoint's when it is."""
 
 
 class FileStates(Protocol):
     """Keeps what the files hold at checkpoints and around tool calls."""
 
-    async def at_checkpoint(self, *, afresh: bool) -> FilesAtCheckpoint:
-        """The files' state now; unless `afresh`, as it was after the last tool call."""
+    def at_checkpoint(self, *, afresh: bool) -> FilesAtCheckpoint:
+        """The files' state now; unless `afresh`, as it was after the last tool call. It never waits."""
+        ...
+
+    def find_out(self, checkpoint_id: int) -> None:
+        """Find out the state that was due when that checkpoint was made."""
         ...
 
     def around(self, call: ToolCall, change: Change, /) -> AbstractAsyncContextManager[None]:

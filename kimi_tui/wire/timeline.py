@@ -34,6 +34,8 @@ class FileChanges:
     """Empty when every change is covered, else what is not and why."""
     yours: int = 0
     """How many of the changed files were changed while no tool ran: by the user, or by another program."""
+    paths: tuple[str, ...] = ()
+    """The first of the changed files."""
 
 
 @value

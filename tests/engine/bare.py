@@ -6,14 +6,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from kimi_tui.config.settings import Settings
+from kimi_tui.config.settings import Checkpoints, Settings
+from kimi_tui.engine.accounts import Accounts
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.models import Models
-from kimi_tui.engine.session_files import SessionFiles
+from kimi_tui.engine.modes import Modes
+from kimi_tui.engine.plan_file import PlanFile
 from kimi_tui.engine.session_hooks import SessionHooks
+from kimi_tui.engine.side_questions import SideQuestions
+from kimi_tui.engine.side_work import SideWork
 from kimi_tui.engine.telling import Telling
-from kimi_tui.engine.time_travel import TimeTravel
+from kimi_tui.engine.time_machine import TimeMachine
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
@@ -25,7 +29,6 @@ from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.soul import Soul
-from kimi_tui.soul.spending import Spending
 from kimi_tui.tools.dmail import DMailbox
 from kimi_tui.tools.permission.rulebook import RuleBook
 from kimi_tui.tools.tool import Tool
@@ -82,12 +85,14 @@ class BareSession:
         wire = front.wire
         session = Session(self.dir, self._home, disk=self.disk)
         context = Context(session.context_file, disk=self.disk)
-        files = SessionFiles(
-            self._make_files or _no_files,
+        time_machine = TimeMachine(
+            session=session,
+            context=context,
             workspace=Workspace(self._home, ()),
-            earlier=(),
+            make_history=self._make_files or _no_files,
+            share_dir=self._home,
+            settings=Checkpoints(files=self._make_files is not None),
             send=wire.send,
-            enabled=self._make_files is not None,
         )
         behaviour = Behaviour(
             LLM(chat_provider=self._model, kind="scripted", name="m", max_context_size=200_000)
@@ -96,19 +101,21 @@ class BareSession:
             name="a", system_prompt="Be good.", toolset=Toolset({tool.name: tool for tool in self._tools})
         )
         models = Models(Settings(), session_id=session.id)
+        accounts = Accounts(session)
+        soul = Soul(
+            agent=agent,
+            context=context,
+            behaviour=behaviour,
+            limits=Limits(max_attempts=1),
+            dmailbox=DMailbox(),
+            spending=accounts.spending,
+            send=wire.send,
+            file_states=time_machine.files,
+        )
         return Engine(
             wire=wire,
             session=session,
-            soul=Soul(
-                agent=agent,
-                context=context,
-                behaviour=behaviour,
-                limits=Limits(max_attempts=1),
-                dmailbox=DMailbox(),
-                spending=Spending(),
-                send=wire.send,
-                file_states=files,
-            ),
+            soul=soul,
             agent=agent,
             behaviour=behaviour,
             approval=WireApproval(
@@ -127,15 +134,31 @@ class BareSession:
                 behaviour=behaviour,
                 models=models,
             ),
+            modes=Modes(
+                session=session,
+                behaviour=behaviour,
+                plan=PlanFile(self._home, session.id),
+                send=wire.send,
+            ),
+            side_questions=SideQuestions(
+                agent=agent,
+                context=context,
+                behaviour=behaviour,
+                limits=Limits(max_attempts=1),
+                spending=accounts.spending,
+                send=wire.send,
+                spent=soul.send_status,
+            ),
+            accounts=accounts,
             hooks=SessionHooks(
                 Hooks((), session_id=session.id, work_dir=str(self._home), send=wire.send),
                 wire,
                 source="startup",
             ),
+            side_work=SideWork(session, send=wire.send, watch=time_machine.files.background),
             commands=(),
             additional_dirs=(),
-            files=files,
-            time_travel=TimeTravel(session=session, context=context, files=files, send=wire.send),
+            time_machine=time_machine,
             max_time_s=max_time_s,
             resources=AsyncExitStack(),
         )

@@ -51,9 +51,14 @@ async def test_a_resumed_session_is_told_as_it_was(home: Home) -> None:
     async with home.opened(continue_last=True) as front:
         names = [type(event).__name__ for event in front.replay]
         assert names == [
-            "TurnBegin", "StepBegin", "TextPart", "ToolCall", "ToolCall", "ToolCall",
-            "ToolResult", "ToolResult", "ToolResult", "StepBegin", "TextPart", "TurnEnd",
-            "TurnBegin", "StepBegin", "TextPart", "TurnEnd",
+            "TurnBegin", "CheckpointCreated", "StepBegin", "CheckpointCreated",
+            "TextPart", "ToolCall", "ToolCall", "ToolCall", "ToolResult", "ToolResult", "ToolResult",
+            "StepBegin", "CheckpointCreated", "TextPart", "TurnEnd",
+            "TurnBegin", "CheckpointCreated", "StepBegin", "CheckpointCreated", "TextPart", "TurnEnd",
+        ]  # fmt: skip
+        checkpoints = [event for event in front.replay if isinstance(event, CheckpointCreated)]
+        assert [(event.id, event.kind) for event in checkpoints] == [
+            (0, "user"), (1, "step"), (2, "step"), (3, "user"), (4, "step"),
         ]  # fmt: skip
         written, planned, missing = (event for event in front.replay if isinstance(event, ToolResult))
         (diff,) = [block for block in written.return_value.display if isinstance(block, DiffBlock)]
@@ -83,7 +88,7 @@ async def test_a_resumed_session_goes_on_and_its_ids_do_too(home: Home) -> None:
         await front.turn("again")
         calls = [event.id for event in front.events if isinstance(event, ToolCall)]
         assert len(calls) == len(set(calls)) == 4
-        assert front.of(CheckpointCreated)[0].id == 5
+        assert [event.id for event in front.of(CheckpointCreated)] == [0, 1, 2, 3, 4, 5, 6, 7]
     assert len(SessionStore(home.share_dir).list(home.work_dir)) == 1
 
 

@@ -1,55 +1,86 @@
-"""`kimi-tui checkpoints`: what a session can go back to, going back, and what that takes on disk."""
+"""`kimi-tui checkpoints`: what a session can go back to, going there, and what that takes on disk."""
 
 import asyncio
+import json
 import sys
-import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
-from kimi_tui.base.errors import KimiTuiError, SessionError, UsageError
+from kimi_tui.base.encoding import to_jsonable
+from kimi_tui.base.errors import SessionError, UsageError
 from kimi_tui.base.paths import share_dir
 from kimi_tui.cli.commands.subcommands import new_app, say
 from kimi_tui.cli.places import current_dir
 from kimi_tui.cli.questions import yes
-from kimi_tui.engine.build import session_files
-from kimi_tui.engine.session_files import SessionFiles
-from kimi_tui.engine.time_travel import TimeTravel
+from kimi_tui.config.loading import read_config, settings_of
+from kimi_tui.config.settings import Checkpoints
+from kimi_tui.engine.time_machine import TimeMachine, caps_of
+from kimi_tui.engine.timeline import node
+from kimi_tui.engine.travels import Travels, listed_branch, listed_checkpoint
 from kimi_tui.history.context import Context
-from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session, SessionStore
-from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, MB
-from kimi_tui.history.snapshots.file_history import FileHistory
-from kimi_tui.history.snapshots.manifest import is_manifest
-from kimi_tui.history.snapshots.plan import PlanItem
+from kimi_tui.history.snapshots.caps import MB
 from kimi_tui.history.snapshots.store import ProjectStore
-from kimi_tui.tools.workspace import Workspace, showable
-from kimi_tui.wire.events import Event, Reverted, RevertPlan, RevertScope
+from kimi_tui.tools.workspace import Workspace
+from kimi_tui.wire.commands import (
+    Compare,
+    ForkSession,
+    NameCheckpoint,
+    PlanRevert,
+    PlanSwitch,
+    Redo,
+    Revert,
+    SwitchBranch,
+    TravelCommand,
+    Undo,
+)
+from kimi_tui.wire.events import Event
+from kimi_tui.wire.timeline import Comparison, Reverted, RevertPlan, RevertScope, SessionForked
 
 app = new_app("Checkpoints: what a session can go back to, and what that takes on disk.")
 SessionOption = Annotated[
     str | None, typer.Option("--session", "-S", metavar="ID", help="Not the last session of this folder.")
 ]
-_SCOPES: tuple[RevertScope, ...] = ("both", "conversation", "files")
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")]
+Sure = Annotated[bool, typer.Option("-y", "--yes", help="Don't ask.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="FILE", help="Change this file alone; may be repeated."),
+]
+_SCOPES: tuple[RevertScope, ...] = get_args(RevertScope)
+_SIGNS = {"added": "A", "removed": "D", "changed": "M", "not covered": "?"}
 
 
 @app.command("list")
-def list_checkpoints(session_id: SessionOption = None) -> None:
+def list_checkpoints(
+    session_id: SessionOption = None,
+    everywhere: Annotated[bool, typer.Option("--all", help="Those of branches, too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
     """List the checkpoints of a session, the newest first."""
-    asyncio.run(_list(session_id))
+    asyncio.run(_list(session_id, everywhere=everywhere, as_json=as_json))
+
+
+@app.command()
+def branches(session_id: SessionOption = None) -> None:
+    """List the lines of the conversation that reverts, clears and compactions left."""
+    asyncio.run(_branches(session_id))
 
 
 @app.command()
 def diff(
     before: Annotated[int, typer.Argument(metavar="N", help="A checkpoint.")],
-    after: Annotated[int, typer.Argument(metavar="M", help="Another one.")],
+    after: Annotated[
+        int | None, typer.Argument(metavar="[M]", help="Another one; else what the files hold now.")
+    ] = None,
     session_id: SessionOption = None,
 ) -> None:
-    """Show how the files differ between two checkpoints."""
+    """Show how the files differ between two checkpoints, or between one and now."""
     asyncio.run(_diff(session_id, before, after))
 
 
@@ -58,16 +89,67 @@ def revert(
     to: Annotated[int, typer.Argument(metavar="N", help="The checkpoint to go back to.")],
     session_id: SessionOption = None,
     scope: Annotated[str, typer.Option(metavar="|".join(_SCOPES), help="What goes back.")] = "both",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
-    sure: Annotated[bool, typer.Option("-y", "--yes", help="Don't ask.")] = False,
+    only: Only = None,
+    note: Annotated[str, typer.Option(metavar="TEXT", help="What the model is to read there.")] = "",
+    dry_run: DryRun = False,
+    sure: Sure = False,
 ) -> None:
-    """Go back to just before a checkpoint. What you changed yourself is kept; /undo takes it back."""
-    found = next((known for known in _SCOPES if known == scope), None)
-    if found is None:
-        raise UsageError(f"There is no scope “{scope}”.", hint=f"Say one of {', '.join(_SCOPES)}.")
-    if not (dry_run or sure or sys.stdin.isatty()):
-        raise UsageError("Reverting asks first, and standard input is no terminal.", hint="Add --yes.")
-    asyncio.run(_revert(session_id, to, found, dry_run=dry_run, sure=sure))
+    """Go back to just before a checkpoint. What you changed yourself is kept; `undo` takes it back."""
+    what = _scope(scope)
+    go = Revert(to, what, _paths(only), note)
+    _jump(session_id, PlanRevert(to, what), go, f"Go back to checkpoint {to}", dry_run=dry_run, sure=sure)
+
+
+@app.command()
+def undo(
+    session_id: SessionOption = None, only: Only = None, dry_run: DryRun = False, sure: Sure = False
+) -> None:
+    """Take the last jump back."""
+    go = Undo(_paths(only))
+    _jump(session_id, PlanRevert("undo"), go, "Take it back", dry_run=dry_run, sure=sure)
+
+
+@app.command()
+def redo(
+    session_id: SessionOption = None, only: Only = None, dry_run: DryRun = False, sure: Sure = False
+) -> None:
+    """Take the last undo back."""
+    go = Redo(_paths(only))
+    _jump(session_id, PlanRevert("redo"), go, "Do it again", dry_run=dry_run, sure=sure)
+
+
+@app.command()
+def switch(
+    branch: Annotated[int, typer.Argument(metavar="BRANCH", help="The branch, as `branches` lists it.")],
+    to: Annotated[int | None, typer.Argument(metavar="[N]", help="A checkpoint of it; else its end.")] = None,
+    session_id: SessionOption = None,
+    scope: Annotated[str, typer.Option(metavar="|".join(_SCOPES[:3]), help="What goes there.")] = "both",
+    only: Only = None,
+    dry_run: DryRun = False,
+    sure: Sure = False,
+) -> None:
+    """Go on with a branch; where the session is now becomes a branch."""
+    go = SwitchBranch(branch, to, _scope(scope), _paths(only))
+    _jump(session_id, PlanSwitch(branch, to), go, f"Switch to branch {branch}", dry_run=dry_run, sure=sure)
+
+
+@app.command()
+def fork(
+    to: Annotated[int | None, typer.Argument(metavar="[N]", help="A checkpoint; else the end.")] = None,
+    session_id: SessionOption = None,
+) -> None:
+    """Make the conversation up to just before a checkpoint a session of its own."""
+    asyncio.run(_fork(session_id, to))
+
+
+@app.command()
+def name(
+    number: Annotated[int, typer.Argument(metavar="N", help="The checkpoint.")],
+    text: Annotated[str, typer.Argument(metavar="[NAME]", help="Its name; nothing takes it away.")] = "",
+    session_id: SessionOption = None,
+) -> None:
+    """Name a checkpoint."""
+    asyncio.run(_name(session_id, number, text))
 
 
 @app.command()
@@ -80,15 +162,24 @@ def du() -> None:
 
 @app.command()
 def prune(
-    days: Annotated[float, typer.Option(min=0, help="Forget states that are older.")] = DEFAULT_CAPS.age_days,
+    days: Annotated[
+        float | None, typer.Option(min=0, help="Forget states that are older; else as the config says.")
+    ] = None,
     size: Annotated[
-        int, typer.Option(min=0, metavar="MB", help="Forget the oldest until the rest takes no more.")
-    ] = DEFAULT_CAPS.project // MB,
+        int | None,
+        typer.Option(min=0, metavar="MB", help="Forget the oldest until the rest takes no more."),
+    ] = None,
 ) -> None:
     """Free disk space: forget old states of the files. Conversations and the files themselves stay."""
+    caps = caps_of(_settings(current_dir()))
+    caps = replace(
+        caps,
+        age_days=days if days is not None else caps.age_days,
+        project=size * MB if size is not None else caps.project,
+    )
     store = ProjectStore(share_dir(), current_dir(), "")
     try:
-        freed = store.prune(replace(DEFAULT_CAPS, age_days=days, project=size * MB))
+        freed = store.prune(caps)
     except OSError as error:
         raise SessionError(
             f"Old states can't be removed: {error.strerror or error}.", hint=f"Look at {store.folder}."
@@ -100,20 +191,14 @@ def prune(
 class _Opened:
     """A session that is opened for this."""
 
-    context: Context
-    files: SessionFiles
-    travel: TimeTravel
+    travels: Travels
     heard: list[Event]
 
-    def checkpoint(self, number: int) -> Checkpoint:
-        """A checkpoint of the live line. Raises UsageError."""
-        for checkpoint in self.context.checkpoints:
-            if checkpoint.id == number:
-                return checkpoint
-        raise UsageError(
-            f"There is no checkpoint {number}.",
-            hint="`kimi-tui checkpoints list` shows what there is.",
-        )
+    async def do(self, command: TravelCommand) -> list[Event]:
+        """What came of a command. Raises KimiTuiError."""
+        self.heard.clear()
+        await self.travels.do(command)
+        return list(self.heard)
 
 
 @asynccontextmanager
@@ -124,13 +209,19 @@ async def _opened(session_id: str | None) -> AsyncIterator[_Opened]:
         context = Context(session.context_file)
         await context.restore()
         heard: list[Event] = []
-        workspace = Workspace(session.work_dir, tuple(map(Path, session.state.additional_dirs)))
-        files = session_files(session, context, workspace, share_dir=share_dir(), send=heard.append)
+        machine = TimeMachine(
+            session=session,
+            context=context,
+            workspace=Workspace(session.work_dir, tuple(map(Path, session.state.additional_dirs))),
+            share_dir=share_dir(),
+            settings=_settings(session.work_dir),
+            send=heard.append,
+        )
         try:
-            travel = TimeTravel(session=session, context=context, files=files, send=heard.append)
-            yield _Opened(context, files, travel, heard)
+            await machine.settle()
+            yield _Opened(machine.travels, heard)
         finally:
-            await files.close()
+            await machine.close()
             await context.close()
     finally:
         session.release()
@@ -146,52 +237,101 @@ def _found(session_id: str | None) -> Session:
     return session
 
 
-async def _list(session_id: str | None) -> None:
-    context = Context(_found(session_id).context_file)
-    await context.restore()
-    for checkpoint in reversed(context.checkpoints):
-        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(checkpoint.time))
-        files = "" if is_manifest(checkpoint.files) else "  (conversation only)"
-        say(f"{checkpoint.id:>5}  {when}  {checkpoint.kind:10}  {checkpoint.label}{files}")
-    if not context.checkpoints:
+def _settings(work_dir: Path) -> Checkpoints:
+    return settings_of(read_config(share_dir=share_dir(), work_dir=work_dir)).checkpoints
+
+
+def _scope(text: str) -> RevertScope:
+    for known in _SCOPES:
+        if known == text:
+            return known
+    raise UsageError(f"There is no scope “{text}”.", hint=f"Say one of {', '.join(_SCOPES)}.")
+
+
+def _paths(only: Sequence[str] | None) -> tuple[str, ...] | None:
+    return tuple(only) if only else None
+
+
+async def _list(session_id: str | None, *, everywhere: bool, as_json: bool) -> None:
+    session = _found(session_id)
+    context = Context(session.context_file)
+    tree = await context.read_tree()
+    live = [tree.places[known.uid] for known in tree.live]
+    for place in reversed(list(tree.places.values()) if everywhere else live):
+        known = node(place, session.state.names)
+        if as_json:
+            typer.echo(json.dumps(to_jsonable(known), ensure_ascii=False))
+        else:
+            say(listed_checkpoint(known))
+    if not tree.places and not as_json:
         typer.echo("There are no checkpoints yet.", err=True)
 
 
-async def _diff(session_id: str | None, before: int, after: int) -> None:
+async def _branches(session_id: str | None) -> None:
+    tree = await Context(_found(session_id).context_file).read_tree()
+    for branch in reversed(tree.own_branches()):
+        say(listed_branch(branch))
+    if not tree.own_branches():
+        typer.echo("There are no branches yet.", err=True)
+
+
+async def _diff(session_id: str | None, before: int, after: int | None) -> None:
     async with _opened(session_id) as opened:
-        states = [opened.checkpoint(number).files for number in (before, after)]
-        for number, state in zip((before, after), states, strict=True):
-            if not is_manifest(state):
-                raise KimiTuiError(
-                    f"The files' state at checkpoint {number} is not known.",
-                    hint="Choose another one.",
-                )
-        items = await opened.files.use(_difference, states[0] or "", states[1] or "")
-        for item in items:
-            say(f"{_SIGNS[item.action]} {showable(item.path)}  +{item.added} −{item.removed}")
-        if not items:
-            say("The files are the same.")
+        for event in await opened.do(Compare(before, after)):
+            if isinstance(event, Comparison):
+                for file in event.files:
+                    note = f"  ({file.note})" if file.note else ""
+                    say(f"{_SIGNS[file.change]} {file.path}  +{file.added} −{file.removed}{note}")
+                if event.note:
+                    typer.echo(event.note, err=True)
+                elif not event.files:
+                    say("The files are the same.")
 
 
-_SIGNS = {"delete": "D", "recreate": "A", "restore": "M"}
+def _jump(
+    session_id: str | None,
+    plan: PlanRevert | PlanSwitch,
+    go: TravelCommand,
+    question: str,
+    *,
+    dry_run: bool,
+    sure: bool,
+) -> None:
+    if not (dry_run or sure or sys.stdin.isatty()):
+        raise UsageError("This asks first, and standard input is no terminal.", hint="Add --yes.")
+    asyncio.run(_planned_jump(session_id, plan, go, question, dry_run=dry_run, sure=sure))
 
 
-def _difference(history: FileHistory, before: str, after: str) -> list[PlanItem]:
-    return history.difference(before, after)
-
-
-async def _revert(session_id: str | None, to: int, scope: RevertScope, *, dry_run: bool, sure: bool) -> None:
+async def _planned_jump(
+    session_id: str | None,
+    plan: PlanRevert | PlanSwitch,
+    go: TravelCommand,
+    question: str,
+    *,
+    dry_run: bool,
+    sure: bool,
+) -> None:
     async with _opened(session_id) as opened:
-        await opened.travel.show_plan(to)
-        for event in opened.heard:
+        for event in await opened.do(plan):
             if isinstance(event, RevertPlan):
                 _show(event)
-        if dry_run or not (sure or yes(f"Go back to checkpoint {to}")):
+        if dry_run or not (sure or yes(question)):
             return
-        await opened.travel.revert(to, scope, None)
-        for event in opened.heard:
+        for event in await opened.do(go):
             if isinstance(event, Reverted):
-                say(f"Went back to checkpoint {event.to}; {len(event.files)} file(s) changed.")
+                say(f"Went to checkpoint {event.to}; {len(event.files)} file(s) changed.")
+
+
+async def _fork(session_id: str | None, to: int | None) -> None:
+    async with _opened(session_id) as opened:
+        for event in await opened.do(ForkSession(to)):
+            if isinstance(event, SessionForked):
+                say(f"{event.session_id}  {event.title}")
+
+
+async def _name(session_id: str | None, number: int, text: str) -> None:
+    async with _opened(session_id) as opened:
+        await opened.do(NameCheckpoint(number, text))
 
 
 def _show(plan: RevertPlan) -> None:

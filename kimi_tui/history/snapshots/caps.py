@@ -15,6 +15,12 @@ class Caps:
     """How much new content one capture takes in; the files beyond are not covered."""
     files: int = 400_000
     """In a work dir with more files than this, only those that tools name are covered."""
+    first_look_s: float = 180.0
+    """When the first look at all files takes longer, only those that tools name are covered."""
+    look_s: float = 20.0
+    """The same of later looks, which read only what changed."""
+    exclude: tuple[str, ...] = ()
+    """What is not covered, as lines of an ignore file in the work dir."""
     project: int = 4096 * MB
     """How much a project's store may take on disk before its oldest states go."""
     age_days: float = 60.0

@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,7 @@ from kimi_tui.history.snapshots.known import Key, Known, load_known, save_known
 from kimi_tui.history.snapshots.look import Look, apply_keys, look_at_paths, look_at_scan
 from kimi_tui.history.snapshots.manifest import ManifestMissing
 from kimi_tui.history.snapshots.owner import COVERAGE, YOU, Owner
+from kimi_tui.history.snapshots.patience import Patience, TookTooLong
 from kimi_tui.history.snapshots.scan import Scan, Scanner, TooManyFiles
 from kimi_tui.history.snapshots.store import ProjectStore
 
@@ -74,6 +75,11 @@ class Capture:
         return self._entries
 
     @property
+    def look_limit_s(self) -> float:
+        """How long the next look at everything may take."""
+        return self._caps.first_look_s if self._strays is None else self._caps.look_s
+
+    @property
     def not_covered(self) -> dict[str, str]:
         """What is not covered, and why."""
         omitted = {path: entry.ref for path, entry in self._entries.items() if entry.kind == "omitted"}
@@ -102,13 +108,14 @@ class Capture:
         *,
         paths: Iterable[str] | None = None,
         always: bool = False,
-        progress: Callable[[int], None] | None = None,
+        patience: Patience | None = None,
     ) -> Captured:
         """Record how the work dir differs from the newest state, if it does or `always`.
 
-        With `paths` only these are looked at, and the folders they lie in.
+        With `paths` only these are looked at, and the folders they lie in, unless there is no state yet.
+        Raises Stopped when `patience` is stopped; once a look takes too long, only named files are covered.
         """
-        if paths is not None:
+        if paths is not None and (self._head is not None or self.named_only):
             paths = list(paths)
             look = look_at_paths(
                 self._root, paths, entries=self._entries, blobs=self._store.blobs, caps=self._caps
@@ -117,7 +124,7 @@ class Capture:
             if self._strays is not None:
                 self._strays |= {path for path in (*paths, *look.changes) if self._key(path) is None}
         else:
-            scan, look = self._look_at_all(progress)
+            scan, look = self._look_at_all(patience or Patience())
         return self._record(owner, scan, look, always=always)
 
     def save(self) -> None:
@@ -126,23 +133,37 @@ class Capture:
             save_known(self._store.disk, self._store.known_file, self._known, self._head)
 
     @_no_cycles_sought()
-    def _look_at_all(self, progress: Callable[[int], None] | None) -> tuple[Scan | None, Look]:
-        scan = self._scan(progress)
-        if scan is None:
-            strays = set(self._strays or ()) | self._entries.keys()
-            return None, self._look_at_strays(strays, Look())
-        look = look_at_scan(self._root, scan, entries=self._entries, blobs=self._store.blobs, caps=self._caps)
+    def _look_at_all(self, patience: Patience) -> tuple[Scan | None, Look]:
+        if not self.named_only:
+            try:
+                return self._look_at_scan(patience)
+            except TooManyFiles:
+                self.named_only = f"there are more than {self._caps.files:,} files in it"
+            except TookTooLong as error:
+                self.named_only = f"looking at all of its files takes longer than {error}"
+                self._strays = self._strays or set()
+        strays = self._strays if self._strays is not None else self._entries.keys()
+        return None, self._look_at_strays(set(strays), Look())
+
+    def _look_at_scan(self, patience: Patience) -> tuple[Scan, Look]:
+        scanner = Scanner(
+            self._root,
+            self._known,
+            max_files=self._caps.files,
+            exclude=self._caps.exclude,
+            patience=patience,
+        )
+        scan = scanner.run()
+        look = look_at_scan(
+            self._root,
+            scan,
+            entries=self._entries,
+            blobs=self._store.blobs,
+            caps=self._caps,
+            patience=patience,
+        )
         self._unreadable = scan.unreadable
         return scan, look
-
-    def _scan(self, progress: Callable[[int], None] | None) -> Scan | None:
-        if self.named_only:
-            return None
-        try:
-            return Scanner(self._root, self._known, max_files=self._caps.files, progress=progress).run()
-        except TooManyFiles:
-            self.named_only = f"there are more than {self._caps.files:,} files in it"
-            return None
 
     def _record(self, owner: Owner, scan: Scan | None, look: Look, *, always: bool) -> Captured:
         if scan is not None:
@@ -157,7 +178,7 @@ class Capture:
         else:
             apply_keys(self._known, look)
             if self._strays is None and self.named_only:
-                self._strays = set()
+                self._strays = {path for path, entry in look.changes.items() if entry is not None}
         try:
             return self._append(owner, look, always=always)
         except OSError:

@@ -11,6 +11,7 @@ from kimi_tui.history.snapshots.execution import Executor, Outcome
 from kimi_tui.history.snapshots.manifest import ManifestMissing
 from kimi_tui.history.snapshots.matching import changed_lines, lines_of
 from kimi_tui.history.snapshots.owner import YOU, Owner
+from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, WorkDisk
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.history.snapshots.planning import Planner, text_of
@@ -79,28 +80,39 @@ class FileHistory:
         owner: Owner = YOU,
         *,
         paths: Iterable[str] | None = None,
-        progress: Callable[[int], None] | None = None,
+        report: Callable[[int, int | None], None] | None = None,
+        hold: Callable[[Patience], None] = lambda _: None,
     ) -> Captured:
-        """Record what changed since the last state; `owner` did it."""
-        self._settle()
-        always = bool(owner.command)
-        return self._capture.capture(owner, paths=paths, always=always, progress=progress)
+        """Record what changed since the last state; `owner` did it.
 
-    def plan(self, target: str) -> Plan:
-        """What going to the state `target` would do. Raises KimiTuiError when it isn't kept, OSError."""
+        `hold` gets what can stop a long look from another thread. Raises Stopped when that was done.
+        """
+        self._settle()
+        always = owner.who == "call" and bool(owner.command)
+        patience = Patience(limit_s=self._capture.look_limit_s, report=report)
+        hold(patience)
+        return self._capture.capture(owner, paths=paths, always=always, patience=patience)
+
+    def plan(self, target: str, *, until: str | None = None) -> Plan:
+        """What going to the state `target` would do.
+
+        With `until`, a later state, what taking back the changes between the two would do: what was changed
+        after them stays. Raises KimiTuiError when a state isn't kept, OSError.
+        """
         self._settle()
         head = self._capture.capture().manifest
         manifests = self._store.manifests
         try:
             then = manifests.entries(target)
             records = manifests.since(target, head)
+            only = None if until is None else {record.id for record in manifests.since(target, until)}
         except ManifestMissing as error:
             raise KimiTuiError(
                 "The files' state at that checkpoint is not kept any more.",
                 hint="Revert the conversation only, or to another checkpoint.",
             ) from error
         planner = Planner(self._store.blobs, sessions=self._sessions)
-        return planner.plan(target, head, records, self._capture.entries, then)
+        return planner.plan(target, head, records, self._capture.entries, then, only=only)
 
     def execute(self, plan: Plan, ticked: Collection[str]) -> tuple[Outcome, Captured]:
         """Carry out the items of `plan` whose paths are ticked; what became of them, and the state then.
@@ -114,6 +126,15 @@ class FileHistory:
         outcome = self._executor.execute(items, self._record)
         self._is_settled = True
         return outcome, self._capture.capture(self._revert, paths=())
+
+    def was_reverted_since(self, state: str) -> bool:
+        """Whether a revert changed files after `state`. Raises ManifestMissing."""
+        self._settle()
+        head = self._capture.head
+        if head is None:
+            return False
+        records = self._store.manifests.since(state, head)
+        return any(record.owner.who == "revert" and record.changes for record in records)
 
     def texts(self, item: PlanItem) -> tuple[str, str] | None:
         """What the file holds and what it will hold; None when that can't be shown as text."""

@@ -13,8 +13,10 @@ from kimi_tui.history.snapshots.caps import Caps
 from kimi_tui.history.snapshots.content import Content, read_content
 from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
 from kimi_tui.history.snapshots.known import RACY_NS, Key, Known, key_of
+from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.scan import Scan
 
+_CHECK_EVERY = 16
 _MANY = 16
 """From so many files on, contents are packed together."""
 
@@ -30,8 +32,10 @@ class Look:
     n_read: int = 0
 
 
-def look_at_scan(root: Path, scan: Scan, *, entries: Entries, blobs: BlobStore, caps: Caps) -> Look:
-    """Read what a scan says may have changed, and keep its content. Raises OSError."""
+def look_at_scan(
+    root: Path, scan: Scan, *, entries: Entries, blobs: BlobStore, caps: Caps, patience: Patience
+) -> Look:
+    """Read what a scan says may have changed, and keep its content. Raises Stopped, TookTooLong, OSError."""
     look = Look()
 
     def note(path: str, entry: Entry | None) -> bool:
@@ -47,7 +51,9 @@ def look_at_scan(root: Path, scan: Scan, *, entries: Entries, blobs: BlobStore, 
         note(path, entry)
     room = caps.capture
     with blobs.bulk() if len(scan.files) >= _MANY else nullcontext(blobs) as sink:
-        for path, info in scan.files:
+        for number, (path, info) in enumerate(scan.files):
+            if number % _CHECK_EVERY == 0:
+                patience.check(number, len(scan.files))
             now = time.time_ns()
             try:
                 found = read_content(f"{root}/{path}", min(caps.file, room), info)

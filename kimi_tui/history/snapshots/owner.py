@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Who = Literal["call", "revert", "you", "coverage"]
-"""A tool call; a revert; the user, or whoever else changed files while no tool ran; nobody: files came under
-the store's eyes, or left them, since ignore rules changed."""
+Who = Literal["call", "revert", "you", "background", "coverage"]
+"""A tool call; a revert; the user, or whoever else changed files while no tool ran; the user or a background
+task that ran meanwhile, which can't be told apart; nobody: files came under the store's eyes, or left them,
+since ignore rules changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +18,8 @@ class Owner:
     call: str = ""
     """The id of the tool call."""
     tool: str = ""
+    agent: str = ""
+    """The sub-agent that called, if one did."""
     command: str = ""
     """The shell command, if it was one: what else it did can't be taken back."""
 

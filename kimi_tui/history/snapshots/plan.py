@@ -26,6 +26,8 @@ class PlanItem:
     removed: int = 0
     note: str = ""
     """Why, where that isn't plain."""
+    by: Literal["agent", "you", "both", ""] = ""
+    """Who changed it since."""
 
     @property
     def is_ticked(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from kimi_tui.history.snapshots.blobs import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
@@ -26,7 +27,14 @@ class _Past:
 
     states: list[Entry | None]
     is_agents: list[bool] = field(default_factory=list)
-    """Of each change, which leads from one state to the next."""
+    """Of each change, which leads from one state to the next: whether it is to be taken back."""
+    task: str = ""
+    """The background task that may have made a change."""
+
+    @property
+    def by(self) -> Literal["agent", "you", "both"]:
+        """Who made the changes."""
+        return "agent" if all(self.is_agents) else "both" if any(self.is_agents) else "you"
 
 
 class Planner:
@@ -37,27 +45,45 @@ class Planner:
         self._sessions = sessions
         """The sessions whose calls and reverts may be taken back."""
 
-    def plan(self, target: str, head: str, records: Sequence[Manifest], now: Entries, then: Entries) -> Plan:
+    def plan(
+        self,
+        target: str,
+        head: str,
+        records: Sequence[Manifest],
+        now: Entries,
+        then: Entries,
+        *,
+        only: Collection[str] | None = None,
+    ) -> Plan:
         """The plan from state `head`, which holds `now`, to `target`, which holds `then`.
 
-        `records` lead from the one to the other. Raises OSError.
+        `records` lead from the one to the other; of `only` some, those are taken back alone: what was done
+        after them stays. Raises OSError.
         """
-        pasts = self._pasts(records, then)
-        items = {path: self._item(path, past) for path, past in pasts.items()}
+        pasts = self._pasts(records, then, only)
+        if only is not None:
+            pasts = {path: past for path, past in pasts.items() if any(past.is_agents)}
+        items = {path: replace(self._item(path, past), by=past.by) for path, past in pasts.items()}
         items = {path: item for path, item in items.items() if item.now != item.then}
         self._respect_folders(items, now)
         ordered = [self._counted(items[path]) for path in sorted(items)]
         commands = [
             record.owner.command
             for record in records
-            if record.owner.command and record.owner.session in self._sessions
+            if record.owner.who == "call"
+            and record.owner.command
+            and record.owner.session in self._sessions
+            and (only is None or record.id in only)
         ]
         return Plan(target, head, tuple(ordered), tuple(commands))
 
-    def _pasts(self, records: Iterable[Manifest], then: Entries) -> dict[str, _Past]:
+    def _pasts(
+        self, records: Iterable[Manifest], then: Entries, only: Collection[str] | None
+    ) -> dict[str, _Past]:
         pasts: dict[str, _Past] = {}
         for record in records:
             mine = record.owner.who in {"call", "revert"} and record.owner.session in self._sessions
+            mine = mine and (only is None or record.id in only)
             for path, entry in record.changes.items():
                 past = pasts.setdefault(path, _Past([then.get(path)]))
                 if record.owner.who == "coverage":
@@ -68,6 +94,8 @@ class Planner:
                         continue
                 past.states.append(entry)
                 past.is_agents.append(mine)
+                if record.owner.who == "background":
+                    past.task = record.owner.command or record.owner.call
         return pasts
 
     def _item(self, path: str, past: _Past) -> PlanItem:
@@ -76,7 +104,8 @@ class Planner:
             why = next(state.ref for state in past.states if state is not None and state.kind == "omitted")
             return PlanItem(path=path, action="not covered", now=now, then=at_target, note=why)
         if not any(past.is_agents):
-            return PlanItem(path=path, action="keep", now=now, then=at_target, note="only you changed it")
+            note = f"you changed it, or {past.task}" if past.task else "only you changed it"
+            return PlanItem(path=path, action="keep", now=now, then=at_target, note=note)
         try:
             then = self._backwards(past)
         except _Conflict as conflict:

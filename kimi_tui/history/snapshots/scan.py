@@ -5,18 +5,18 @@ Nothing is read but folders, links and ignore files; contents are read by who as
 
 import os
 import stat
-import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kimi_tui.base.ignore import VCS_FOLDERS, IgnoreRules, rules_above
+from kimi_tui.base.ignore import VCS_FOLDERS, IgnoreRules, rules_above, rules_of
 from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.history.snapshots.known import Folder, Key, Known, key_of
+from kimi_tui.history.snapshots.patience import Patience
 
 _IGNORE_FILE = ".gitignore"
 _NOTHING = Folder()
-_REPORT_EVERY = 256
+_CHECK_EVERY = 64
 
 
 class TooManyFiles(Exception):
@@ -56,21 +56,23 @@ class Scanner:
     """Walks over one work dir."""
 
     def __init__(
-        self, root: Path, known: Known, *, max_files: int, progress: Callable[[int], None] | None = None
+        self, root: Path, known: Known, *, max_files: int, exclude: Sequence[str] = (), patience: Patience
     ) -> None:
         self._root = str(root)
         self._known = known
         self._max_files = max_files
-        self._progress = progress
+        self._patience = patience
         self._result = Scan()
         self._rules: dict[str, IgnoreRules] = {}
         self._outer_rules = rules_above(root)
+        self._excluded = rules_of(exclude, root)
+        self._exclude = exclude
         self._n_files = 0
         self._n_folders = 0
 
     def run(self) -> Scan:
-        """Walk. Raises TooManyFiles, and OSError when the work dir itself can't be read."""
-        self._result.rules = _outer_rules_stamp(Path(self._root))
+        """Walk. Raises TooManyFiles, Stopped, TookTooLong, and OSError when the work dir can't be read."""
+        self._result.rules = "\n".join((_outer_rules_stamp(Path(self._root)), *self._exclude))
         stale = self._result.rules != self._known.rules
         stack = [("", stale, False)]
         with os.scandir(self._root):
@@ -151,7 +153,12 @@ class Scanner:
         for name, info in unsettled:
             path = prefix + name
             is_folder = stat.S_ISDIR(info.st_mode)
-            if name in VCS_FOLDERS or rules.ignores(f"{self._root}/{path}", is_folder=is_folder):
+            whole = f"{self._root}/{path}"
+            if (
+                name in VCS_FOLDERS
+                or rules.ignores(whole, is_folder=is_folder)
+                or self._excluded.ignores(whole, is_folder=is_folder)
+            ):
                 skipped.add(name)
                 keys.pop(name, None)
                 if name in known.keys:
@@ -219,9 +226,8 @@ class Scanner:
         self._n_folders += 1
         if self._n_files > self._max_files:
             raise TooManyFiles
-        if self._progress is not None and self._n_folders % _REPORT_EVERY == 0:
-            self._progress(self._n_files)
-            time.sleep(0)  # lets the event loop have its turn
+        if self._n_folders % _CHECK_EVERY == 0:
+            self._patience.check(self._n_files)
 
 
 def _rules_changed(names: set[str], touched: set[str], known: Folder) -> bool:

@@ -1,0 +1,212 @@
+"""Looks at the files: the one way to their history, in a thread, one at a time, told of and stoppable."""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from kimi_tui.base.completion import run_to_end
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.engine.coverage import coverage, shown_path
+from kimi_tui.history.snapshots.owner import Owner
+from kimi_tui.wire.events import Event, SnapshotProgress
+from kimi_tui.wire.timeline import FileChanges
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.execution import Outcome
+    from kimi_tui.history.snapshots.file_history import FileHistory
+    from kimi_tui.history.snapshots.patience import Patience
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_PATHS = 20
+"""How many changed files are named."""
+_REPORT_EVERY_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a look found."""
+
+    state: str
+    changes: FileChanges
+    """Since the look before."""
+
+
+class FileLooks:
+    """The file history of one session."""
+
+    def __init__(
+        self,
+        make_history: Callable[[], "FileHistory"],
+        *,
+        earlier: Sequence[str],
+        send: Callable[[Event], None],
+    ) -> None:
+        self._make_history = make_history
+        self._earlier = earlier
+        self._send = send
+        self._history: FileHistory | None = None
+        self._lock = asyncio.Lock()
+        self._patience: Patience | None = None
+        """Of the look under way."""
+        self._is_closing = False
+        self._delayed: list[str] = []
+        """The tools that wait for a look."""
+        self._progress: tuple[int, int | None] | None = None
+        """Of the look under way, once it takes long enough to be told of."""
+        self.completed: Outcome | None = None
+        """What became of a revert that had been interrupted."""
+
+    @property
+    def session(self) -> str:
+        """The session whose files these are; empty before the first look."""
+        return self._history.session if self._history is not None else ""
+
+    async def look(self, owner: Callable[[], Owner], paths: Collection[str] | None = None) -> Seen:
+        """Record what changed since the look before; `owner`, asked when it is this look's turn, did it.
+
+        Cancelled, it stops soon and records nothing. Raises KimiTuiError when the disk refuses, Stopped.
+        """
+        async with self._lock:
+            loop = asyncio.get_running_loop()
+            history = await self._opened()
+
+            def report(done: int, total: int | None) -> None:
+                loop.call_soon_threadsafe(self._report, done, total)
+
+            def hold(patience: "Patience") -> None:
+                self._patience = patience
+                if self._is_closing:
+                    patience.stop()
+
+            running = asyncio.ensure_future(
+                asyncio.to_thread(_seen, history, owner(), paths, _Seldom(report), hold)
+            )
+            try:
+                with _telling_errors():
+                    return await asyncio.shield(running)
+            except asyncio.CancelledError:
+                if self._patience is not None:
+                    self._patience.stop()
+                await asyncio.wait([running])
+                if not running.cancelled():
+                    running.exception()  # nobody asks for it any more
+                raise
+            finally:
+                self._patience = None
+                self._reported_all()
+
+    async def use(
+        self, act: "Callable[Concatenate[FileHistory, P], T]", *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Let `act` have the history, in a thread and alone.
+
+        Raises what it raises; a KimiTuiError when the disk refuses.
+        """
+        async with self._lock:
+            with _telling_errors():
+                return await run_to_end(act, await self._opened(), *args, **kwargs)
+
+    @contextmanager
+    def delaying(self, tool: str) -> Iterator[None]:
+        """Within, a tool waits for a look."""
+        self._delayed.append(tool)
+        if self._progress is not None:
+            self._report(*self._progress)
+        try:
+            yield
+        finally:
+            self._delayed.remove(tool)
+
+    async def close(self) -> None:
+        """Give up the look under way, and keep what is known for the next session."""
+        self._is_closing = True
+        if self._patience is not None:
+            self._patience.stop()
+        async with self._lock:
+            if self._history is not None:
+                await run_to_end(self._history.close)
+                self._history = None
+
+    async def _opened(self) -> "FileHistory":
+        if self._history is None:
+            with _telling_errors():
+                history = await run_to_end(self._make_history)
+                self.completed = await run_to_end(history.open, self._earlier)
+            self._history = history
+        return self._history
+
+    def _report(self, done: int, total: int | None) -> None:
+        if self._patience is not None or self._progress is not None:
+            self._progress = (done, total)
+            self._send(SnapshotProgress(done, total, self._delayed[0] if self._delayed else ""))
+
+    def _reported_all(self) -> None:
+        if self._progress is not None:
+            done = max(self._progress[0], self._progress[1] or 0)
+            self._progress = None
+            self._send(SnapshotProgress(done, done))
+
+
+class _Seldom:
+    """Passes on how far a look is, now and then."""
+
+    def __init__(self, report: Callable[[int, int | None], None]) -> None:
+        self._report = report
+        self._next = time.monotonic() + _REPORT_EVERY_S
+
+    def __call__(self, done: int, total: int | None) -> None:
+        if (now := time.monotonic()) >= self._next:
+            self._next = now + _REPORT_EVERY_S
+            self._report(done, total)
+
+
+def _seen(
+    history: "FileHistory",
+    owner: Owner,
+    paths: Collection[str] | None,
+    report: Callable[[int, int | None], None],
+    hold: "Callable[[Patience], None]",
+) -> Seen:
+    captured = history.capture(owner, paths=paths, report=report, hold=hold)
+    added, removed = history.counted(captured)
+    changed = sorted(captured.changes)
+    return Seen(
+        captured.manifest,
+        FileChanges(
+            len(changed),
+            added,
+            removed,
+            coverage(history),
+            yours=len(changed) if owner.who in {"you", "background"} else 0,
+            paths=tuple(map(shown_path, changed[:_PATHS])),
+        ),
+    )
+
+
+def together(first: FileChanges, then: FileChanges) -> FileChanges:
+    """Two looks' changes as one. A file that changed in both counts once as far as it is named."""
+    paths = tuple(dict.fromkeys((*first.paths, *then.paths)))
+    twice = len(first.paths) + len(then.paths) - len(paths)
+    return FileChanges(
+        first.changed + then.changed - twice,
+        first.added_lines + then.added_lines,
+        first.removed_lines + then.removed_lines,
+        then.coverage,
+        yours=first.yours + then.yours,
+        paths=paths[:_PATHS],
+    )
+
+
+@contextmanager
+def _telling_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise KimiTuiError(
+            f"The files' states can't be kept or read: {error.strerror or error}.",
+            hint="Free some space, or make the share dir writable.",
+        ) from error

@@ -1,0 +1,147 @@
+"""The timeline as front ends see it: the whole tree when they ask for it, then what changes in it."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+
+from kimi_tui.base.compacted import is_summary, summary_text
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.engine.replay import replayed
+from kimi_tui.history.branch import Branch
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session
+from kimi_tui.history.snapshots.manifest import is_manifest
+from kimi_tui.history.state import Jump
+from kimi_tui.history.tree import NOT_YET, Place, Tree
+from kimi_tui.wire.codec import envelope
+from kimi_tui.wire.events import Event
+from kimi_tui.wire.timeline import BranchContent, Timeline, TimelineBranch, TimelineNode, TimelineUpdate
+
+logger = logging.getLogger(__name__)
+
+
+class TimelineTeller:
+    """Sends the timeline of one session. `run` keeps those up to date who asked for it."""
+
+    def __init__(self, *, session: Session, context: Context, send: Callable[[Event], None]) -> None:
+        self._session = session
+        self._context = context
+        self._send = send
+        self._asked = False
+        self._tree: Tree | None = None
+        """As it was last sent; None when the lines have changed since."""
+        self._changed: set[int] = set()
+        self._woken = asyncio.Event()
+        context.changed = self._note
+
+    async def run(self) -> None:
+        """Tell of changes as they come, until cancelled."""
+        while True:
+            await self._woken.wait()
+            self._woken.clear()
+            try:
+                await self._tell()
+            except KimiTuiError:
+                logger.warning("the timeline can't be read", exc_info=True)
+
+    async def show(self) -> None:
+        """Send the whole tree. Raises SessionError."""
+        self._asked = True
+        self._changed.clear()
+        tree = self._tree = await self._context.tree()
+        names = self._session.state.names
+        state = self._session.state
+        self._send(
+            Timeline(
+                nodes=tuple(node(place, names) for place in tree.places.values()),
+                branches=tuple(_branch(branch) for branch in tree.own_branches()),
+                current=tree.live[-1].uid if tree.live else None,
+                undo=_way(state.undos, tree),
+                redo=_way(state.redos, tree),
+            )
+        )
+
+    async def look_into(self, number: int) -> None:
+        """Send what was said on a branch. Raises KimiTuiError when there is none, SessionError."""
+        tree = await self._context.tree()
+        branch = tree.branch(number)
+        if branch is None:
+            raise KimiTuiError(f"There is no branch {number}.", hint="/branches lists those that there are.")
+        line = await self._context.read_branch(number)
+        own = {known.uid for known in tree.live}
+        first, since = 0, None
+        for messages, checkpoint in line.marked:
+            if checkpoint.uid not in own:
+                break
+            first, since = messages, checkpoint.uid
+        marked = [(count - first, known) for count, known in line.marked if count >= first]
+        events = replayed(line.history[first:], {}, marked)
+        summary = ""
+        if branch.reason == "compaction":
+            summary = next((summary_text(it) for it in self._context.history if is_summary(it)), "")
+        self._send(BranchContent(number, tuple(map(envelope, events)), since, summary))
+
+    def refresh(self) -> None:
+        """Tell of other names, or other ways to undo and redo."""
+        self._note(None)
+
+    def _note(self, changed: int | None) -> None:
+        if changed is None:
+            self._tree = None
+        else:
+            self._changed.add(changed)
+        if self._asked:
+            self._woken.set()
+
+    async def _tell(self) -> None:
+        if self._tree is None:
+            await self.show()
+        elif self._changed:
+            since, live = min(self._changed), self._context.checkpoints
+            self._changed.clear()
+            nodes = (node(place, self._session.state.names) for place in self._tree.newest(live, since))
+            self._send(TimelineUpdate(tuple(nodes), live[-1].uid if live else None))
+
+
+def node(place: Place, names: Mapping[str, str]) -> TimelineNode:
+    """A checkpoint as front ends see it."""
+    checkpoint = place.checkpoint
+    after = place.next
+    done = after.done if after is not None else None
+    label = checkpoint.label
+    if checkpoint.kind == "step" and done is not None and done.label:
+        label = done.label
+    return TimelineNode(
+        id=checkpoint.id,
+        uid=checkpoint.uid,
+        kind=checkpoint.kind,
+        label=label,
+        parent=place.parent,
+        branch=place.branch,
+        name=names.get(checkpoint.uid, ""),
+        time=checkpoint.time,
+        tokens=checkpoint.tokens,
+        files=after.changes if after is not None else None,
+        tools=done.tools if done is not None else (),
+        shell=done.shell if done is not None else False,
+        problem="" if is_manifest(place.files) or place.files == NOT_YET else place.files,
+    )
+
+
+def _branch(branch: Branch) -> TimelineBranch:
+    return TimelineBranch(
+        number=branch.number,
+        left=branch.time,
+        reason=branch.reason,
+        to=branch.to,
+        tip=branch.checkpoints[-1].uid if branch.checkpoints else None,
+        messages=branch.messages,
+    )
+
+
+def _way(jumps: Sequence[Jump], tree: Tree) -> str:
+    """Where the next of these jumps leads; empty when there is none."""
+    if not jumps:
+        return ""
+    place = tree.by_id.get(jumps[-1].checkpoint)
+    return place.checkpoint.label if place is not None else f"checkpoint {jumps[-1].checkpoint}"

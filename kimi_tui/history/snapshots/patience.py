@@ -1,0 +1,39 @@
+"""Patience: how long a look at the files may take, and whether anybody still waits for it."""
+
+import threading
+import time
+from collections.abc import Callable
+
+
+class Stopped(Exception):
+    """Nobody waits for the look any more."""
+
+
+class TookTooLong(Exception):
+    """The look took longer than it may; the text says how long that is."""
+
+
+class Patience:
+    """Asked again and again during a look, from its thread; `stop` may be called from another."""
+
+    def __init__(
+        self, *, limit_s: float | None = None, report: Callable[[int, int | None], None] | None = None
+    ) -> None:
+        self._limit_s = limit_s
+        self._deadline = time.monotonic() + limit_s if limit_s is not None else None
+        self._report = report
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """Give the look up."""
+        self._stopped.set()
+
+    def check(self, done: int, total: int | None = None) -> None:
+        """Tell how far the look is, and let other threads have their turn. Raises Stopped, TookTooLong."""
+        if self._stopped.is_set():
+            raise Stopped
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise TookTooLong(f"{self._limit_s:g} s")
+        if self._report is not None:
+            self._report(done, total)
+        time.sleep(0)
