@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from dataclasses import replace
 from functools import partial
@@ -71,6 +72,7 @@ def check_terminal() -> None:
 
 def _run(opening: Opening) -> int:
     from kimi_tui.tui.app import KimiTuiApp
+    from kimi_tui.tui.lent_terminal import is_lent
     from kimi_tui.tui.options import TuiOptions
 
     appearance = appearance_in(opening.config.data)
@@ -92,6 +94,8 @@ def _run(opening: Opening) -> int:
     signals: list[int] = []
 
     def stop(number: int) -> None:
+        if number == signal.SIGINT and is_lent(app):
+            return  # it was meant for the program that has the terminal
         signals.append(number)
         app.action_leave()
 

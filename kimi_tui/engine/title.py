@@ -18,7 +18,8 @@ class Title:
 
     def suggested_by(self, user_input: UserInput) -> str:
         """What to call a session that begins with `user_input`; empty when it has its name."""
-        title = "" if self._is_named else plain_line(text_of(user_input))[:TITLE_LENGTH]
+        named = self._is_named or bool(self._session.state.title)
+        title = "" if named else plain_line(text_of(user_input))[:TITLE_LENGTH]
         self._is_named = self._is_named or bool(title)
         return title
 

@@ -1,20 +1,25 @@
 """What comes to the screen after its first frame: the workbench, the commands, the dialogs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
 from kimi_tui.tui.commands.dispatch import Verdict, run_from_palette, run_line
 from kimi_tui.tui.commands.host import ScreenHost
 from kimi_tui.tui.commands.registry import PaneName, Registry, Severity, parsed
 from kimi_tui.tui.commands.time_travel import TIMELINE_COMMANDS
+from kimi_tui.tui.external_editor import edited
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.prompt.prompt import Prompt
+from kimi_tui.tui.prompt.shell_line import ShellLine
 from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.users_shell import run_in_shell
 from kimi_tui.tui.workbench import Workbench
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.requests import Answer
@@ -108,6 +113,24 @@ class Furniture:
         """Run the command in `text`."""
         line = parsed(text)
         return "send" if line is None else await run_line(line, host=self.host, registry=self.registry)
+
+    async def run_in_shell(self, line: ShellLine) -> None:
+        """Run a command in the user's shell."""
+        await self._telling(run_in_shell(line, wire=self._wire, app=self._screen.app))
+
+    async def edit_prompt(self, prompt: Prompt) -> None:
+        """Let the user write the prompt in their own editor."""
+
+        async def edit() -> None:
+            prompt.rewrite(await edited(self._screen.app, prompt.editor.unfolded, name="prompt.md"))
+
+        await self._telling(edit())
+
+    async def _telling(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except KimiTuiError as error:
+            self.say(f"{error.what} {error.hint}", severity="error")
 
     async def run_palette(self) -> str:
         """Let the user choose a command; the text to put into the prompt if it wants an argument."""

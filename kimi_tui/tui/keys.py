@@ -65,6 +65,8 @@ PROMPT_KEYS = (
     Key("prompt.up", "up", "act('up')", "older prompt, at the first line"),
     Key("prompt.down", "down", "act('down')", "newer prompt, at the last line"),
     Key("prompt.search", "ctrl+r", "act('search')", "search older prompts"),
+    Key("prompt.shell", "ctrl+x", "act('shell')", "run commands in your shell, or talk to the agent again"),
+    Key("prompt.editor", "alt+e,f4", "act('editor')", "write it in your editor"),
     Key("prompt.complete", "tab", "act('complete')", "complete"),
     Key("prompt.dismiss", "escape", "act('dismiss')", "close the completions"),
     Key("prompt.paste", "ctrl+v", "act('paste')", "paste from the clipboard"),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from kimi_tui.tui.state import ScreenState
-from kimi_tui.wire.commands import Command, Interrupt, Prompt, Steer
+from kimi_tui.wire.commands import Command, Interrupt, Prompt, Steer, StopShell
 
 
 def submit(state: ScreenState, text: str) -> tuple[ScreenState, Command | None]:
@@ -21,9 +21,9 @@ def steer(state: ScreenState, text: str) -> tuple[ScreenState, Command]:
 
 
 def interrupt(state: ScreenState) -> tuple[ScreenState, Command | None]:
-    """Stop the running turn."""
+    """Stop the running turn; when there is none, the user's own commands."""
     if state.turn is None:
-        return state, None
+        return state, StopShell() if state.shells else None
     return replace(state, turn=replace(state.turn, interrupted=True)), Interrupt()
 
 

@@ -27,6 +27,7 @@ from kimi_tui.tui.status.header import HeaderLine
 from kimi_tui.tui.taken_back import TakenBack
 from kimi_tui.tui.talk import Talk
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire
+from kimi_tui.wire.commands import StopShell
 from kimi_tui.wire.events import Notification, TurnEnd
 
 if TYPE_CHECKING:
@@ -185,6 +186,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self._talk.submit(event):
             self.furnished.workbench.transcript.follow()
 
+    @on(Prompt.Commanded)
+    @work(group="shell")
+    async def _commanded(self, event: Prompt.Commanded) -> None:
+        self.prompt.remember(event.line.remembered)
+        await self.furnished.run_in_shell(event.line)
+
+    @on(Prompt.EditorPressed)
+    @work(group="command")
+    async def _write_in_editor(self) -> None:
+        await self.furnished.edit_prompt(self.prompt)
+
     @on(Prompt.Steered)
     def _steered(self, event: Prompt.Steered) -> None:
         self._talk.steer(event)
@@ -203,7 +215,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Keys that mean nothing now are passed on."""
         match action:
             case "interrupt":
-                return self.state.turn is not None
+                return self.state.turn is not None or bool(self.state.shells)
             case "focus_approval" | "expand_approval":
                 return bool(self.state.requests)
             case _:
@@ -222,8 +234,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return self._options.clock() - self._typed_at if self.prompt.blank else None
 
     def action_interrupt(self) -> None:
-        """Stop the running turn."""
-        self._talk.interrupt()
+        """Stop the running turn, or what runs in the user's shell."""
+        if self.prompt.mode == "shell" and self.state.shells:
+            self._wire.command(StopShell())
+        else:
+            self._talk.interrupt()
 
     def action_cancel(self) -> None:
         """Copy the selection; else clear the prompt; else interrupt; else leave, when pressed twice."""
@@ -233,7 +248,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.furnished.copy(selected)
         elif not self.prompt.blank:
             self.prompt.discard()
-        elif self.state.turn is not None:
+        elif self.state.turn is not None or self.state.shells:
             self.action_interrupt()
         elif now - self._exit_asked_at < _EXIT_AGAIN_S:
             self.furnished.leave()

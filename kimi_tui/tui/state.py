@@ -8,6 +8,7 @@ from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.tui.tool_runs import ToolRuns
+from kimi_tui.wire.background import BackgroundTask, TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.display import TodoItem
 from kimi_tui.wire.events import (
@@ -46,6 +47,8 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.mcp import McpStatus
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
+from kimi_tui.wire.sessions import SessionList, SessionPreview
+from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.timeline import BranchContent, Comparison, SessionForked, Timeline, TimelineUpdate
 
 OpenRequest = ApprovalRequest | QuestionRequest
@@ -81,6 +84,17 @@ class ScreenState:
     requests: tuple[OpenRequest, ...] = ()
     runs: ToolRuns = field(default_factory=ToolRuns)
     todo: tuple[TodoItem, ...] = ()
+    tasks: tuple[BackgroundTask, ...] = ()
+    """Those of the background, oldest first."""
+    task_text: TaskText | None = None
+    """The piece of a task's output that was asked for last."""
+    shells: tuple[str, ...] = ()
+    """Ids of the user's own commands that run."""
+    shell_dir: str = ""
+    """Where the user's shell stands; empty while that is the work dir."""
+    sessions: SessionList | None = None
+    """Those on disk, as asked for last."""
+    session_preview: SessionPreview | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
     context_tokens: int = 0
     max_context_tokens: int = 0
@@ -114,7 +128,8 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return replace(state, turn=Turn(started=now), sent=sent, last_step=0)
         case TurnEnd(outcome=outcome):
             runs = state.runs.stopped()
-            return replace(state, turn=None, last_outcome=outcome, runs=runs, requests=(), scan=None)
+            requests = tuple(it for it in state.requests if outlives_turn(it))
+            return replace(state, turn=None, last_outcome=outcome, runs=runs, requests=requests, scan=None)
         case StepBegin(n=n):
             return replace(_doing(state, "waiting for the model", step=n), last_step=n)
         case StepRetry():
@@ -150,12 +165,25 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return _with_status(state, message)
         case TodoUpdate(items=items):
             return replace(state, todo=items)
+        case TasksUpdate(tasks=tasks):
+            return replace(state, tasks=tasks)
+        case TaskText():
+            return replace(state, task_text=message)
+        case ShellCommandBegin(id=shell_id):
+            return replace(state, shells=(*state.shells, shell_id))
+        case ShellCommandEnd(id=shell_id, work_dir=left_in):
+            shells = tuple(it for it in state.shells if it != shell_id)
+            return replace(state, shells=shells, shell_dir=left_in)
+        case SessionList():
+            return replace(state, sessions=message)
+        case SessionPreview():
+            return replace(state, session_preview=message)
         case CostUpdate(cost_usd=cost):
             return replace(state, cost_usd=cost)
         case SessionInfo():
             return _with_session(state, message)
-        case ReplayBegin():
-            return replace(state, replaying=True)
+        case ReplayBegin(anew=anew):
+            return replace(state, replaying=True, runs=ToolRuns() if anew else state.runs)
         case ReplayEnd():
             return replace(state, replaying=False, turn=None, runs=state.runs.stopped())
         case SnapshotProgress(done=done, total=total):
@@ -185,6 +213,11 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return state
         case _:
             assert_never(message)
+
+
+def outlives_turn(request: OpenRequest) -> bool:
+    """Whether a background task asks: its request stays open when a turn ends."""
+    return isinstance(request, ApprovalRequest) and request.source_kind == "background_agent"
 
 
 def closed(state: ScreenState, request_id: str, *, now: float) -> ScreenState:

@@ -19,6 +19,7 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest
+from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 
 
 class Order:
@@ -31,6 +32,9 @@ class Order:
         self.ended_calls: set[str] = set()
         self.speaking = False
         self.requests: set[str] = set()
+        self.background: set[str] = set()
+        """Requests of background tasks, which turns don't end."""
+        self.shells: set[str] = set()
 
     def take(self, event: Any) -> None:
         match event:
@@ -62,12 +66,18 @@ class Order:
                 self.open_calls.remove(call_id)
                 self.ended_calls.add(call_id)
                 self.speaking = False
+            case ShellCommandBegin(id=shell_id):
+                self.shells.add(shell_id)
+            case ShellCommandEnd(id=shell_id):
+                assert shell_id in self.shells, "a command ended that had not begun"
+                self.shells.remove(shell_id)
             case ToolOutput(tool_call_id=call_id):
-                assert call_id in self.open_calls
-            case ApprovalRequest(id=request_id):
-                self.requests.add(request_id)
+                assert call_id in self.open_calls | self.shells
+            case ApprovalRequest(id=request_id, source_kind=source_kind):
+                asker = self.background if source_kind == "background_agent" else self.requests
+                asker.add(request_id)
             case ApprovalResponse(request_id=request_id) | RequestClosed(request_id=request_id):
-                self.requests.remove(request_id)
+                (self.requests if request_id in self.requests else self.background).remove(request_id)
 
 
 def assert_promises_are_kept(events: Iterable[Any]) -> None:
@@ -85,4 +95,5 @@ def assert_promises_are_kept(events: Iterable[Any]) -> None:
                 replaying = False
         order.take(event)
     assert not order.in_turn, "a turn never ended"
+    assert not order.background, "a background task's request is open after all"
     assert not replaying

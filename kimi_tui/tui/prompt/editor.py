@@ -13,7 +13,17 @@ from kimi_tui.tui.prompt.drafts import Draft
 from kimi_tui.tui.prompt.paste import Pastes
 
 EditorAction = Literal[
-    "send", "steer", "up", "down", "complete", "dismiss", "search", "paste", "delete_or_exit"
+    "send",
+    "steer",
+    "up",
+    "down",
+    "complete",
+    "dismiss",
+    "search",
+    "paste",
+    "shell",
+    "editor",
+    "delete_or_exit",
 ]
 """Keys that mean more than editing."""
 _WHILE_COMPLETING = frozenset({"act('complete')", "act('dismiss')"})

@@ -7,11 +7,13 @@ from typing import assert_never
 from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.message import Message
-from textual.reactive import reactive
+from textual.reactive import reactive, var
 from textual.timer import Timer
 from textual.widgets import Static
 
+from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.activity import ActivityEdge
@@ -20,9 +22,15 @@ from kimi_tui.tui.prompt.completions import Completions
 from kimi_tui.tui.prompt.drafts import Draft, DraftStore
 from kimi_tui.tui.prompt.editor import EditorAction, PromptEditor
 from kimi_tui.tui.prompt.history import HistoryWalk, InputHistory
+from kimi_tui.tui.prompt.mode import PromptMode
+from kimi_tui.tui.prompt.shell_line import ShellLine, shell_line
 from kimi_tui.tui.state import ScreenState
 
 _DRAFT_DELAY_S = 0.5
+_PLACEHOLDERS: dict[PromptMode, str] = {
+    "agent": "Ask anything   / commands   @ files",
+    "shell": "Run a command in your shell",
+}
 
 
 class Prompt(Vertical):
@@ -35,6 +43,8 @@ class Prompt(Vertical):
     """
 
     state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
+    mode: var[PromptMode] = var[PromptMode]("agent")
+    """Whom the user talks to."""
 
     editor = getters.query_one(PromptEditor)
     completions = getters.query_one(Completions)
@@ -53,6 +63,16 @@ class Prompt(Vertical):
 
         text: str
         draft: Draft
+
+    @dataclass
+    class Commanded(Message):
+        """The user wants this to run in their shell."""
+
+        line: ShellLine
+        draft: Draft
+
+    class EditorPressed(Message):
+        """The user wants to write in their own editor."""
 
     class ExitPressed(Message):
         """The user wants to leave."""
@@ -87,7 +107,7 @@ class Prompt(Vertical):
         with Horizontal():
             yield Static("❯", id="prompt-mark", markup=False)
             yield PromptEditor(
-                placeholder="Ask anything   / commands   @ files",
+                placeholder=_PLACEHOLDERS["agent"],
                 names=self._names,
                 act=self.act,
                 is_completing=lambda: self.completions.completing is not None,
@@ -121,6 +141,11 @@ class Prompt(Vertical):
         """Put a draft into an empty editor."""
         if self.blank:
             self.editor.draft = draft
+
+    def rewrite(self, text: str) -> None:
+        """Put `text` in place of all; undo brings back what stood there."""
+        self.editor.replace_all(plain(text.rstrip("\n")))
+        self.editor.focus()
 
     def discard(self) -> None:
         """Clear the editor; undo brings the draft back."""
@@ -161,6 +186,10 @@ class Prompt(Vertical):
                 self.post_message(self.SearchPressed())
             case "paste":
                 self.post_message(self.PastePressed())
+            case "shell":
+                self.mode = "agent" if self.mode == "shell" else "shell"
+            case "editor":
+                self.post_message(self.EditorPressed())
             case "delete_or_exit":
                 if self.editor.text:
                     self.editor.action_delete_right()
@@ -175,7 +204,11 @@ class Prompt(Vertical):
             self.completions.follow(here)  # typed so fast that the list is of what stood here before
         if not self._accept(sending=True):
             return
-        if (sent := self._taken()) is not None:
+        if (sent := self._taken()) is None:
+            return
+        if (line := shell_line(sent[0], self.mode)) is not None:
+            self.post_message(self.Commanded(line, sent[1]))
+        else:
             self.post_message(self.Submitted(*sent))
 
     def _taken(self) -> tuple[str, Draft] | None:
@@ -243,6 +276,8 @@ class Prompt(Vertical):
         editor = self.editor
         if editor.text == self._dismissed or not editor.selection.is_empty:
             return None
+        if self.mode == "shell" or editor.text.startswith("!"):
+            return None
         row, column = editor.cursor_location
         return completion_at(editor.document.lines, row, column)
 
@@ -268,8 +303,26 @@ class Prompt(Vertical):
         self._accept()
         self.editor.focus()
 
+    def watch_mode(self, mode: PromptMode) -> None:
+        """Show who is talked to."""
+        self.set_class(mode == "shell", "-shell")
+        self.query_one("#prompt-mark", Static).update("$" if mode == "shell" else "❯")
+        self.editor.placeholder = _PLACEHOLDERS[mode]
+        self.completions.close()
+        self._show_place()
+
+    def _show_place(self) -> None:
+        if self.mode == "agent":
+            self.border_subtitle = None
+            return
+        place = plain_line(self.state.shell_dir or str(self._options.work_dir))
+        key = self._names.first("prompt.shell")
+        self.border_subtitle = Content(f"{place} · !! gives the terminal · {key} talks to the agent")
+
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show what changed of the turn."""
+        if old.shell_dir != state.shell_dir:
+            self._show_place()
         before = (old.turn, old.sent, old.compacting, old.requests)
         if before != (state.turn, state.sent, state.compacting, state.requests):
             self.set_class(state.busy, "-working")

@@ -18,6 +18,7 @@ from kimi_tui.tui.transcript.child import ChildPage, child_margin
 from kimi_tui.tui.transcript.page import Page
 from kimi_tui.tui.transcript.remarks import of_compaction, of_retry, of_turn_end
 from kimi_tui.tui.transcript.revert_plan import told_comparison, told_fork, told_plan
+from kimi_tui.tui.transcript.shells import UserShells
 from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
@@ -55,6 +56,8 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
+from kimi_tui.wire.sessions import SessionList, SessionPreview
+from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.timeline import BranchContent, Comparison, SessionForked, Timeline, TimelineUpdate
 
 
@@ -71,6 +74,7 @@ class Scribe:
     ) -> None:
         self._page = page
         self._calls = calls
+        self._shells = UserShells(calls.clock)
         self._margin = margin
         self._is_child = is_child
         """Whether it writes for a sub-agent, whose task stands in the call that started it."""
@@ -92,7 +96,15 @@ class Scribe:
             case ToolCallPart():
                 self._calls.feed_arguments(message)
             case ToolOutput(tool_call_id=call_id, text=text):
-                self._calls.feed_output(call_id, text)
+                if (theirs := self._shells.output(call_id, text)) is not None:
+                    self._page.changed(theirs)
+                else:
+                    self._calls.feed_output(call_id, text)
+            case ShellCommandBegin():
+                self._add(self._shells.begin(message, self._margin))
+            case ShellCommandEnd():
+                if (ended := self._shells.end(message)) is not None:
+                    self._page.changed(ended)
             case ToolCall():
                 self._call(message)
             case ToolResult(tool_call_id=call_id, return_value=value):
@@ -165,6 +177,8 @@ class Scribe:
                 | ReplayBegin()
                 | ReplayEnd()
                 | SnapshotProgress()
+                | SessionList()
+                | SessionPreview()
                 | Timeline()
                 | TimelineUpdate()
                 | BranchContent()

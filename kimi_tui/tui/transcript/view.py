@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
+from kimi_tui.tui.transcript.brush import Brush
 from kimi_tui.tui.transcript.canvas import PILL, Canvas, Marks
 from kimi_tui.tui.transcript.copying import selected_text
 from kimi_tui.tui.transcript.finder import Finder
@@ -86,6 +87,7 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
         self._pacer = Pacer(self._draw, self.set_timer)
         self._palette: Palette | None = None
         self._palette_key: object = None
+        self._brush = Brush(self)
         self._thumb = (0, 0)
         self._seen = 0
         self._look_back = LookBack(self._flow, self._viewport, source)
@@ -105,7 +107,7 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
         regions = self._canvas.show(self._viewport.rows(), self.size, width)
         self._note_new_below()
         self._sync_scrollbar()
-        if regions:
+        if regions and not self._brush.paint(regions):
             self.refresh(*regions)
 
     def _note_new_below(self) -> None:

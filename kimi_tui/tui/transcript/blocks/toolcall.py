@@ -26,8 +26,8 @@ _ROLES = {
 }
 _BODY: Spans = (("  ", ink()),)
 _PREVIEW_LINES = 6
-_SHELLS = {"Bash", "Shell", "CMD", "PowerShell"}
-"""Tools whose output is for the user as much as for the model."""
+_SHELLS = {"Bash", "Shell", "CMD", "PowerShell", "$"}
+"""Tools, and the user's own shell, whose output is for the user as much as for the model."""
 _LIVE_TAIL = 8_000
 """Characters of a running tool's output that are kept to be shown."""
 _SHOWS_ELAPSED = 1.0

@@ -1,0 +1,53 @@
+"""The commands of the user's own shell, as the conversation shows them."""
+
+import json
+
+from kimi_tui.tui.markdown.line import Spans
+from kimi_tui.tui.transcript.blocks.block import Block, Clock
+from kimi_tui.tui.transcript.blocks.toolcall import ToolCallBlock
+from kimi_tui.wire.display import BriefBlock
+from kimi_tui.wire.events import ToolReturn
+from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
+
+SHELL_SIGN = "$"
+
+
+class UserShells:
+    """The blocks of commands that run. A turn's end is none of theirs."""
+
+    def __init__(self, clock: Clock | None) -> None:
+        self._clock = clock
+        self._open: dict[str, ToolCallBlock] = {}
+
+    def begin(self, event: ShellCommandBegin, margin: Spans) -> ToolCallBlock:
+        """The block of a command that has just begun."""
+        arguments = json.dumps({"command": event.command})
+        block = ToolCallBlock(event.id, SHELL_SIGN, arguments, self._clock, margin=margin)
+        self._open[event.id] = block
+        return block
+
+    def output(self, command_id: str, text: str) -> Block | None:
+        """A command has printed something: its block; None when it is no command of the user's."""
+        block = self._open.get(command_id)
+        if block is not None:
+            block.feed_output(text)
+        return block
+
+    def end(self, event: ShellCommandEnd) -> Block | None:
+        """A command has ended: its block."""
+        block = self._open.pop(event.id, None)
+        if block is not None:
+            block.finish(
+                ToolReturn(
+                    event.status != 0 or event.stopped, event.output, display=(BriefBlock(_ending(event)),)
+                )
+            )
+        return block
+
+
+def _ending(event: ShellCommandEnd) -> str:
+    if event.stopped:
+        return "stopped"
+    if event.status:
+        return f"signal {-event.status}" if event.status < 0 else f"exit code {event.status}"
+    return "" if event.output else "no output"
