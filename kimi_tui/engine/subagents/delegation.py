@@ -181,7 +181,7 @@ class Subagents:
             return failed(str(problem), brief=problem.what)
         return ok(
             message=f"Sub-agent {record.id} ({record.kind}) works in the background as {task.id}. You are "
-            f'told when it is done; TaskOutput(task_id="{task.id}") gives its report. Go on with something else.',
+            f'told when it is done; TaskOutput(task_id="{task.id}") gives its report. Go on with other work.',
             brief=f"in the background: {task.id}",
             display=(BackgroundTaskBlock(task.id, task.kind, task.status, task.description),),
         )

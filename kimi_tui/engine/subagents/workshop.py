@@ -1,8 +1,9 @@
 """Making sub-agents: from their spec, with what the session shares among its agents."""
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from kimi_tui.agentspec.loading import load_agent_spec
 from kimi_tui.agentspec.spec import ResolvedAgentSpec, SubagentSpec
@@ -29,8 +30,19 @@ from kimi_tui.tools.file.ledger import FileLedger, PathLocks
 from kimi_tui.tools.file.media import ModelSenses
 from kimi_tui.tools.task import Delegation, Task
 from kimi_tui.tools.todo import TodoStore
+from kimi_tui.tools.toolset import Toolset
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.display import TodoItem
+
+
+class Lender(Protocol):
+    """Lends tools."""
+
+    def __call__(
+        self, toolset: Toolset, *, approval: Approval, excluded: Sequence[str] = ()
+    ) -> Callable[[], None]:
+        """Lend `toolset` tools that ask `approval`. The answer ends that."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +65,8 @@ class Household:
     """As system prompts list them."""
     collaborators: Collaborators
     """What tools ask for that is not an agent's own."""
+    lenders: list[Lender] = field(default_factory=list)
+    """Those who lend every sub-agent tools of theirs, such as those of MCP servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +76,12 @@ class Worker:
     soul: Soul
     context: Context
     call_ids: CallIds
+    loans: Sequence[Callable[[], None]]
 
     async def close(self) -> None:
         """It works no more."""
+        for give_back in self.loans:
+            give_back()
         self.call_ids.close()
         await self.context.close()
 
@@ -99,8 +116,9 @@ class Workshop:
         todos = OwnTodos(record.todos, keep_todos)
         dmailbox = DMailbox()
         below = delegation(spec)
+        approval = SourcedApproval(house.approval, source)
         own: Collaborators = {
-            Approval: SourcedApproval(house.approval, source),
+            Approval: approval,
             TodoStore: todos,
             DMailbox: dmailbox,
             FileLedger: FileLedger(house.writes),
@@ -131,7 +149,8 @@ class Workshop:
             call_ids=call_ids,
             hooks=SubagentHooks(house.hooks),
         )
-        return Worker(soul, context, call_ids)
+        loans = [lend(agent.toolset, approval=approval, excluded=spec.mcp_exclude) for lend in house.lenders]
+        return Worker(soul, context, call_ids, loans)
 
 
 class OwnTodos:
