@@ -53,6 +53,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kimi_tui.acp.client import Client
 from kimi_tui.acp.login import Login
+from kimi_tui.acp.mcp_servers import servers_of
 from kimi_tui.acp.session import Session
 from kimi_tui.acp.sessions import Sessions, SessionWish
 from kimi_tui.acp.settings import MODE, MODEL, models_of, modes_of
@@ -271,6 +272,7 @@ def _wish(
         ),
         session_id=session_id,
         fork=fork,
+        mcp_servers=servers_of(request.mcp_servers),
     )
 
 

@@ -5,12 +5,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import assert_never
 
-from acp.schema import ToolCallUpdate
+from acp.schema import AllowedOutcome, ToolCallUpdate
 
 from kimi_tui.acp.client import Client, ClientRefused
 from kimi_tui.acp.narrator import Narrator
 from kimi_tui.acp.permission import answer_in, options_for
-from kimi_tui.acp.questions import answers_in, form_of
+from kimi_tui.acp.questions import answers_in, choices_for, chosen_label, form_of, in_words
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Interrupt
 from kimi_tui.wire.events import ApprovalResponse, ToolReturn
@@ -47,9 +47,9 @@ class Asking:
                 self._begin(request.id, lambda: self._consent(request, session_id, call))
             case QuestionRequest() if self._client.takes_forms:
                 call_id = narrator.shown_id(request.tool_call_id)
-                self._begin(request.id, lambda: self._question(request, session_id, call_id))
+                self._begin(request.id, lambda: self._form(request, session_id, call_id))
             case QuestionRequest():
-                self._wire.answer(QuestionResponse(request.id, {}))
+                self._begin(request.id, lambda: self._choices(request, session_id, narrator))
             case ToolCallRequest():
                 refusal = ToolReturn(is_error=True, message="The client runs no tools of its own.")
                 self._wire.answer(ToolCallResponse(request.id, refusal))
@@ -90,11 +90,34 @@ class Asking:
         else:
             self._wire.answer(ApprovalResponse(request.id, answer))
 
-    async def _question(self, request: QuestionRequest, session_id: str, call_id: str | None) -> None:
+    async def _form(self, request: QuestionRequest, session_id: str, call_id: str | None) -> None:
         form = form_of(request, session_id=session_id, tool_call_id=call_id)
         try:
             answers = answers_in(await self._client.ask_form(form), request)
         except ClientRefused as error:
-            logger.warning("the client asked no question: %s", error)
-            answers = {}
+            self._leave_unanswered(request, error)
+        else:
+            self._wire.answer(QuestionResponse(request.id, answers))
+
+    async def _choices(self, request: QuestionRequest, session_id: str, narrator: Narrator) -> None:
+        """Question by question, as if consent were asked for: every client knows that."""
+        answers: dict[str, str] = {}
+        for question in request.questions:
+            started, call = narrator.questioned(request.tool_call_id, in_words(question))
+            for update in started:
+                await self._client.update(session_id, update)
+            try:
+                response = await self._client.ask_permission(session_id, call, choices_for(question))
+            except ClientRefused as error:
+                self._leave_unanswered(request, error)
+                return
+            if not isinstance(response.outcome, AllowedOutcome):
+                self._wire.command(Interrupt())
+                return
+            if answer := chosen_label(response.outcome.option_id, question):
+                answers[question.question] = answer
         self._wire.answer(QuestionResponse(request.id, answers))
+
+    def _leave_unanswered(self, request: QuestionRequest, error: ClientRefused) -> None:
+        logger.warning("the client asked no question: %s", error)
+        self._wire.answer(QuestionResponse(request.id, {}, unanswerable=True))

@@ -19,7 +19,7 @@ from kimi_tui.acp.content import CallContent, fenced, in_call, result_content, s
 from kimi_tui.base.call_arguments import Arguments
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.message import ToolCall, ToolCallPart
-from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.wire.events import ToolOutput, ToolResult
 from kimi_tui.wire.requests import ApprovalRequest
 
@@ -129,15 +129,24 @@ class Calls:
 
     def asked(self, request: ApprovalRequest) -> tuple[list[ToolCallStart], ToolCallUpdate]:
         """The call that consent is asked for, and what to tell before, when the client doesn't know it."""
-        started: list[ToolCallStart] = []
-        call = self._open.get(request.tool_call_id)
-        if call is None:
-            call = _Call(new_id(), plain_line(request.sender), Arguments(), plain_line(request.description))
-            self._open[request.tool_call_id] = call
-            started.append(self._start(call))
         content = list(shown(request.display, work_dir=self._work_dir))
         if not any(item.type == "diff" for item in content):
             content.insert(0, in_call(text(plain_line(request.description))))
+        return self._put(request.tool_call_id, request.sender, request.description, content)
+
+    def questioned(self, call_id: str, question: str) -> tuple[list[ToolCallStart], ToolCallUpdate]:
+        """As `asked`, for a question of the model's."""
+        return self._put(call_id, "Question", "Question", [in_call(text(plain(question)))])
+
+    def _put(
+        self, call_id: str, name: str, title: str, content: list[CallContent]
+    ) -> tuple[list[ToolCallStart], ToolCallUpdate]:
+        started: list[ToolCallStart] = []
+        call = self._open.get(call_id)
+        if call is None:
+            call = _Call(new_id(), plain_line(name), Arguments(), plain_line(title))
+            self._open[call_id] = call
+            started.append(self._start(call))
         update = ToolCallUpdate(
             tool_call_id=call.id,
             title=call.title,

@@ -146,6 +146,10 @@ class Narrator:
         self._callers[request.id] = calls, request.tool_call_id
         return calls.asked(request)
 
+    def questioned(self, call_id: str, question: str) -> tuple[Iterable[ToolCallStart], ToolCallUpdate]:
+        """As `asked`, for a question of the model's."""
+        return (self._with(call_id) or self._calls).questioned(call_id, question)
+
     def attach_terminal(self, call_id: str, terminal_id: str) -> Iterator[Update]:
         """A call runs in a terminal of the client's."""
         calls = self._with(call_id)

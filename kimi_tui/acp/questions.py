@@ -1,4 +1,4 @@
-"""Questions of the model, as a form that the client shows."""
+"""Questions of the model: as a form that the client shows, or as choices for one that knows no forms."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from acp.schema import (
     ElicitationSchema,
     ElicitationStringPropertySchema,
     EnumOption,
+    PermissionOption,
     TitledMultiSelectItems,
 )
 
@@ -47,6 +48,41 @@ def answers_in(result: dict[str, Any], request: QuestionRequest) -> dict[str, st
         if words:
             answers[question.question] = ", ".join(words)
     return answers
+
+
+def choices_for(question: Question) -> list[PermissionOption]:
+    """The answers as options of a request for permission, of which one can be chosen."""
+    options = [
+        PermissionOption(
+            option_id=f"answer{number}",
+            name=plain_line(option.label),
+            kind="reject_once" if _declines(option.label) else "allow_once",
+        )
+        for number, option in enumerate(question.options)
+    ]
+    if not any(option.kind == "reject_once" for option in options):
+        options.append(PermissionOption(option_id="none", name="Don't answer", kind="reject_once"))
+    return options
+
+
+def chosen_label(option_id: str, question: Question) -> str:
+    """The answer that was chosen; empty for none."""
+    labels = {f"answer{number}": option.label for number, option in enumerate(question.options)}
+    return labels.get(option_id, "")
+
+
+def in_words(question: Question) -> str:
+    """The question with what its options mean."""
+    meanings = [
+        f"- {plain_line(option.label)}: {plain_line(option.description)}"
+        for option in question.options
+        if option.description.strip()
+    ]
+    return "\n".join([question.question, "", *meanings] if meanings else [question.question])
+
+
+def _declines(label: str) -> bool:
+    return label.casefold().split(",")[0].split()[:1] == ["no"]
 
 
 def _choice(question: Question) -> Any:

@@ -2,16 +2,21 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from acp import RequestError
 
 from kimi_tui.acp.client import Client
+from kimi_tui.acp.editor import ClientEditor
 from kimi_tui.acp.session import Session
+from kimi_tui.acp.terminals import ClientTerminals
 from kimi_tui.acp.words import NOT_FOUND
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.tools.file.editor import NO_EDITOR, Editor
+from kimi_tui.tools.mcp.server_config import ServerConfig
+from kimi_tui.tools.shell.terminals import NO_TERMINALS, Terminals
 from kimi_tui.wire.channel import Wire
 
 
@@ -26,6 +31,11 @@ class SessionWish:
     """One to resume."""
     fork: bool = False
     """Whether to go on in a copy of it."""
+    mcp_servers: tuple[ServerConfig, ...] = ()
+    """Those that the client brings along."""
+    editor: Editor = NO_EDITOR
+    terminals: Terminals = NO_TERMINALS
+    """Where the user has files open, and where commands are watched: both the client's."""
 
 
 Serve = Callable[[Wire, SessionWish], Awaitable[None]]
@@ -51,6 +61,11 @@ class Sessions:
             await self.close(wish.session_id)
         wire = Wire()
         session = Session(client=self._client, wire=wire, tasks=self._tasks)
+        wish = replace(
+            wish,
+            editor=ClientEditor(self._client, lambda: session.id),
+            terminals=ClientTerminals(self._client, lambda: session.id, attach=session.attach_terminal),
+        )
         self._opening.add(session)
         try:
             await session.open(partial(self._serve, wire, wish))

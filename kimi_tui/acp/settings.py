@@ -21,17 +21,21 @@ from acp.schema import (
 
 from kimi_tui.acp.words import invalid
 from kimi_tui.base.terminal import plain_line
-from kimi_tui.wire.commands import Command, SetModel, SetThinking, SetYolo
+from kimi_tui.wire.commands import Command, SetAcceptEdits, SetModel, SetPlanMode, SetThinking, SetYolo
 from kimi_tui.wire.events import SessionInfo, SlashCommandInfo
 
 ConfigOption = SessionConfigOptionSelect | SessionConfigOptionBoolean
 SettingsUpdate = AvailableCommandsUpdate | ConfigOptionUpdate | CurrentModeUpdate | SessionInfoUpdate
 
-DEFAULT, YOLO = "default", "yolo"
+DEFAULT, ACCEPT_EDITS, PLAN, YOLO = "default", "accept_edits", "plan", "yolo"
 MODE, MODEL, THINKING = "mode", "model", "thinking"
 _ON, _OFF = "on", "off"
 _MODES = (
     SessionMode(id=DEFAULT, name="Ask", description="Asks before it changes anything or runs a command."),
+    SessionMode(
+        id=ACCEPT_EDITS, name="Accept edits", description="Edits in the work dir unasked; asks for the rest."
+    ),
+    SessionMode(id=PLAN, name="Plan", description="Only reads, and proposes a plan before anything else."),
     SessionMode(id=YOLO, name="Accept all", description="Does everything that no rule denies, unasked."),
 )
 
@@ -60,7 +64,7 @@ def commands_for(option: str, value: str | bool, info: SessionInfo) -> tuple[Com
     """What the engine is told to set an option. Raises RequestError for one that isn't there."""
     match option, value:
         case "mode", str(mode) if mode in {known.id for known in _MODES}:
-            return (SetYolo(mode == YOLO),)
+            return tuple(_mode_commands(mode, info))
         case "model", str(model) if model == info.model:
             return ()
         case "model", str(model) if model in info.models:
@@ -96,7 +100,21 @@ def updates_between(
 
 
 def _mode_id(info: SessionInfo) -> str:
-    return YOLO if info.yolo else DEFAULT
+    if info.plan_mode:
+        return PLAN
+    if info.yolo:
+        return YOLO
+    return ACCEPT_EDITS if info.accept_edits else DEFAULT
+
+
+def _mode_commands(mode: str, info: SessionInfo) -> Iterator[Command]:
+    """What has to change. Planning leaves alone what comes after it: the plan's approval says that."""
+    if info.plan_mode != (mode == PLAN):
+        yield SetPlanMode(mode == PLAN)
+    if mode != PLAN and info.yolo != (mode == YOLO):
+        yield SetYolo(mode == YOLO)
+    if mode != PLAN and info.accept_edits != (mode == ACCEPT_EDITS):
+        yield SetAcceptEdits(mode == ACCEPT_EDITS)
 
 
 def _model_names(info: SessionInfo) -> Sequence[str]:

@@ -20,6 +20,7 @@ from kimi_tui.cli.pipes import own_pipes
 from kimi_tui.cli.places import Places, current_dir, usable_share_dir
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.config.loading import settings_of
+from kimi_tui.engine.options import EngineOptions
 from kimi_tui.history.session import SessionStore
 from kimi_tui.wire.channel import Wire
 
@@ -67,7 +68,7 @@ class _Door:
                 f"Ignored {opening.config.untrusted.name}, since you haven't said that you trust it."
                 f" Start kimi-tui in {wish.cwd} once in a terminal to look at it.\n"
             )
-        await opening.serve(wire)
+        await opening.serve(wire, adapt=lambda options: _at_the_client(options, wish))
 
     def has_model(self) -> bool:
         """Whether a session would find a model. A config that can't be read is no matter of logging in."""
@@ -87,3 +88,13 @@ class _Door:
             additional_dirs=(*(path.expanduser().resolve() for path in line.add_dir), *wish.additional_dirs),
         )
         return Opening(line=line, places=places, config=read_config_for(line, places), interactive=True)
+
+
+def _at_the_client(options: EngineOptions, wish: SessionWish) -> EngineOptions:
+    """`options` with what the client brings along."""
+    return replace(
+        options,
+        editor=wish.editor,
+        terminals=wish.terminals,
+        mcp=replace(options.mcp, servers=wish.mcp_servers),
+    )

@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +34,10 @@ class Opening:
     interactive: bool
     """Whether somebody is there to answer."""
 
-    async def serve(self, wire: Wire) -> None:
-        """Open an engine behind `wire` and serve it to its end.
+    async def serve(
+        self, wire: Wire, *, adapt: "Callable[[EngineOptions], EngineOptions]" = lambda options: options
+    ) -> None:
+        """Open an engine behind `wire`, with options that `adapt` has the last word on; serve it to its end.
 
         Raises ConfigError, ModelNotSet and SessionError. The engine is imported here and in a thread: the
         app's first frame is out by now, and keys are answered meanwhile.
@@ -45,7 +47,7 @@ class Opening:
         await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build")
         from kimi_tui.engine.build import open_engine
 
-        options = self._engine_options()
+        options = adapt(self._engine_options())
         log.hide(_secrets(options.settings))
         engine = await open_engine(wire, options)
         await engine.serve()
@@ -70,6 +72,7 @@ class Opening:
             demo=line.demo,
             thinking=line.thinking,
             yolo=line.yolo,
+            plan=line.plan,
             mcp=McpWish(tuple(line.mcp_config), tuple(path.expanduser() for path in line.mcp_config_file)),
             max_cost_usd=line.max_cost,
             max_time_s=line.max_time,

@@ -5,7 +5,9 @@ from pathlib import Path
 
 from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.config.settings import Settings
+from kimi_tui.tools.file.editor import NO_EDITOR, Editor
 from kimi_tui.tools.mcp.sources import McpWish
+from kimi_tui.tools.shell.terminals import NO_TERMINALS, Terminals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,10 @@ class EngineOptions:
     """Whether to begin in plan mode; None: as the session was left."""
     mcp: McpWish = field(default_factory=McpWish)
     """The MCP servers that are asked for besides those of the config files."""
+    editor: Editor = NO_EDITOR
+    """Where the user has files open."""
+    terminals: Terminals = NO_TERMINALS
+    """Where the user watches commands run."""
     compaction: CompactionStrategy | None = None
     """None for the strategy that the settings name."""
     max_cost_usd: float | None = None

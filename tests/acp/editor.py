@@ -33,6 +33,7 @@ from kimi_tui.config.settings import Settings
 from kimi_tui.engine.build import open_engine
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.history.session import SessionStore
+from kimi_tui.tools.mcp.sources import McpWish
 from kimi_tui.wire.channel import Wire
 from tests.engine.front import Home
 
@@ -65,8 +66,6 @@ class Editor:
     """Every update so far: the session's id, and what it was told."""
     asked: "asyncio.Queue[Asked]" = field(default_factory=asyncio.Queue)
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
-    ended: "asyncio.Task[int] | None" = None
-    """The server, where it runs in the test's own process."""
 
     # what the agent asks of it
 
@@ -178,7 +177,8 @@ class Wiretap:
 class Desk:
     """An editor at work, its pipes, and the home of its sessions."""
 
-    editor: Editor
+    editor: Any
+    """An Editor, or one that can do more."""
     tap: Wiretap
     writer: asyncio.StreamWriter
     interruption: Interruption
@@ -195,6 +195,7 @@ async def at_desk(
     *,
     has_model: Callable[[], bool] = lambda: True,
     settings: Settings | None = None,
+    editor: Any = None,
     **options: Any,
 ) -> AsyncIterator[Desk]:
     """An editor that is connected to a server in this process, over real pipes. The server ends well."""
@@ -209,6 +210,9 @@ async def at_desk(
                 additional_dirs=wish.additional_dirs,
                 session_id=wish.session_id,
                 fork=wish.fork,
+                editor=wish.editor,
+                terminals=wish.terminals,
+                mcp=McpWish(servers=wish.mcp_servers),
                 **options,
             ),
         )
@@ -229,7 +233,7 @@ async def at_desk(
                 interruption=interruption,
             )
         )
-        editor = Editor(ended=server)
+        editor = editor or Editor()
         try:
             async with _streams(ours_in, ours_out) as (reader, writer):
                 tap = Wiretap(reader, editor)

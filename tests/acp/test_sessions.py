@@ -79,7 +79,7 @@ async def held(home: Home) -> str:
     """A session in which something was said and done."""
     home.script(script("think: hm", "text: I write", write("w1", "a.txt")), "text: done")
     async with at_desk(home, yolo=True) as desk:
-        session = await desk.editor.new(home.work_dir)
+        session: str = await desk.editor.new(home.work_dir)
         await desk.editor.prompt(session, "please write")
         return session
 

@@ -13,6 +13,7 @@ from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.shell.bash import Bash, BashParams
 from kimi_tui.tools.shell.output import OutputFolder
 from kimi_tui.tools.shell.process import Shell
+from kimi_tui.tools.shell.terminals import NO_TERMINALS
 from kimi_tui.tools.tool import RunningCall
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.display import BriefBlock, DisplayBlock, ShellBlock
@@ -64,7 +65,12 @@ class Desk:
         self.told: list[object] = []
         self.tasks = BackgroundTasks(folder / "tasks", send=self.told.append)
         self.bash = Bash(
-            Workspace(self.work_dir), self.consent, self.shell, OutputFolder(self.output_dir), self.tasks
+            Workspace(self.work_dir),
+            self.consent,
+            self.shell,
+            OutputFolder(self.output_dir),
+            self.tasks,
+            NO_TERMINALS,
         )
 
     async def run(self, command: str, **arguments: object) -> ToolReturn:

@@ -3,13 +3,12 @@
 import asyncio
 from dataclasses import dataclass
 
-from kimi_tui.base.completion import run_to_end
 from kimi_tui.tools.approval import Approval, PathSubject
 from kimi_tui.tools.file.diff import FileDiff
 from kimi_tui.tools.file.edited import edited_bytes, edited_diff, proposal_of, told_edit
+from kimi_tui.tools.file.editor import Editor, put
 from kimi_tui.tools.file.ledger import FileLedger, Knowledge
 from kimi_tui.tools.file.regular import Content
-from kimi_tui.tools.file.replacement import replace_content
 from kimi_tui.tools.tool import RunningCall, ok
 from kimi_tui.tools.workspace import Located
 from kimi_tui.wire.events import ToolReturn
@@ -37,7 +36,7 @@ class FileChange:
 
 
 async def carry_out(
-    change: FileChange, call: RunningCall, *, approval: Approval, ledger: FileLedger
+    change: FileChange, call: RunningCall, *, approval: Approval, ledger: FileLedger, editor: Editor
 ) -> ToolReturn:
     """Ask for consent and write. Raises ToolRejected; FileProblem when the file changed meanwhile.
 
@@ -62,10 +61,10 @@ async def carry_out(
             return ok(told, message=f"The user took the change back: {file.named} is as it was.")
         diff = await asyncio.to_thread(edited_diff, file, before, after)
     async with call.turn(), ledger.writes.of(file.real):
-        version = await run_to_end(replace_content, file, after, expected=before)
+        version, note = await put(file, after, expected=before, editor=editor)
     if change.is_whole or knowledge == "current":
         ledger.saw(file.real, version)
-    notes = (*change.notes, *_notes(change, knowledge))
+    notes = (*change.notes, *_notes(change, knowledge), *filter(None, (note,)))
     if told:
         notes = (
             *notes,

@@ -11,11 +11,12 @@ from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.file.change import FileChange, carry_out
 from kimi_tui.tools.file.diff import diff
 from kimi_tui.tools.file.document import Document, UndecodableFile, decode, require_writable
+from kimi_tui.tools.file.editor import NO_EDITOR, Editor, content_of
 from kimi_tui.tools.file.encoding import how_to_read
 from kimi_tui.tools.file.ledger import FileLedger
 from kimi_tui.tools.file.mismatch import why_not_found
-from kimi_tui.tools.file.regular import load, missing
-from kimi_tui.tools.file.replacement import MAX_CHANGED_BYTES, require_replaceable
+from kimi_tui.tools.file.regular import Content, missing
+from kimi_tui.tools.file.replacement import require_replaceable
 from kimi_tui.tools.file.secrets import holds_secrets
 from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed
 from kimi_tui.tools.workspace import Located, Workspace
@@ -69,10 +70,13 @@ class EditFile(Tool[EditFileParams]):
     Params = EditFileParams
     changes_things = True
 
-    def __init__(self, workspace: Workspace, ledger: FileLedger, approval: Approval) -> None:
+    def __init__(
+        self, workspace: Workspace, ledger: FileLedger, approval: Approval, editor: Editor = NO_EDITOR
+    ) -> None:
         self._workspace = workspace
         self._ledger = ledger
         self._approval = approval
+        self._editor = editor
 
     def changed_files(self, params: EditFileParams) -> tuple[str, ...]:
         """The one file."""
@@ -83,10 +87,13 @@ class EditFile(Tool[EditFileParams]):
         try:
             file = self._workspace.locate(params.path)
             async with self._ledger.order.of(file.real):  # before the first await: calls keep their order
+                content = await content_of(file, self._editor)
                 change = await asyncio.to_thread(
-                    _propose, file, params.all_edits, may_quote=self._may_quote(file)
+                    _propose, file, content, params.all_edits, may_quote=self._may_quote(file)
                 )
-                return await carry_out(change, call, approval=self._approval, ledger=self._ledger)
+                return await carry_out(
+                    change, call, approval=self._approval, ledger=self._ledger, editor=self._editor
+                )
         except FileProblem as problem:
             return failed(str(problem), brief=problem.what)
 
@@ -95,8 +102,7 @@ class EditFile(Tool[EditFileParams]):
         return not holds_secrets(file) and self._approval.may_read(file.real)
 
 
-def _propose(file: Located, edits: list[Edit], *, may_quote: bool) -> FileChange:
-    content = load(file, limit=MAX_CHANGED_BYTES)
+def _propose(file: Located, content: Content | None, edits: list[Edit], *, may_quote: bool) -> FileChange:
     if content is None:
         raise missing(file)
     require_replaceable(file, content)

@@ -48,7 +48,7 @@ class Line:
 
 def survey(file: BinaryIO, limits: Limits) -> Survey | None:
     """Read `file` from its beginning to its end; None when it is larger than `surveyed_bytes`."""
-    if os.fstat(file.fileno()).st_size > limits.surveyed_bytes:
+    if file.seek(0, os.SEEK_END) > limits.surveyed_bytes:
         return None
     file.seek(0)
     digest = new_digest()

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import count
 from typing import BinaryIO
 
@@ -11,6 +12,7 @@ from pydantic import Field
 
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.tools.approval import Approval
+from kimi_tui.tools.file.editor import NO_EDITOR, Editor, unsaved_content
 from kimi_tui.tools.file.encoding import SNIFFED, encoding_of, how_to_read
 from kimi_tui.tools.file.ledger import FileLedger, FileVersion
 from kimi_tui.tools.file.lines import (
@@ -61,11 +63,18 @@ class ReadFile(Tool[ReadFileParams]):
     Params = ReadFileParams
 
     def __init__(
-        self, workspace: Workspace, ledger: FileLedger, approval: Approval, *, limits: Limits = _DEFAULTS
+        self,
+        workspace: Workspace,
+        ledger: FileLedger,
+        approval: Approval,
+        editor: Editor = NO_EDITOR,
+        *,
+        limits: Limits = _DEFAULTS,
     ) -> None:
         self._workspace = workspace
         self._ledger = ledger
         self._approval = approval
+        self._editor = editor
         self._limits = limits
 
     async def run(self, params: ReadFileParams, call: RunningCall) -> ToolReturn:
@@ -73,20 +82,26 @@ class ReadFile(Tool[ReadFileParams]):
         try:
             file = self._workspace.locate(params.path)
             await consent_to_read(file, call, self._approval)
-            excerpt = await asyncio.to_thread(self._read, file, params)
+            unsaved = await unsaved_content(file, self._editor)
+            excerpt = await asyncio.to_thread(self._read, file, params, unsaved)
         except FileProblem as problem:
             return failed(str(problem), brief=problem.what)
         self._ledger.saw(file.real, excerpt.version)
         return _result(file, excerpt)
 
-    def _read(self, file: Located, params: ReadFileParams) -> _Excerpt:
+    def _read(self, file: Located, params: ReadFileParams, unsaved: bytes | None) -> _Excerpt:
         with open_regular(file) as stream:
             try:
-                return self._excerpt(file, stream, params)
+                info = os.fstat(stream.fileno())
+                if unsaved is not None:
+                    return self._excerpt(file, BytesIO(unsaved), len(unsaved), info.st_mtime_ns, params)
+                return self._excerpt(file, stream, info.st_size, info.st_mtime_ns, params)
             except OSError as error:
                 raise file_problem(file, error) from error
 
-    def _excerpt(self, file: Located, stream: BinaryIO, params: ReadFileParams) -> _Excerpt:
+    def _excerpt(
+        self, file: Located, stream: BinaryIO, size: int, mtime_ns: int, params: ReadFileParams
+    ) -> _Excerpt:
         limits = self._limits
         encoding = encoding_of(stream.read(SNIFFED))
         if not encoding.is_utf8:
@@ -94,12 +109,11 @@ class ReadFile(Tool[ReadFileParams]):
                 f"{file.shown} is {encoding.label}, which can't be read as it is.",
                 hint=how_to_read(encoding, file.shown),
             )
-        info = os.fstat(stream.fileno())
         surveyed = survey(stream, limits)
-        version = FileVersion(info.st_size, info.st_mtime_ns, surveyed.digest if surveyed else None)
+        version = FileVersion(size, mtime_ns, surveyed.digest if surveyed else None)
         wanted = min(params.n_lines, limits.lines)
         total = surveyed.lines if surveyed else None
-        first = self._seek(file, stream, params.line_offset, total=total, size=info.st_size)
+        first = self._seek(file, stream, params.line_offset, total=total, size=size)
         lines, is_full = _fill(stream, wanted, first, limits)
         goes_on = is_full or bool(stream.read(1))
         return _Excerpt(lines, first, total, version, is_full, goes_on)

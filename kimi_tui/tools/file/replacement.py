@@ -22,21 +22,26 @@ def replace_content(file: Located, data: bytes, *, expected: Content | None) -> 
     The new content is written beside the file, synced and renamed over it. Mode, owner and extended
     attributes stay; missing folders are made. Raises FileProblem, and then the file is as it was.
     """
-    if os.path.realpath(file.path) != str(file.real):
-        raise FileProblem(
-            f"{file.shown} leads somewhere else by now; nothing was written.", hint="Look at its links."
-        )
     current = load(file, limit=MAX_CHANGED_BYTES)
-    if (current and current.data) != (expected and expected.data):
-        raise FileProblem(
-            f"{file.shown} changed on disk while the change was waiting; nothing was written.",
-            hint="Read it again, then ask for the change that it needs now.",
-        )
+    require_expected(file, current, expected)
     try:
         file.real.parent.mkdir(parents=True, exist_ok=True)
         return _write_and_rename(file.real, data, current.info if current else None)
     except OSError as error:
         raise file_problem(file, error) from error
+
+
+def require_expected(file: Located, current: Content | None, expected: Content | None) -> None:
+    """Raises FileProblem unless the file, which holds `current`, is where and what it was."""
+    if os.path.realpath(file.path) != str(file.real):
+        raise FileProblem(
+            f"{file.shown} leads somewhere else by now; nothing was written.", hint="Look at its links."
+        )
+    if (current and current.data) != (expected and expected.data):
+        raise FileProblem(
+            f"{file.shown} changed on disk while the change was waiting; nothing was written.",
+            hint="Read it again, then ask for the change that it needs now.",
+        )
 
 
 def require_creatable(file: Located) -> None:

@@ -11,10 +11,11 @@ from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.file.change import FileChange, carry_out
 from kimi_tui.tools.file.diff import FileDiff, diff, summary
 from kimi_tui.tools.file.document import Document, UndecodableFile, decode, document_of, require_writable
+from kimi_tui.tools.file.editor import NO_EDITOR, Editor, content_of
 from kimi_tui.tools.file.encoding import UTF_8
 from kimi_tui.tools.file.ledger import FileLedger
-from kimi_tui.tools.file.regular import Content, load
-from kimi_tui.tools.file.replacement import MAX_CHANGED_BYTES, require_creatable, require_replaceable
+from kimi_tui.tools.file.regular import Content
+from kimi_tui.tools.file.replacement import require_creatable, require_replaceable
 from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
 from kimi_tui.tools.workspace import Located, Workspace
 from kimi_tui.wire.events import ToolReturn
@@ -39,10 +40,13 @@ class WriteFile(Tool[WriteFileParams]):
     Params = WriteFileParams
     changes_things = True
 
-    def __init__(self, workspace: Workspace, ledger: FileLedger, approval: Approval) -> None:
+    def __init__(
+        self, workspace: Workspace, ledger: FileLedger, approval: Approval, editor: Editor = NO_EDITOR
+    ) -> None:
         self._workspace = workspace
         self._ledger = ledger
         self._approval = approval
+        self._editor = editor
 
     def changed_files(self, params: WriteFileParams) -> tuple[str, ...]:
         """The one file."""
@@ -54,16 +58,18 @@ class WriteFile(Tool[WriteFileParams]):
             require_writable(params.content)
             file = self._workspace.locate(params.path)
             async with self._ledger.order.of(file.real):  # before the first await: calls keep their order
-                change = await asyncio.to_thread(_propose, file, params)
+                content = await content_of(file, self._editor)
+                change = await asyncio.to_thread(_propose, file, content, params)
                 if change.before is not None and change.after == change.before.data:
                     return ok(message=f"{file.shown} holds exactly this already.", brief="unchanged")
-                return await carry_out(change, call, approval=self._approval, ledger=self._ledger)
+                return await carry_out(
+                    change, call, approval=self._approval, ledger=self._ledger, editor=self._editor
+                )
         except FileProblem as problem:
             return failed(str(problem), brief=problem.what)
 
 
-def _propose(file: Located, params: WriteFileParams) -> FileChange:
-    content = load(file, limit=MAX_CHANGED_BYTES)
+def _propose(file: Located, content: Content | None, params: WriteFileParams) -> FileChange:
     if content is None:
         require_creatable(file)
         return _created(file, params.content)

@@ -12,12 +12,14 @@ from kimi_tui.tools.mcp.server_config import ServerEntry
 
 @dataclass(frozen=True, slots=True)
 class McpWish:
-    """What the command line asks for."""
+    """What the command line and a client ask for."""
 
     texts: tuple[str, ...] = ()
     """Configs as JSON, over all others."""
     files: tuple[Path, ...] = ()
     """Configs to read in place of the user's and the project's."""
+    servers: tuple[ServerEntry, ...] = ()
+    """Servers that a client brings along, over all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ def find_servers(
         entries |= _by_name(servers_in(mcp_source(path)))
     for text in wish.texts:
         entries |= _by_name(servers_in(source_of_text(text)))
+    entries |= _by_name(wish.servers)
     return FoundServers(tuple(entries.values()), tuple(problems))
 
 
