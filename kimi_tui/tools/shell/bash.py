@@ -1,36 +1,64 @@
 """Bash: runs a command in the work dir."""
 
-import signal
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Self, TypedDict
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.tools.approval import Approval, CommandSubject
+from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.permission.danger import danger_of
+from kimi_tui.tools.permission.reading import only_reads
+from kimi_tui.tools.shell.background_command import BackgroundCommand, ending_in_words
 from kimi_tui.tools.shell.output import OutputFolder, OutputKeeper
 from kimi_tui.tools.shell.process import Exit, Shell, ShellUnavailable
 from kimi_tui.tools.shell.stream import PlainStream
+from kimi_tui.tools.shell.terminals import Terminals
 from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.display import ShellBlock
 from kimi_tui.wire.events import ToolReturn
 from kimi_tui.wire.requests import Proposal
 
+_TIMEOUT_S = 60
 _MAX_TIMEOUT_S = 300
+_MAX_BACKGROUND_TIMEOUT_S = 86_400
 _SHOWN_LIMIT = 1_000_000
 """Characters of one command that are shown while it runs."""
+
+
+class _How(TypedDict):
+    """What running a command takes, wherever it runs."""
+
+    work_dir: Path
+    timeout_s: float
+    on_output: Callable[[bytes], None]
 
 
 class BashParams(ToolParams):
     """What Bash takes."""
 
     command: str = Field(description="The command line, for bash.")
-    timeout: int = Field(
-        60, ge=1, le=_MAX_TIMEOUT_S, description="Seconds after which the command is stopped, 300 at most."
+    timeout: int | None = Field(
+        None,
+        ge=1,
+        le=_MAX_BACKGROUND_TIMEOUT_S,
+        description=f"Seconds after which the command is stopped: {_TIMEOUT_S} unless given, at most "
+        f"{_MAX_TIMEOUT_S}; in the background {_MAX_BACKGROUND_TIMEOUT_S}, which is also the most.",
+    )
+    run_in_background: bool = Field(
+        False, description="Return at once, and let the command run behind the conversation."
     )
     description: str = Field("", description="What the command is for, in a few words, for the user.")
+
+    @model_validator(mode="after")
+    def _ends_in_time(self) -> Self:
+        if not self.run_in_background and (self.timeout or 0) > _MAX_TIMEOUT_S:
+            raise ValueError(f"more than {_MAX_TIMEOUT_S} seconds need run_in_background")
+        return self
 
 
 class Bash(Tool[BashParams]):
@@ -41,12 +69,24 @@ class Bash(Tool[BashParams]):
     changes_things = True
 
     def __init__(
-        self, workspace: Workspace, approval: Approval, shell: Shell, output_folder: OutputFolder
+        self,
+        workspace: Workspace,
+        approval: Approval,
+        shell: Shell,
+        output_folder: OutputFolder,
+        tasks: BackgroundTasks,
+        terminals: Terminals,
     ) -> None:
         self._workspace = workspace
         self._approval = approval
         self._shell = shell
         self._output_folder = output_folder
+        self._tasks = tasks
+        self._terminals = terminals
+
+    def only_reads(self, params: BashParams) -> bool:
+        """Whether the command line can do nothing but read."""
+        return only_reads(params.command)
 
     def command(self, params: BashParams) -> str:
         """The command line."""
@@ -57,20 +97,23 @@ class Bash(Tool[BashParams]):
         command = params.command.replace("\r\n", "\n")
         if (problem := _problem(command)) is not None:
             return failed(problem, brief="not run")
-        edited = await self._ask(command, params.description, call)
+        edited = await self._ask(command, params, call)
         if edited is None or edited.strip() == command.strip():
             async with call.turn():
-                return await self._run(command, params.timeout, call)
+                return await self._started(command, params, call)
         edited = edited.rstrip("\n")
         if (problem := _problem(edited)) is not None:
             return failed(f"The user changed the command, but it can't be run so. {problem}", brief="not run")
         params.command = edited  # what `command` says that the call runs
         async with call.turn():
-            result = await self._run(edited, params.timeout, call)
+            result = await self._started(edited, params, call)
         note = f"The user changed the command before it ran. What ran is: `{edited}`"
         return replace(result, message=f"{note}\n{result.message}")
 
-    async def _ask(self, command: str, purpose: str, call: RunningCall) -> str | None:
+    async def _ask(self, command: str, params: BashParams, call: RunningCall) -> str | None:
+        purpose = plain_line(params.description) or (
+            "Run in the background" if params.run_in_background else ""
+        )
         danger = danger_of(
             CommandSubject(command),
             work_dir=self._workspace.work_dir,
@@ -78,12 +121,23 @@ class Bash(Tool[BashParams]):
         )
         return await self._approval.request(
             call,
-            action="run command",
-            description=f"{plain_line(purpose)}: `{command}`" if purpose.strip() else f"Run `{command}`",
+            action="run command in the background" if params.run_in_background else "run command",
+            description=f"{purpose}: `{command}`" if purpose else f"Run `{command}`",
             subject=CommandSubject(command),
             display=(ShellBlock(command, danger=danger or ""),),
             proposal=Proposal(command, "command.sh"),
         )
+
+    async def _started(self, command: str, params: BashParams, call: RunningCall) -> ToolReturn:
+        if not params.run_in_background:
+            return await self._run(command, params.timeout or _TIMEOUT_S, call)
+        background = BackgroundCommand(
+            command,
+            shell=self._shell,
+            work_dir=self._workspace.work_dir,
+            timeout_s=params.timeout or _MAX_BACKGROUND_TIMEOUT_S,
+        )
+        return await background.start(self._tasks, purpose=params.description)
 
     async def _run(self, command: str, timeout_s: int, call: RunningCall) -> ToolReturn:
         stream = PlainStream()
@@ -95,12 +149,14 @@ class Bash(Tool[BashParams]):
             show(text)
 
         try:
-            exit_ = await self._shell.run(
-                command,
-                work_dir=self._workspace.work_dir,
-                timeout_s=timeout_s,
-                on_output=lambda data: take(stream.feed(data)),
-            )
+            how: _How = {
+                "work_dir": self._workspace.work_dir,
+                "timeout_s": timeout_s,
+                "on_output": lambda data: take(stream.feed(data)),
+            }
+            exit_ = await self._terminals.run(command, call_id=call.id, **how)
+            if exit_ is None:
+                exit_ = await self._shell.run(command, **how)
         except ShellUnavailable as problem:
             return failed(str(problem), brief=problem.what)
         finally:
@@ -140,7 +196,8 @@ def _result(exit_: Exit, output: OutputKeeper, timeout_s: int) -> ToolReturn:
     if exit_.timed_out:
         return failed(
             f"The command was stopped after {timeout_s} s, with all that it had started. What it printed "
-            f"until then follows. Give it more time (timeout, {_MAX_TIMEOUT_S} s at most), or less to do.",
+            f"until then follows. Give it more time (timeout, {_MAX_TIMEOUT_S} s at most), or less to do, or "
+            "run it in the background.",
             output=text,
             brief=f"stopped after {timeout_s} s",
         )
@@ -152,11 +209,5 @@ def _result(exit_: Exit, output: OutputKeeper, timeout_s: int) -> ToolReturn:
             message=f"Exit code 0.{'' if lines else ' It printed nothing.'}{left}",
             brief=f"{lines:,} line{'' if lines == 1 else 's'}" if lines else "no output",
         )
-    ending = _ending(exit_.status)
+    ending = ending_in_words(exit_.status)
     return failed(f"The command ended with {ending}.{left}", output=text, brief=ending)
-
-
-def _ending(status: int) -> str:
-    number = -status if status < 0 else status - 128
-    name = f" ({signal.Signals(number).name})" if number in set(signal.Signals) else ""
-    return f"signal {number}{name}" if status < 0 else f"exit code {status}{name}"
