@@ -26,7 +26,7 @@ from kimi_tui.tui.panes.welcome import Welcome
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.events import ApprovalResponse, Notification, TurnBegin
+from kimi_tui.wire.events import ApprovalResponse, Notification, ShellCommandBegin, TurnBegin
 from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
 
 WIDE = 100
@@ -167,7 +167,7 @@ class Workbench(Vertical):
 
     def show(self, batch: Sequence[Outgoing]) -> None:
         """Show what arrived; the first words take the welcome's place."""
-        if any(isinstance(message, TurnBegin | Notification) for message in batch):
+        if any(isinstance(message, TurnBegin | Notification | ShellCommandBegin) for message in batch):
             self.query(Welcome).remove()
         self.transcript.show_all(batch)
 

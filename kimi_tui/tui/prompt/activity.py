@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 
+from rich.segment import Segment
 from textual.content import Content
+from textual.geometry import Region
+from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
+from kimi_tui.tui.brush import Brush
 from kimi_tui.tui.figures import duration
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.state import ScreenState
@@ -31,6 +35,8 @@ class ActivityEdge:
         self._state = ScreenState()
         self._timer: Timer | None = None
         self._frame = 0
+        self._shown: list[str] = []
+        self._brush = Brush(widget, lambda: Region(0, 0, widget.outer_size.width, 1))
 
     def follow(self, state: ScreenState) -> None:
         """The session's state has changed."""
@@ -45,19 +51,32 @@ class ActivityEdge:
 
     def _tick(self) -> None:
         self._frame += 1
-        self._draw()
+        if self._parts() != self._shown or not self._turn_spinner():
+            self._draw()
 
     def _draw(self) -> None:
-        self._widget.border_title = Content(" · ".join(filter(None, self._parts())))
+        self._shown = self._parts()
+        text = " · ".join(filter(None, self._shown))
+        self._widget.border_title = Content(f"{self._mark} {text}" if self._state.turn else text)
+
+    @property
+    def _mark(self) -> str:
+        return "●" if self._still or self._state.requests else _SPINNER[self._frame % len(_SPINNER)]
+
+    def _turn_spinner(self) -> bool:
+        """Change the one cell only: the whole frame would be drawn otherwise, ten times a second."""
+        edge = self._widget.render_lines(Region(0, 0, self._widget.size.width, 1))[0]
+        x = next((at for at, character in enumerate(edge.text) if character in _SPINNER), -1)
+        style = next(iter(edge.crop(x, x + 1))).style if x >= 0 else None
+        return x >= 0 and self._brush.paint([(0, x, Strip([Segment(self._mark, style)], 1))])
 
     def _parts(self) -> list[str]:
         state, turn = self._state, self._state.turn
         if turn is None:
             return ["compacting the conversation" if state.compacting else "sending" if state.sent else ""]
-        mark = "●" if self._still or state.requests else _SPINNER[self._frame % len(_SPINNER)]
         seconds = self._clock() - turn.started
         return [
-            f"{mark} {'stopping' if turn.interrupted else turn.activity}",
+            "stopping" if turn.interrupted else turn.activity,
             duration(seconds) if seconds >= _SHOWN_FROM_S else "",
             f"{self._answer_key} answers" if state.requests else "",
             "" if turn.interrupted else f"{self._interrupt_key} interrupts",

@@ -317,7 +317,7 @@ class Prompt(Vertical):
             return
         place = plain_line(self.state.shell_dir or str(self._options.work_dir))
         key = self._names.first("prompt.shell")
-        self.border_subtitle = Content(f"{place} · !! gives the terminal · {key} talks to the agent")
+        self.border_subtitle = Content(f"{key} talks to the agent · !! gives the terminal · {place}")
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show what changed of the turn."""

@@ -62,5 +62,5 @@ def needs_terminal(command: str) -> bool:
         return False
     program, rest = found[1].rpartition("/")[2], found[2].strip()
     if program == "git":
-        return _GIT.match(last) is not None
+        return _GIT.match(last[found.start(1) :]) is not None
     return program in _ALWAYS.split() or (program in _ALONE.split() and not rest)

@@ -18,12 +18,16 @@ class UserShells:
     def __init__(self, clock: Clock | None) -> None:
         self._clock = clock
         self._open: dict[str, ToolCallBlock] = {}
+        self._unseen: set[str] = set()
+        """Those that have the terminal."""
 
     def begin(self, event: ShellCommandBegin, margin: Spans) -> ToolCallBlock:
         """The block of a command that has just begun."""
         arguments = json.dumps({"command": event.command})
         block = ToolCallBlock(event.id, SHELL_SIGN, arguments, self._clock, margin=margin)
         self._open[event.id] = block
+        if event.on_terminal:
+            self._unseen.add(event.id)
         return block
 
     def output(self, command_id: str, text: str) -> Block | None:
@@ -37,11 +41,11 @@ class UserShells:
         """A command has ended: its block."""
         block = self._open.pop(event.id, None)
         if block is not None:
-            block.finish(
-                ToolReturn(
-                    event.status != 0 or event.stopped, event.output, display=(BriefBlock(_ending(event)),)
-                )
-            )
+            quiet = "in the terminal" if event.id in self._unseen else "no output"
+            brief = BriefBlock(_ending(event) or ("" if event.output else quiet))
+            failed = event.status != 0 or event.stopped
+            block.finish(ToolReturn(failed, event.output, display=(brief,)))
+        self._unseen.discard(event.id)
         return block
 
 
@@ -50,4 +54,4 @@ def _ending(event: ShellCommandEnd) -> str:
         return "stopped"
     if event.status:
         return f"signal {-event.status}" if event.status < 0 else f"exit code {event.status}"
-    return "" if event.output else "no output"
+    return ""
