@@ -106,6 +106,8 @@ class Narrator:
                 yield from self._of_step(self._calls, event)
                 if isinstance(event, StepRetry):
                     yield self._begin_anew(event)
+                elif isinstance(event, ToolResult):
+                    self._forget_agents(event.tool_call_id)
             case SubagentEvent():
                 yield from self._of_agent(event)
             case ApprovalResponse():
@@ -203,7 +205,7 @@ class Narrator:
 
     def _of_agent(self, event: SubagentEvent) -> Iterator[Update]:
         """A sub-agent's calls; what it says comes with the result of the call that made it."""
-        path, name = event.parent_tool_call_id or event.agent_id or "", event.subagent_type or "sub-agent"
+        path, name = event.parent_tool_call_id or "", event.subagent_type or "sub-agent"
         inner: object = event
         while isinstance(inner, SubagentEvent):
             path = f"{path}/{inner.agent_id or inner.parent_tool_call_id or ''}"
@@ -212,12 +214,13 @@ class Narrator:
                 inner = unwrap(inner.event)
             except UnknownWireMessage:
                 return
-        if isinstance(inner, TurnEnd):
-            self._agents.pop(path, None)
-        elif isinstance(
-            inner, ToolCall | ToolCallPart | ToolOutput | ToolResult | StepRetry | StepInterrupted
-        ):
+        if isinstance(inner, ToolCall | ToolCallPart | ToolOutput | ToolResult | StepRetry | StepInterrupted):
             yield from self._of_step(self._calls_of(path, plain_line(name)), inner)
+
+    def _forget_agents(self, call_id: str) -> None:
+        """The call that made them has its result."""
+        for path in [path for path in self._agents if path.startswith(f"{call_id}/")]:
+            del self._agents[path]
 
     def _calls_of(self, path: str, name: str) -> Calls:
         if path not in self._agents:
