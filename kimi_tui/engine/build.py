@@ -262,6 +262,7 @@ async def _assemble(
         side_work=side_work,
         commands=(
             hooks_command(hooks, telling),
+            side_work.command,
             mcp.command,
             *users_room.commands,
             init_command(session.work_dir),

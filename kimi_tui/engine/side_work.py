@@ -1,18 +1,21 @@
 """What runs beside the conversation: background tasks and sub-agents, of this run and of earlier ones."""
 
 import asyncio
+import time
 from collections.abc import Callable
-from typing import assert_never
+from typing import Literal, assert_never
 
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
-from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.identity import new_id
 from kimi_tui.config.settings import Subagents as SubagentSettings
+from kimi_tui.engine.slash_book import SlashCommand
 from kimi_tui.engine.subagents.delegation import Office, Subagents
 from kimi_tui.engine.subagents.records import SubagentRecord, SubagentRecords
 from kimi_tui.engine.subagents.workshop import Household, Workshop
 from kimi_tui.history.session import Session
 from kimi_tui.tools.background.tasks import BackgroundTasks, Watch
+from kimi_tui.tools.background.words import status_line
 from kimi_tui.tools.shell.output import OutputFolder
 from kimi_tui.wire.background import TaskText
 from kimi_tui.wire.commands import ReadTask, StopTask
@@ -58,6 +61,22 @@ class SideWork:
             case _:
                 assert_never(command)
 
+    @property
+    def command(self) -> SlashCommand:
+        """`/tasks`, for front ends that have no list of their own."""
+        return SlashCommand("tasks", "List the background tasks: /tasks [stop ID]", self._run_command)
+
+    async def _run_command(self, argument: str) -> None:
+        match argument.split():
+            case []:
+                now = time.time()
+                lines = [status_line(task, now=now) for task in self.tasks.all]
+                self._send(_notice("Background tasks", "\n".join(lines) or "There are none."))
+            case ["stop", task_id]:
+                await self.follow(StopTask(task_id))
+            case _:
+                raise UsageError("/tasks takes `stop ID`, or nothing.", hint="Type /tasks to see the ids.")
+
     async def close(self) -> None:
         """Stop all of it."""
         await self.tasks.close()
@@ -84,18 +103,22 @@ class SideWork:
 
 def _notice_of(cut_off: list[SubagentRecord]) -> Notification:
     count = len(cut_off)
+    lines = (f"{it.id} ({it.kind}): {it.description}" for it in cut_off)
+    return _notice(
+        f"{count} sub-agent{'' if count == 1 else 's'} had not finished when kimi-tui ended",
+        "\n".join((*lines, "Each can go on where it stopped: ask the agent to resume it.")),
+        severity="warning",
+    )
+
+
+def _notice(title: str, body: str, *, severity: Literal["info", "warning"] = "info") -> Notification:
     return Notification(
         id=new_id(),
         category="task",
-        type="subagents_cut_off",
+        type="notice",
         source_kind="engine",
         source_id="",
-        title=f"{count} sub-agent{'' if count == 1 else 's'} had not finished when kimi-tui ended",
-        body="\n".join(
-            (
-                *(f"{it.id} ({it.kind}): {it.description}" for it in cut_off),
-                "Each can go on where it stopped: ask the agent to resume it.",
-            )
-        ),
-        severity="warning",
+        title=title,
+        body=body,
+        severity=severity,
     )

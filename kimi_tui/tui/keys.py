@@ -48,7 +48,9 @@ SCREEN_KEYS = (
     Key("approvals.expand", "ctrl+o", "expand_approval", "show the approval full screen, or small again"),
     Key("panes.todo", "ctrl+t", "toggle_pane('todo')", "todo list"),
     Key("panes.tools", "ctrl+l", "toggle_pane('tools')", "tool calls"),
-    Key("panes.timeline", "f3,alt+t", "toggle_pane('timeline')", "timeline: go back, undo; also escape twice"),
+    Key(
+        "panes.timeline", "f3,alt+t", "toggle_pane('timeline')", "timeline: go back, undo; also escape twice"
+    ),
     Key("transcript.page_up", "pageup", "page(-1)", "scroll the conversation up"),
     Key("transcript.page_down", "pagedown", "page(1)", "scroll the conversation down"),
     Key("transcript.top", "ctrl+home", "scroll_top", "start of the conversation"),
@@ -190,6 +192,16 @@ MCP_KEYS = (
     Key("mcp.close", "escape,q,ctrl+c", "close", "close", priority=True),
 )
 
+TASKS_KEYS = (
+    Key("tasks.up", "up,k", "move(-1)", "task above"),
+    Key("tasks.down", "down,j", "move(1)", "task below"),
+    Key("tasks.page_up", "pageup,b", "scroll(-8)", "scroll the output up"),
+    Key("tasks.page_down", "pagedown,space", "scroll(8)", "scroll the output down"),
+    Key("tasks.open", "enter", "open", "read the output on the whole screen"),
+    Key("tasks.stop", "x,delete", "stop", "stop the task"),
+    Key("tasks.close", "escape,q,ctrl+c", "close", "close", priority=True),
+)
+
 EDITING_KEYS = (
     Key("edit.left", "left", "cursor_left", "left"),
     Key("edit.right", "right", "cursor_right", "right"),
@@ -267,6 +279,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("Pager", PAGER_KEYS),
     ("Dialogs", PICKER_KEYS + HELP_KEYS),
     ("MCP servers", MCP_KEYS),
+    ("Background tasks", TASKS_KEYS),
     ("Editing", EDITING_KEYS),
 )
 
@@ -286,6 +299,7 @@ _ACTIVE_TOGETHER = (
     PICKER_KEYS,
     HELP_KEYS,
     MCP_KEYS,
+    TASKS_KEYS,
 )
 
 

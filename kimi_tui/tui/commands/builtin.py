@@ -110,6 +110,17 @@ def _current_model(state: ScreenState) -> str:
     return state.session.model if state.session is not None else ""
 
 
+async def _tasks(host: Host, argument: str) -> None:
+    if argument:
+        host.command(RunSlash(f"tasks {argument}"))
+    else:
+        host.show_tasks()
+
+
+def _task_acts(state: ScreenState) -> tuple[str, ...]:
+    return tuple(f"stop {task.id}" for task in state.tasks if task.status == "running")
+
+
 def _mcp_acts(state: ScreenState) -> tuple[str, ...]:
     servers = state.mcp.servers if state.mcp is not None else ()
     remote = [f"auth {server.name}" for server in servers if server.transport in ("http", "sse")]
@@ -162,6 +173,13 @@ COMMANDS = (
         run=_mcp,
         argument="[reconnect|auth SERVER]",
         choices=_mcp_acts,
+    ),
+    SlashCommand(
+        name="tasks",
+        summary="Background tasks: their output, stopping them",
+        run=_tasks,
+        argument="[stop ID]",
+        choices=_task_acts,
     ),
     SlashCommand(name="exit", summary="Leave", run=_exit, aliases=("quit", "q"), binding_id="app.quit"),
 )

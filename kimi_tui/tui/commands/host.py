@@ -12,6 +12,7 @@ from kimi_tui.tui.commands.registry import PaneName, Registry, Severity
 from kimi_tui.tui.dialogs.help import Help
 from kimi_tui.tui.dialogs.mcp import McpDialog
 from kimi_tui.tui.dialogs.picker import Picker
+from kimi_tui.tui.dialogs.tasks import TasksDialog
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.channel import Wire
@@ -86,6 +87,18 @@ class ScreenHost:
         """Open the list of MCP servers."""
         self._screen.app.push_screen(
             McpDialog(owner=self._screen, state=self._state, command=self.command, names=self._names)
+        )
+
+    def show_tasks(self) -> None:
+        """Open the list of background tasks."""
+        self._screen.app.push_screen(
+            TasksDialog(
+                owner=self._screen,
+                state=self._state,
+                command=self.command,
+                copy=self.copy,
+                names=self._names,
+            )
         )
 
     def toggle_pane(self, name: PaneName) -> None:

@@ -46,6 +46,10 @@ class Host(Protocol):
         """Open the list of MCP servers."""
         ...
 
+    def show_tasks(self) -> None:
+        """Open the list of background tasks."""
+        ...
+
     def toggle_pane(self, name: PaneName) -> None:
         """Show or hide a pane."""
         ...

@@ -81,6 +81,8 @@ def _background(state: ScreenState) -> list[Segment]:
     if state.scan is not None:
         total = f"/{state.scan.total}" if state.scan.total else ""
         segments.append(Segment(f"scanning files {state.scan.done}{total}", "$secondary", 55))
+    if running := sum(task.status == "running" for task in state.tasks):
+        segments.append(Segment(f"{running} in background", "$secondary", 70, "screen.command('tasks')"))
     if state.mcp_loading:
         segments.append(Segment("connecting MCP", "$secondary", 54))
     elif (mcp := state.mcp) is not None and mcp.total:
