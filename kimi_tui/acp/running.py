@@ -7,6 +7,7 @@ from acp.connection import Connection
 
 from kimi_tui.acp.agent import Agent
 from kimi_tui.acp.client import Client
+from kimi_tui.acp.lifecycle import Lifecycle
 from kimi_tui.acp.lines import LineReader, Lines
 from kimi_tui.acp.login import Login
 from kimi_tui.acp.sessions import Serve, Sessions
@@ -36,7 +37,8 @@ async def run_acp_server(
     async with asyncio.TaskGroup() as tasks:
         client = Client()
         sessions = Sessions(client=client, serve=serve, tasks=tasks)
-        agent = Agent(client=client, sessions=sessions, store=store, login=login, version=version)
+        lifecycle = Lifecycle(sessions=sessions, store=store)
+        agent = Agent(client=client, sessions=sessions, lifecycle=lifecycle, login=login, version=version)
         connection = Connection(agent.handle, Lines(stdin, out, cancel=agent.cancel_request), listening=False)
         client.connect(connection)
         ends = [

@@ -86,6 +86,12 @@ class Sessions:
             )
         return session
 
+    def cancel(self, session_id: str) -> None:
+        """Cancel the turn of the session of that id, if it is open and one runs."""
+        session = self._open.get(session_id)
+        if session is not None:
+            session.cancel()
+
     async def close(self, session_id: str) -> None:
         """End the session of that id, if it is open."""
         session = self._open.pop(session_id, None)

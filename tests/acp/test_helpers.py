@@ -50,13 +50,3 @@ def test_servers_of_a_client_get_names_that_tools_can_have() -> None:
     )
     with pytest.raises(RequestError, match="name"):
         servers_of([McpServerStdio(name=" ", command="x", args=[], env=[])])
-
-
-async def test_a_server_of_the_client_that_cannot_start_costs_itself_only(home: Home) -> None:
-    home.script("text: fine")
-    broken = McpServerStdio(name="broken", command="/no/such/program", args=[], env=[])
-    async with at_desk(home) as desk:
-        session = await desk.editor.new(home.work_dir, mcp_servers=[broken])
-        await desk.editor.prompt(session, "hi")
-        await desk.editor.until(lambda: "broken" in desk.editor.said(session))
-        assert "fine" in desk.editor.said(session)

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 from acp.client import ClientSideConnection
+from acp.schema import McpServerStdio
 
 from kimi_tui.base.interruption import Interruption
 from tests.acp.editor import PATIENCE_S, Desk, Editor, Wiretap
@@ -74,7 +75,9 @@ async def test_a_conversation_with_everything_in_it(program: Program) -> None:
         editor = desk.editor
         told = await editor.initialize()
         assert told.auth_methods == []
-        first, second = await editor.new(program.work_dir), await editor.new(other)
+        broken = McpServerStdio(name="broken", command="/no/such/program", args=[], env=[])
+        first = await editor.new(program.work_dir)
+        second = await editor.new(other, mcp_servers=[broken])
 
         turns = {name: editor.begin(name, "run it") for name in (first, second)}
         for _ in turns:
@@ -89,6 +92,8 @@ async def test_a_conversation_with_everything_in_it(program: Program) -> None:
         await editor.connection.cancel(first)
         assert (await turns[first]).stop_reason == "cancelled"
         await until_gone(int((program.work_dir / "pid").read_text()))
+
+        await editor.until(lambda: "broken" in editor.said(second))
 
         assert (await editor.prompt(first, big)).stop_reason == "end_turn"
         assert editor.said(first) == f"I run{big}"
