@@ -8,8 +8,9 @@ from mimetypes import guess_extension
 from typing import assert_never
 
 from kimi_tui.base.content import ContentPart, ImageURLPart, MediaURL, TextPart, merged
+from kimi_tui.base.picture import BadPicture, picture_of
 from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.tools.file.picture import BadPicture, picture_of
+from kimi_tui.tools.file.png import without_broken_extras
 from kimi_tui.tools.file.size import readable_size
 from kimi_tui.tools.mcp.answer import Medium, Piece, Words
 from kimi_tui.tools.shell.output import OutputFolder, OutputKeeper
@@ -60,7 +61,7 @@ def _picture(medium: Medium) -> ImageURLPart | None:
     if not medium.media_type.startswith("image/"):
         return None
     try:
-        picture = picture_of(medium.data)
+        picture = picture_of(without_broken_extras(medium.data))
     except BadPicture:
         return None
     if picture is None:

@@ -16,9 +16,9 @@ while read -r act group; do
     [ "$act" = hold ] && groups="$groups $group"
 done
 [ -n "$groups" ] || exit 0
-for each in $groups; do kill -TERM -- "-$each"; done 2>/dev/null
+for each in $groups; do kill -TERM "-$each"; done 2>/dev/null
 sleep 2
-for each in $groups; do kill -KILL -- "-$each"; done 2>/dev/null
+for each in $groups; do kill -KILL "-$each"; done 2>/dev/null
 """
 """Reads which process groups to hold until its input ends, which it does when the program is gone."""
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+from kimi_tui.base.completion import carry_out
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.tools.mcp.answer import McpAnswer
 from kimi_tui.tools.mcp.in_flight import InFlight
@@ -97,15 +98,16 @@ class McpServer:
         failures = 0
         try:
             while True:
-                began = time.monotonic()
+                began, was_up = time.monotonic(), False
                 try:
                     await self._connect()
+                    was_up = True
                     await self._stay()
                     self._lost = self._lost or McpProblem("It is connected anew.")
                     raise self._lost
                 except McpProblem as problem:
                     held = time.monotonic() - began > max(self._surroundings.pauses_s, default=0)
-                    failures = 0 if held and self.state == "connected" else failures
+                    failures = 0 if held and was_up else failures
                     await self._disconnect()
                     await self._pause(problem, failures)
                     failures = 0 if self._is_wanted_anew else failures + 1
@@ -151,7 +153,10 @@ class McpServer:
         """The server is heard no more."""
         if self._lost is None:
             self._lost = problem
+            self._ready.clear()
             self._stir.set()
+            if self.state == "connected":
+                self._tell("connecting")
 
     def offer_changed(self) -> None:
         """The server offers something else than before."""
@@ -233,7 +238,8 @@ class McpServer:
     async def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            await connection.close()
+            # In a task of its own: fastmcp swallows a cancellation that reaches it here.
+            await carry_out(connection.close())
 
     async def _pause(self, problem: McpProblem, failures: int) -> None:
         """Tell of `problem` and wait: for a while, or until the server is asked for."""
@@ -274,7 +280,7 @@ class McpServer:
 
     async def _connected(self) -> "Connection":
         """The connection, once an attempt under way has ended. Raises McpProblem without one."""
-        if self._connection is None:
+        if self._connection is None or self._lost is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.config.patience.connect_s):
                     await self._ready.wait()
