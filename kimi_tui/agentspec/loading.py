@@ -4,12 +4,14 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from kimi_tui.agentspec.document import Text, nearest, read_document
+from kimi_tui.agentspec.folder import readable
 from kimi_tui.agentspec.form import AgentForm, read_form
 from kimi_tui.agentspec.spec import ResolvedAgentSpec, SubagentSpec, ToolRef
 from kimi_tui.agentspec.tool_names import named_tools, parse_tool
 from kimi_tui.base.assets import asset_path
 
 AGENT_FILE = "agent.yaml"
+_AGENT_DIR = "${KIMI_AGENT_DIR}"
 
 
 def load_agent_spec(path: Path, *, known_tools: Collection[str]) -> ResolvedAgentSpec:
@@ -57,8 +59,13 @@ def _resolved(
         ),
         subagents=_subagents(form, base),
         names_subagents=bool(form.subagents),
-        vars={**(base.vars if base else {}), **form.vars},
+        vars={**(base.vars if base else {}), **_with_folder(form.vars, file.parent)},
     )
+
+
+def _with_folder(variables: Mapping[str, str], folder: Path) -> Mapping[str, str]:
+    """`variables` with the folder of the file that they stand in, for what lies beside it."""
+    return {name: value.replace(_AGENT_DIR, readable(folder)) for name, value in variables.items()}
 
 
 def _base_file(extend: Text) -> Path:

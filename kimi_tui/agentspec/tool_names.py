@@ -40,9 +40,14 @@ def parse_tool(entry: Text, known: Collection[str]) -> ToolRef:
     return ToolRef(reference, rename if rename != reference else None)
 
 
-def names_in_kimi_cli(*names: str) -> tuple[str, ...]:
-    """What kimi-cli calls our tools of these names, where it calls them otherwise."""
-    return tuple(theirs for theirs, ours in _KIMI_CLI_NAMES.items() if ours in names)
+def other_names(name: str) -> tuple[str, ...]:
+    """What the tool called `name`, here or in kimi-cli, is called in the other."""
+    ours = _KIMI_CLI_NAMES.get(name, name)
+    return tuple(it for it in (ours, *_names_in_kimi_cli(ours)) if it != name)
+
+
+def _names_in_kimi_cli(name: str) -> tuple[str, ...]:
+    return tuple(theirs for theirs, ours in _KIMI_CLI_NAMES.items() if ours == name)
 
 
 def named_tools(entry: Text, tools: Collection[ToolRef], known: Collection[str]) -> frozenset[ToolRef]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from kimi_tui.agentspec.tool_names import names_in_kimi_cli
+from kimi_tui.agentspec.tool_names import other_names
 from kimi_tui.base.content import text_of
 from kimi_tui.base.message import ToolCall
 from kimi_tui.hooks.events import PostToolUse, PostToolUseFailure, PreToolUse
@@ -30,12 +30,12 @@ class HookedCall:
     async def before(self, tool: Tool[Any], params: BaseModel) -> ToolReturn | None:
         """The result that stands in place of the tool's; None when it may run."""
         name = self._call.function.name
-        own = (tool.name,) if hasattr(tool, "name") else ()
+        own = getattr(tool, "name", name)
         told: dict[str, Any] = {
             "tool_name": name,
             "tool_input": params.model_dump(mode="json", by_alias=True, exclude_unset=True),
             "tool_call_id": self._call.id,
-            "known_as": tuple(dict.fromkeys((*own, *names_in_kimi_cli(*own)))),
+            "known_as": (own, *other_names(own)),
         }
         outcome = await self._hooks.fire(PreToolUse(**told))
         if outcome.blocked:

@@ -49,9 +49,12 @@ def test_the_list_holds_each_name_once_with_where_it_comes_from(
     write("share/agents/okabe/agent.yaml", "")
     found = list_agents(work_dir=work_dir, share_dir=share_dir)
     assert {agent.name: agent.origin for agent in found} == {
+        "ctfer": "bundled",
         "default": "bundled",
         "kimi": "bundled",
         "okabe": "user",
+        "security": "bundled",
+        "security_beta": "bundled",
         "zebra": "project",
     }
     assert [agent.name for agent in found] == sorted(agent.name for agent in found)

@@ -6,14 +6,10 @@ import pytest
 from kimi_tui.agentspec.loading import load_agent_spec
 from kimi_tui.agentspec.spec import ResolvedAgentSpec, SubagentSpec, ToolRef
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.engine.toolbox import BUILTIN_TOOLS
 
 WriteFile = Callable[[str, str], Path]
-TOOLS = frozenset(
-    {
-        "ReadFile", "ReadMediaFile", "WriteFile", "EditFile", "Bash", "Grep", "Glob", "LS",
-        "SearchWeb", "FetchURL", "Think", "SetTodoList", "SendDMail",
-    }
-)  # fmt: skip
+TOOLS = frozenset(BUILTIN_TOOLS)
 
 
 def loaded(path: Path) -> ResolvedAgentSpec:
@@ -80,8 +76,16 @@ class TestTheFlatForm:
             mcp=mcp,
             mcp_exclude=("delete_everything",),
             subagents={"coder": SubagentSpec(coder, "Writes code.")},
+            names_subagents=True,
             vars={"STRICT": "true", "LEVEL": "3", "EMPTY": ""},
         )
+
+    def test_a_variable_may_name_the_folder_that_its_file_lies_in(self, write: WriteFile) -> None:
+        base = write(
+            "base/agent.yaml", "system_prompt: system.md\ntools: []\nvars: {NOTES: '${KIMI_AGENT_DIR}/n'}"
+        )
+        heir = write("heir/agent.yaml", "extend: ../base/agent.yaml\nvars: {MORE: 'see ${KIMI_AGENT_DIR}'}")
+        assert loaded(heir).vars == {"NOTES": f"{base.parent}/n", "MORE": f"see {heir.parent}"}
 
     def test_a_folder_stands_for_its_agent_file_and_names_a_nameless_agent(self, write: WriteFile) -> None:
         path = write("quiet/agent.yaml", "system_prompt: system.md\ntools: []")

@@ -6,8 +6,9 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.tools.approval import Approval
@@ -35,6 +36,11 @@ _GLOBS = re.compile(r"(?:\{[^}]*\}|[^\s,])+")
 _WILDCARD = re.compile(r"[*?\[{]")
 
 
+def _own_mode(value: object) -> object:
+    """kimi-cli calls one of the modes otherwise, and so do models that were trained with it."""
+    return "count" if value == "count_matches" else value
+
+
 class GrepParams(ToolParams):
     """What to search for."""
 
@@ -44,7 +50,7 @@ class GrepParams(ToolParams):
         None, description="Only files that match, such as `*.py` or `src/**/*.{ts,tsx}`."
     )
     file_type: str | None = Field(None, alias="type", description="Only files of this type, such as `py`.")
-    output_mode: OutputMode = Field(
+    output_mode: Annotated[OutputMode, BeforeValidator(_own_mode)] = Field(
         "files_with_matches", description="The names of files, the lines, or how many matches each file has."
     )
     before: int = Field(0, alias="-B", ge=0, description="Lines to show before each match (content).")
