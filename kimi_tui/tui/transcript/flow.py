@@ -88,7 +88,8 @@ class Flow:
 
     def append(self, block: Block) -> None:
         """Add a block to the last chapter."""
-        if not self.chapters or len(self.chapters[-1].blocks) >= BLOCKS_IN_CHAPTER:
+        last = self.chapters[-1] if self.chapters else None
+        if last is None or last.stored or len(last.blocks) >= BLOCKS_IN_CHAPTER:
             self.begin_chapter(is_turn=False)
         chapter = self.chapters[-1]
         chapter.blocks.append(block)

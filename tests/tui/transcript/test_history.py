@@ -1,7 +1,7 @@
 """History opens at the cost of what is seen of it."""
 
 from kimi_tui.base.content import TextPart
-from kimi_tui.wire.events import CheckpointCreated, ReplayBegin, ReplayEnd, Reverted, TurnBegin
+from kimi_tui.wire.events import CheckpointCreated, Notification, ReplayBegin, ReplayEnd, Reverted, TurnBegin
 from tests.tui.transcript.conftest import OpenStage
 from tests.tui.transcript.history import replay, turn
 
@@ -30,6 +30,14 @@ async def test_what_is_live_comes_after_the_history_of_the_same_batch(stage: Ope
     async with stage(40, 12) as s:
         rows = await s.feed(*replay(3), TurnBegin("now"), TextPart("live"))
         assert [row.strip() for row in rows[-4:]] == ["▌ you", "▌ now", "", "live"]
+
+
+async def test_a_notice_at_the_start_stands_below_the_history(stage: OpenStage) -> None:
+    async with stage(40, 12) as s:
+        notice = Notification("n", "task", "lost", "", "", title="A task was lost", body="")
+        rows = await s.feed(*replay(3), notice)
+        assert "A task was lost" in rows[-1]
+        assert rows[-3].strip() == "answer 2 paragraph 2"
 
 
 async def test_going_to_the_start_and_back_lays_out_only_the_screens_seen(stage: OpenStage) -> None:
