@@ -49,8 +49,6 @@ def _dispatch(arguments: Sequence[str]) -> int:
         return run_subcommand(arguments)
     from kimi_tui.cli.parsing import parse
 
-    if arguments and arguments[0] == "acp":
-        arguments = ["--mode", "acp", *arguments[1:]]
     line = parse(arguments)
     if line is None:
         return 0

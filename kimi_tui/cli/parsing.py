@@ -16,6 +16,8 @@ from kimi_tui.base.terminal import plain_line
 from kimi_tui.cli.command_line import SETTINGS_PANEL, CommandLine, default_of, is_positional
 
 PROGRAM = "kimi-tui"
+_ACP = "acp"
+"""As the first word it is short for `--mode acp`: editors' settings read so."""
 _DESCRIPTION = "A full-screen terminal coding agent with safe time travel."
 _USAGE = "%(prog)s [OPTIONS] [PROMPT]\n       %(prog)s acp|sessions|checkpoints|agents|mcp|config|info ..."
 _EPILOG = (
@@ -41,6 +43,8 @@ def parse(arguments: Sequence[str]) -> CommandLine | None:
             panels[panel] = parser.add_argument_group(panel)
         _add(panels[panel], item)
     panels[SETTINGS_PANEL].add_argument("-h", "--help", action="store_true", help="Show this and end.")
+    if arguments and arguments[0] == _ACP:
+        arguments = ["--mode", _ACP, *arguments[1:]]
     options, prompt = _split(arguments)
     values = vars(parser.parse_intermixed_args(options))
     if values.pop("help"):
