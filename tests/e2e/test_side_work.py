@@ -1,0 +1,152 @@
+"""Sub-agents and background commands when the program ends: by SIGKILL, and by SIGTERM."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kimi_tui.history.context import Context
+from tests.e2e.program import Program, script, tool_call
+
+PATIENCE_S = 40
+COUNT = 10
+FAILS, HANGS, RUNS_OUT_OF_TIME = 3, 5, 8
+
+
+def until(condition: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.02)
+
+
+def hire(program: Program) -> str:
+    folder = program.home / "agents"
+    folder.mkdir()
+    (folder / "prompt.md").write_text("You are an agent.")
+    (folder / "worker.yaml").write_text("extend: ./main.yaml\n")
+    (folder / "main.yaml").write_text(
+        "system_prompt: prompt.md\ntools: [Task, Bash, ReadFile]\n"
+        "subagents: {worker: {path: worker.yaml, description: Works.}}\n"
+    )
+    return str(folder / "main.yaml")
+
+
+def errand(number: int, *lines: str) -> str:
+    return script(f"for: errand {number}.", *lines)
+
+
+def bash(command: str, **arguments: Any) -> str:
+    return tool_call("c", "Bash", command=command, **arguments)
+
+
+def task(number: int, **arguments: Any) -> str:
+    return tool_call(
+        f"t{number}",
+        "Task",
+        description=f"errand {number}",
+        prompt=f"errand {number}.",
+        subagent_type="worker",
+        **arguments,
+    )
+
+
+def states(program: Program) -> dict[str, Any]:
+    """The sub-agents by what they were to do."""
+    found = {}
+    for path in program.share_dir.glob("sessions/*/*/subagents/*/state.json"):
+        state = json.loads(path.read_text())
+        found[state["description"]] = state
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return not Path("/proc").is_dir() or "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+
+
+def test_after_a_kill_ten_sub_agents_are_all_accounted_for(program: Program) -> None:
+    agent = hire(program)
+    others = [n for n in range(COUNT) if n not in (FAILS, HANGS, RUNS_OUT_OF_TIME)]
+    program.script(
+        *(errand(n, bash(f"echo {n} > {n}.txt")) for n in others),
+        *(errand(n, f"text: report {n}") for n in others),
+        errand(FAILS, "error: 400 no credit"),
+        errand(HANGS, "text: half of it", bash("touch hanging; sleep 300")),
+        errand(RUNS_OUT_OF_TIME, bash("sleep 300")),
+        script("for: begin", bash("echo $$ > pid; exec sleep 300", run_in_background=True)),
+        script(
+            "for: begin",
+            *(task(n, **({"timeout": 1} if n == RUNS_OUT_OF_TIME else {})) for n in range(COUNT)),
+        ),
+        script("for: what became", "text: I see"),
+    )
+    first = program.start("-p", "begin", "--yolo", "--agent-file", agent, stdout=subprocess.DEVNULL)
+    try:
+        until(lambda: sum(it["status"] != "running" for it in states(program).values()) == COUNT - 1)
+        until((program.work_dir / "hanging").exists)
+        server = int((program.work_dir / "pid").read_text())
+    finally:
+        first.kill()
+        first.communicate()
+    assert is_alive(server)
+
+    later = program.run(
+        "-p", "what became of them?", "--continue", "--agent-file", agent, "--output-format", "stream-json"
+    )
+    assert later.exit_code == 0
+    assert not is_alive(server)
+    for number in others:
+        assert states(program)[f"errand {number}"]["status"] == "finished"
+        assert (program.work_dir / f"{number}.txt").exists()
+    hanging = states(program)[f"errand {HANGS}"]
+    assert hanging["status"] == "interrupted"
+    assert states(program)[f"errand {FAILS}"]["status"] == "failed"
+    assert "stopped after 1 s" in states(program)[f"errand {RUNS_OUT_OF_TIME}"]["problem"]
+
+    context = Context(program.context_files[0])
+    asyncio.run(context.restore())
+    results = {it.tool_call_id: it.text for it in context.history if it.role == "tool"}
+    words = {
+        **{f"t{n}": f"report {n}" for n in others},
+        f"t{FAILS}": "no credit",
+        f"t{HANGS}": f'Task(resume="{hanging["id"]}")',
+        f"t{RUNS_OUT_OF_TIME}": "stopped after 1 s",
+    }
+    for call_id, said in words.items():
+        assert said in results[call_id]
+    assert any("bash-1" in it.text and "was lost" in it.text for it in context.history if it.role == "user")
+
+
+def test_a_signal_leaves_nothing_running(program: Program) -> None:
+    agent = hire(program)
+    program.script(
+        script(
+            "for: begin", bash("echo $$ > server; sleep 300 & echo $! > child; wait", run_in_background=True)
+        ),
+        script("for: begin", task(1)),
+        errand(1, bash("echo $$ > errand; exec sleep 300")),
+    )
+    running = program.start("-p", "begin", "--yolo", "--agent-file", agent)
+    files = [program.work_dir / name for name in ("server", "child", "errand")]
+    try:
+        until(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
+        pids = [int(file.read_text()) for file in files]
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=PATIENCE_S)
+    finally:
+        running.kill()
+        running.communicate()
+    assert running.returncode == 128 + signal.SIGTERM
+    until(lambda: not any(map(is_alive, pids)))
+    assert states(program)["errand 1"]["status"] == "interrupted"
+    (record,) = program.share_dir.glob("sessions/*/*/tasks/bash-1.json")
+    assert json.loads(record.read_text())["task"]["outcome"] == "stopped when kimi-tui ended"
