@@ -23,7 +23,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _PATHS = 20
 """How many changed files are named."""
-_REPORT_EVERY_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,9 @@ class FileLooks:
         *,
         earlier: Sequence[str],
         send: Callable[[Event], None],
+        report_every_s: float = 0.1,
     ) -> None:
+        self._report_every_s = report_every_s
         self._make_history = make_history
         self._earlier = earlier
         self._send = send
@@ -83,7 +84,7 @@ class FileLooks:
                     patience.stop()
 
             running = asyncio.ensure_future(
-                asyncio.to_thread(_seen, history, owner(), paths, _Seldom(report), hold)
+                asyncio.to_thread(_seen, history, owner(), paths, _Seldom(report, self._report_every_s), hold)
             )
             try:
                 with _telling_errors():
@@ -154,13 +155,14 @@ class FileLooks:
 class _Seldom:
     """Passes on how far a look is, now and then."""
 
-    def __init__(self, report: Callable[[int, int | None], None]) -> None:
+    def __init__(self, report: Callable[[int, int | None], None], every_s: float) -> None:
         self._report = report
-        self._next = time.monotonic() + _REPORT_EVERY_S
+        self._every_s = every_s
+        self._next = time.monotonic() + every_s
 
     def __call__(self, done: int, total: int | None) -> None:
         if (now := time.monotonic()) >= self._next:
-            self._next = now + _REPORT_EVERY_S
+            self._next = now + self._every_s
             self._report(done, total)
 
 

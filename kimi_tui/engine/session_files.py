@@ -145,6 +145,10 @@ class SessionFiles:
             return FilesAtCheckpoint(self._problem)
         return FilesAtCheckpoint(self._state, self._taken())
 
+    def since_checkpoint(self) -> FileChanges | None:
+        """What became of the files since the newest checkpoint, as far as it is known."""
+        return self._since if self._state and not self._due else None
+
     def at_present(self) -> str:
         """The files' state as far as it is known, or why it isn't."""
         return self._state or self._problem

@@ -63,12 +63,14 @@ class TimeMachine:
         self._work_dir = session.work_dir
         earlier = [known.files for known in context.checkpoints]
         looks = FileLooks(
-            make_history or (lambda: _history(share_dir, session, workspace, self._caps)),
+            make_history or (lambda: _history(share_dir, session, self._caps)),
             earlier=[files for files in earlier if files is not None and is_manifest(files)],
             send=send,
         )
         self.files = SessionFiles(looks, workspace=workspace, enabled=settings.files, note=context.note_files)
-        self._teller = TimelineTeller(session=session, context=context, send=send)
+        self._teller = TimelineTeller(
+            session=session, context=context, files=self.files.since_checkpoint, send=send
+        )
         self._listener: Listener | None = None
         self.travels = Travels(
             session=session,
@@ -106,7 +108,7 @@ class TimeMachine:
             group.create_task(self.files.watch())
 
     async def close(self) -> None:
-        """Keep what is known of the files; then collect what is too old or too much."""
+        """Keep what is known of the files for the next session."""
         await self.files.close()
 
     async def _retell(self) -> None:
@@ -138,8 +140,10 @@ def caps_of(settings: Checkpoints) -> Caps:
     )
 
 
-def _history(share_dir: Path, session: Session, workspace: Workspace, caps: Caps) -> "FileHistory":
+def _history(share_dir: Path, session: Session, caps: Caps) -> "FileHistory":
     from kimi_tui.history.snapshots.file_history import FileHistory
     from kimi_tui.history.snapshots.store import ProjectStore
 
-    return FileHistory(ProjectStore(share_dir, session.work_dir, session.id), caps=caps)
+    store = ProjectStore(share_dir, session.work_dir, session.id)
+    store.collect_when_due(caps)
+    return FileHistory(store, caps=caps)

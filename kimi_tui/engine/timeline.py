@@ -9,13 +9,22 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.engine.replay import replayed
 from kimi_tui.history.branch import Branch
 from kimi_tui.history.context import Context
+from kimi_tui.history.deed import deed_of
+from kimi_tui.history.records import Deed
 from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.history.state import Jump
 from kimi_tui.history.tree import NOT_YET, Place, Tree
 from kimi_tui.wire.codec import envelope
 from kimi_tui.wire.events import Event
-from kimi_tui.wire.timeline import BranchContent, Timeline, TimelineBranch, TimelineNode, TimelineUpdate
+from kimi_tui.wire.timeline import (
+    BranchContent,
+    FileChanges,
+    Timeline,
+    TimelineBranch,
+    TimelineNode,
+    TimelineUpdate,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +32,16 @@ logger = logging.getLogger(__name__)
 class TimelineTeller:
     """Sends the timeline of one session. `run` keeps those up to date who asked for it."""
 
-    def __init__(self, *, session: Session, context: Context, send: Callable[[Event], None]) -> None:
+    def __init__(
+        self,
+        *,
+        session: Session,
+        context: Context,
+        files: Callable[[], FileChanges | None],
+        send: Callable[[Event], None],
+    ) -> None:
+        self._files = files
+        """What became of the files since the newest checkpoint."""
         self._session = session
         self._context = context
         self._send = send
@@ -49,11 +67,10 @@ class TimelineTeller:
         self._asked = True
         self._changed.clear()
         tree = self._tree = await self._context.tree()
-        names = self._session.state.names
         state = self._session.state
         self._send(
             Timeline(
-                nodes=tuple(node(place, names) for place in tree.places.values()),
+                nodes=tuple(map(self._node, tree.places.values())),
                 branches=tuple(_branch(branch) for branch in tree.own_branches()),
                 current=tree.live[-1].uid if tree.live else None,
                 undo=_way(state.undos, tree),
@@ -68,13 +85,12 @@ class TimelineTeller:
         if branch is None:
             raise KimiTuiError(f"There is no branch {number}.", hint="/branches lists those that there are.")
         line = await self._context.read_branch(number)
-        own = {known.uid for known in tree.live}
-        first, since = 0, None
-        for messages, checkpoint in line.marked:
-            if checkpoint.uid not in own:
-                break
-            first, since = messages, checkpoint.uid
-        marked = [(count - first, known) for count, known in line.marked if count >= first]
+        live = {known.uid for known in tree.live}
+        shared = [known.uid for known in line.checkpoints if known.uid in live]
+        since = shared[-1] if shared else None
+        own = line.marked[len(shared) :]
+        first = own[0][0] if own else len(line.history)
+        marked = [(count - first, known) for count, known in own]
         events = replayed(line.history[first:], {}, marked)
         summary = ""
         if branch.reason == "compaction":
@@ -99,15 +115,23 @@ class TimelineTeller:
         elif self._changed:
             since, live = min(self._changed), self._context.checkpoints
             self._changed.clear()
-            nodes = (node(place, self._session.state.names) for place in self._tree.newest(live, since))
-            self._send(TimelineUpdate(tuple(nodes), live[-1].uid if live else None))
+            nodes = tuple(map(self._node, self._tree.newest(live, since)))
+            self._send(TimelineUpdate(nodes, live[-1].uid if live else None))
+
+    def _node(self, place: Place) -> TimelineNode:
+        names = self._session.state.names
+        if place.next is None and place.branch is None:
+            return node(place, names, done=deed_of(self._context.since_checkpoint), files=self._files())
+        return node(place, names)
 
 
-def node(place: Place, names: Mapping[str, str]) -> TimelineNode:
-    """A checkpoint as front ends see it."""
+def node(
+    place: Place, names: Mapping[str, str], *, done: Deed | None = None, files: FileChanges | None = None
+) -> TimelineNode:
+    """A checkpoint as front ends see it. `done` and `files` tell what followed the newest one."""
     checkpoint = place.checkpoint
-    after = place.next
-    done = after.done if after is not None else None
+    if place.next is not None:
+        done, files = place.next.done, place.next.changes
     label = checkpoint.label
     if checkpoint.kind == "step" and done is not None and done.label:
         label = done.label
@@ -121,7 +145,7 @@ def node(place: Place, names: Mapping[str, str]) -> TimelineNode:
         name=names.get(checkpoint.uid, ""),
         time=checkpoint.time,
         tokens=checkpoint.tokens,
-        files=after.changes if after is not None else None,
+        files=files,
         tools=done.tools if done is not None else (),
         shell=done.shell if done is not None else False,
         problem="" if is_manifest(place.files) or place.files == NOT_YET else place.files,

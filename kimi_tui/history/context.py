@@ -90,6 +90,11 @@ class Context:
         return self._line.checkpoints
 
     @property
+    def since_checkpoint(self) -> Sequence[Message]:
+        """What was said since the newest checkpoint."""
+        return self._line.since_checkpoint
+
+    @property
     def reverts(self) -> Sequence[Revert]:
         """Why the live line began anew, each time, oldest first."""
         return self._line.reverts
@@ -150,6 +155,8 @@ class Context:
             records.insert(1, Usage(token_count))
         before = [] if self._line.step is not None else self._line.unfinished()
         await self._write([*before, *records], sync=True)
+        if self._line.checkpoints:
+            self.changed(self._line.checkpoints[-1].id)
 
     @serially
     async def note_pending(self, message: Message) -> None:

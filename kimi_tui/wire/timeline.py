@@ -187,9 +187,9 @@ class BranchContent:
 
     branch: int
     events: tuple[WireEnvelope, ...] = ()
-    """From the last checkpoint that it shares with the live line on."""
+    """From its first checkpoint that is not on the live line."""
     since: str | None = None
-    """The uid of that checkpoint; None when they share none."""
+    """The uid of the last checkpoint that is; None when none is."""
     summary: str = ""
     """Of a branch that a compaction left: the summary that took its place."""
 

@@ -49,6 +49,10 @@ class Talk:
         self._wire.command(command)
         return await self.next(answer)
 
+    def command(self, command: Command) -> None:
+        """Give a command."""
+        self._wire.command(command)
+
     async def next(self, kind: type[E]) -> E:
         """The next event of a kind."""
         seen = len(self.heard)
@@ -57,7 +61,7 @@ class Talk:
                 if isinstance(message, kind):
                     return message
             seen = len(self.heard)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(20):
                 batch = await self._subscription.drain()
             assert batch, "the Wire is closed"
             self.heard += batch
@@ -68,14 +72,20 @@ class Talk:
 
 @asynccontextmanager
 async def session(
-    work_dir: Path, share_dir: Path, *scripts: str, continue_last: bool = False
+    work_dir: Path,
+    share_dir: Path,
+    *scripts: str,
+    continue_last: bool = False,
+    session_id: str | None = None,
+    checkpoints: Checkpoints = Checkpoints(),
+    additional_dirs: tuple[Path, ...] = (),
 ) -> AsyncIterator[Talk]:
     """Run a session whose model plays `scripts`."""
     script_file = share_dir / "scripts.json"
     share_dir.mkdir(parents=True, exist_ok=True)
     script_file.write_text(json.dumps(scripts))
     settings = Settings(
-        checkpoints=Checkpoints(files=True),
+        checkpoints=checkpoints,
         default_model="scripted",
         providers={"script": Provider(type="scripted", scripts=str(script_file))},
         models={"scripted": Model(provider="script", model="scripted", max_context_size=100_000)},
@@ -83,7 +93,13 @@ async def session(
     wire = Wire()
     talk = Talk(wire)
     options = EngineOptions(
-        settings=settings, share_dir=share_dir, work_dir=work_dir, yolo=True, continue_last=continue_last
+        settings=settings,
+        share_dir=share_dir,
+        work_dir=work_dir,
+        additional_dirs=additional_dirs,
+        yolo=True,
+        continue_last=continue_last,
+        session_id=session_id,
     )
     engine = await open_engine(wire, options)
     serving = asyncio.create_task(engine.serve())

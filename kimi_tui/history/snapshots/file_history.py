@@ -16,6 +16,7 @@ from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, WorkDisk
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.history.snapshots.planning import Planner, text_of
 from kimi_tui.history.snapshots.store import ProjectStore
+from kimi_tui.wire.timeline import WhoChanged
 
 logger = logging.getLogger(__name__)
 
@@ -163,6 +164,7 @@ class FileHistory:
                 "The files' state at one of those checkpoints is not kept any more.",
                 hint="`kimi-tui checkpoints list` says which are.",
             ) from error
+        who = self._who_changed(before, after)
         items = []
         for path in sorted({*old, *new}):
             now, then = old.get(path), new.get(path)
@@ -170,9 +172,31 @@ class FileHistory:
                 added, removed = self._counts(now, then)
                 action: Action = "delete" if then is None else "recreate" if now is None else "restore"
                 items.append(
-                    PlanItem(path=path, action=action, now=now, then=then, added=added, removed=removed)
+                    PlanItem(
+                        path=path,
+                        action=action,
+                        now=now,
+                        then=then,
+                        added=added,
+                        removed=removed,
+                        by=who.get(path, ""),
+                    )
                 )
         return items
+
+    def _who_changed(self, before: str, after: str) -> dict[str, WhoChanged]:
+        """Who changed which paths from one state to a later one; nobody is known when it is no later one."""
+        try:
+            records = self._store.manifests.since(before, after)
+        except ManifestMissing:
+            return {}
+        who: dict[str, WhoChanged] = {}
+        for record in records:
+            mine = record.owner.who in {"call", "revert"} and record.owner.session in self._sessions
+            by: WhoChanged = "agent" if mine else "you"
+            for path in record.changes if record.owner.who != "coverage" else ():
+                who[path] = by if who.get(path, by) == by else "both"
+        return who
 
     def _settle(self) -> Outcome | None:
         """Complete a revert that broke off, before anything else is taken for somebody's change."""

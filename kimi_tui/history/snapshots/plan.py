@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.wire.timeline import WhoChanged
 
 Action = Literal["restore", "delete", "recreate", "merge", "conflict", "keep", "not covered"]
 """`restore` an earlier content; `delete` what the agent made; `recreate` what it deleted; `merge`: you
@@ -26,7 +27,7 @@ class PlanItem:
     removed: int = 0
     note: str = ""
     """Why, where that isn't plain."""
-    by: Literal["agent", "you", "both", ""] = ""
+    by: WhoChanged = ""
     """Who changed it since."""
 
     @property

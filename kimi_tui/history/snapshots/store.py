@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import logging
 import os
 import time
 from collections.abc import Iterator
@@ -15,6 +16,10 @@ from kimi_tui.history.disk import LOCAL_DISK, Disk
 from kimi_tui.history.snapshots.blobs import BlobStore
 from kimi_tui.history.snapshots.caps import Caps
 from kimi_tui.history.snapshots.manifest import ManifestLog, segment_of
+
+logger = logging.getLogger(__name__)
+
+_COLLECT_EVERY_S = 86400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,17 @@ class ProjectStore:
             while _size(self.folder) > caps.project and (oldest := self._oldest()) is not None:
                 self._collect(oldest)
             return before - _size(self.folder)
+
+    def collect_when_due(self, caps: Caps) -> None:
+        """`prune` once a day, unless a session uses the store; what goes wrong is logged. Before `open`."""
+        stamp = self.folder / "collected"
+        try:
+            if not self.folder.is_dir() or time.time() - _modified(stamp) < _COLLECT_EVERY_S:
+                return
+            stamp.touch(mode=0o600)
+            self.prune(caps)
+        except (OSError, SessionError):
+            logger.info("old file states could not be collected", exc_info=True)
 
     def _oldest(self) -> float | None:
         """When the oldest segment was last written; None when there is only one left."""
@@ -129,6 +145,13 @@ class ProjectStore:
         except OSError:
             pass  # this file system has no locks
         return lock
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _size(path: Path) -> int:
