@@ -120,6 +120,20 @@ class ScreenState:
         return self.session is not None and self.session.model_kind == "demo"
 
 
+_AWAITED_HOOKS = frozenset(
+    {
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "UserPromptSubmit",
+        "Stop",
+        "PreCompact",
+        "SubagentStart",
+    }
+)
+"""Events whose hooks the turn waits for; others run beside it."""
+
+
 def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
     """`state` after `message`, which arrived at `now`."""
     match message:
@@ -157,6 +171,12 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return _doing(replace(state, compacting=True), "compacting the conversation")
         case CompactionEnd():
             return _doing(replace(state, compacting=False), "waiting for the model")
+        case HookTriggered(event=event) if event in _AWAITED_HOOKS:
+            return _doing(state, f"running a hook ({event})")
+        case HookResolved(event=event) if event in _AWAITED_HOOKS:
+            return _doing(state, "working")
+        case HookTriggered() | HookResolved():
+            return state
         case MCPLoadingBegin():
             return replace(state, mcp_loading=True)
         case MCPLoadingEnd():
@@ -194,8 +214,6 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             | ToolOutput()
             | SubagentEvent()
             | PlanDisplay()
-            | HookTriggered()
-            | HookResolved()
             | Notification()
             | BtwBegin()
             | BtwEnd()

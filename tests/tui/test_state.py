@@ -15,6 +15,7 @@ from kimi_tui.wire.events import (
     CompactionBegin,
     CompactionEnd,
     CostUpdate,
+    HookTriggered,
     ReplayBegin,
     ReplayEnd,
     RequestClosed,
@@ -70,6 +71,8 @@ def test_a_sent_prompt_keeps_the_next_one_waiting_until_its_turn_begins() -> Non
         (StepBegin(2), "waiting for the model"),
         (StepRetry(1, 2, 3, 0.3, "APITimeoutError"), "trying again (2 of 3)"),
         (CompactionBegin(), "compacting the conversation"),
+        (HookTriggered("PreToolUse", "Bash", 1), "running a hook (PreToolUse)"),
+        (HookTriggered("Notification", "notice", 1), "waiting for the model"),
     ],
 )
 def test_the_activity_says_what_the_agent_does(message: Outgoing, activity: str) -> None:

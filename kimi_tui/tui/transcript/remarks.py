@@ -4,7 +4,7 @@ from kimi_tui.base.terminal import plain_line
 from kimi_tui.tui.markdown.line import Spans
 from kimi_tui.tui.transcript.blocks.block import seconds, tokens
 from kimi_tui.tui.transcript.blocks.notice import NoticeBlock, Severity
-from kimi_tui.wire.events import CompactionEnd, StepRetry, TurnEnd
+from kimi_tui.wire.events import CompactionEnd, HookResolved, StepRetry, TurnEnd
 
 
 def of_turn_end(end: TurnEnd, *, margin: Spans = ()) -> NoticeBlock | None:
@@ -34,6 +34,23 @@ def of_retry(retry: StepRetry, *, margin: Spans = ()) -> NoticeBlock:
     return NoticeBlock(
         "warning", what, f"Attempt {retry.next_attempt} of {retry.max_attempts}.", margin=margin
     )
+
+
+def of_hook(hook: HookResolved, *, margin: Spans = ()) -> NoticeBlock:
+    """That a hook said no, and why."""
+    about = plain_line(hook.target)
+    match hook.event:
+        case "UserPromptSubmit":
+            what = "A hook kept this from the model."
+        case "PostToolUse" | "PostToolUseFailure":
+            what = f"A hook objects to what {about} did."
+        case "Stop":
+            what = "A hook makes the agent go on."
+        case "PreCompact":
+            what = "A hook keeps the conversation as it is."
+        case _:
+            what = f"A hook blocked {about or plain_line(hook.event)}."
+    return NoticeBlock("warning", what, hook.reason, margin=margin)
 
 
 def of_compaction(end: CompactionEnd) -> str:

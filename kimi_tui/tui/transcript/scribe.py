@@ -16,7 +16,7 @@ from kimi_tui.tui.transcript.blocks.user import UserBlock
 from kimi_tui.tui.transcript.calls import OpenCalls
 from kimi_tui.tui.transcript.child import ChildPage, child_margin
 from kimi_tui.tui.transcript.page import Page
-from kimi_tui.tui.transcript.remarks import of_compaction, of_retry, of_turn_end
+from kimi_tui.tui.transcript.remarks import of_compaction, of_hook, of_retry, of_turn_end
 from kimi_tui.tui.transcript.revert_plan import told_comparison, told_fork, told_plan
 from kimi_tui.tui.transcript.shells import UserShells
 from kimi_tui.wire.background import TasksUpdate, TaskText
@@ -141,8 +141,8 @@ class Scribe:
                 self._add(NoticeBlock(severity, title or body, body if title else "", margin=self._margin))
             case PlanDisplay(content=content, file_path=path):
                 self._add(PlanBlock(content, path, margin=self._margin))
-            case HookResolved(action="block", target=target, reason=reason):
-                self._add(NoticeBlock("warning", f"A hook blocked {target}.", reason, margin=self._margin))
+            case HookResolved(action="block"):
+                self._add(of_hook(message, margin=self._margin))
             case BtwBegin(id=question_id, question=question):
                 self._questions[question_id] = SideQuestionBlock(question, margin=self._margin)
                 self._add(self._questions[question_id])

@@ -120,6 +120,19 @@ async def test_notifications_hooks_plans_and_side_questions_have_their_place(sta
         ]
 
 
+async def test_a_hook_that_says_no_is_told_in_the_words_of_its_event(stage: OpenStage) -> None:
+    async with stage(70, 24) as s:
+        events = ("UserPromptSubmit", "PostToolUse", "Stop", "PreCompact", "SubagentStart")
+        rows = await s.feed(*(HookResolved(event, "it", "block", f"why {event}", 3) for event in events))
+        assert seen(rows)[::2] == [
+            "⚠ A hook kept this from the model.",
+            "⚠ A hook objects to what it did.",
+            "⚠ A hook makes the agent go on.",
+            "⚠ A hook keeps the conversation as it is.",
+            "⚠ A hook blocked it.",
+        ]
+
+
 async def test_what_a_revert_undid_stays_behind_a_marker(stage: OpenStage) -> None:
     async with stage(80, 24) as s:
         await s.feed(TurnBegin("one"), CheckpointCreated(1, "u1", "user", ""), TextPart("first"), TurnEnd())
