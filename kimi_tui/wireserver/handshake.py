@@ -21,7 +21,7 @@ def introduction(info: SessionInfo | None, *, version: str) -> dict[str, Any]:
         "slash_commands": [_told_of(command) for command in info.slash_commands] if info else [],
         "capabilities": {
             "supports_question": True,
-            "supports_plan_mode": False,
+            "supports_plan_mode": True,
             "supports_timeline": True,
         },
         "hooks": {

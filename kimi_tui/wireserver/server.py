@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,19 @@ from kimi_tui.base.encoding import to_jsonable
 from kimi_tui.base.errors import KimiTuiError, ModelNotSet
 from kimi_tui.wire.channel import REQUESTS, Outgoing, Subscription, Wire, WireClosed
 from kimi_tui.wire.codec import encode
-from kimi_tui.wire.commands import Interrupt, Prompt, RegisterTools, RunSlash, Steer, SubscribeHooks
+from kimi_tui.wire.commands import (
+    Interrupt,
+    Prompt,
+    RegisterTools,
+    RunSlash,
+    SetPlanMode,
+    Steer,
+    SubscribeHooks,
+)
 from kimi_tui.wire.events import (
     ApprovalResponse,
+    BtwBegin,
+    BtwEnd,
     Notification,
     ReplayBegin,
     ReplayEnd,
@@ -32,9 +43,12 @@ from kimi_tui.wireserver.open_requests import OpenRequests
 from kimi_tui.wireserver.outcome import code_of, result_of
 from kimi_tui.wireserver.params import InitializeParams, InputParams, PlanModeParams, params_of
 from kimi_tui.wireserver.replay import Replay
+from kimi_tui.wireserver.timeline import METHODS, Method, answered
 
 logger = logging.getLogger(__name__)
 
+_SIDE_QUESTION = "btw"
+"""The command that may be run beside a turn."""
 _NO_TURN = "No agent turn is in progress. Send a prompt first."
 _BUSY = "An agent turn is already in progress. Wait for its result, or cancel it."
 
@@ -59,6 +73,8 @@ class Server:
         self._slash: asyncio.Task[None] | None = None
         self._held: list[Outgoing] | None = []
         """What the session told before the client's first word; None from then on."""
+        self._side_questions: set[str] = set()
+        """Those that wait for their answer."""
         self._is_replay = False
         self._showing = False
         self._quiet = asyncio.Event()
@@ -71,6 +87,7 @@ class Server:
             "interrupt": self._cancel,
             "replay": self._start_replay,
             "set_plan_mode": self._set_plan_mode,
+            **{name: partial(self._travel, method) for name, method in METHODS.items()},
         }
 
     # what the client says
@@ -147,7 +164,11 @@ class Server:
     async def _steer(self, call: Call) -> dict[str, Any]:
         user_input = params_of(InputParams, call).user_input
         self._check_turn()
-        self._wire.command(Steer(user_input))
+        command = self._command_in(user_input)
+        if command is not None and command.name == _SIDE_QUESTION and isinstance(user_input, str):
+            self._wire.command(RunSlash(user_input.strip().removeprefix("/")))
+        else:
+            self._wire.command(Steer(user_input))
         return {"status": "steered"}
 
     async def _cancel(self, _: Call) -> dict[str, Any]:
@@ -163,8 +184,20 @@ class Server:
         self._replay.start(call, Path(self._info.recording) if self._info is not None else None)
 
     async def _set_plan_mode(self, call: Call) -> dict[str, Any]:
-        params_of(PlanModeParams, call)
-        raise RpcError(ErrorCode.WRONG_STATE, "This session has no plan mode. Ask for a plan in the prompt.")
+        enabled = params_of(PlanModeParams, call).enabled
+        self._check_model()
+        await self._wire.carry_out(SetPlanMode(enabled))
+        return {"status": "ok", "plan_mode": enabled}
+
+    async def _travel(self, method: Method, call: Call) -> dict[str, Any]:
+        if not self._client.capabilities.supports_timeline:
+            raise RpcError(
+                ErrorCode.UNKNOWN_METHOD,
+                f"There is no method “{call.method}” for a client that doesn’t support the timeline.",
+            )
+        if method.needs_rest:
+            self._check_idle()
+        return await answered(self._wire, method, call)
 
     def _check_idle(self) -> None:
         if self._prompt is not None or self._in_turn:
@@ -201,7 +234,7 @@ class Server:
             await self._wire.carry_out(RunSlash(line))
         except WireClosed:
             return
-        while self._subscription.has_pending or self._showing:
+        while self._subscription.has_pending or self._showing or self._side_questions:
             self._quiet.clear()
             await self._quiet.wait()
         if self._prompt is call:
@@ -253,8 +286,12 @@ class Server:
             case RequestClosed(request_id=request_id):
                 await self._close_request(message, request_id)
                 return
+            case BtwBegin(id=question_id):
+                self._side_questions.add(question_id)
+            case BtwEnd(id=question_id):
+                self._side_questions.discard(question_id)
             case QuestionRequest(id=request_id) if not self._client.capabilities.supports_question:
-                self._wire.answer(QuestionResponse(request_id, {}))
+                self._wire.answer(QuestionResponse(request_id, {}, unanswerable=True))
                 return
         if isinstance(message, REQUESTS):
             self._requests.add(message)

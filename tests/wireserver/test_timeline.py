@@ -1,0 +1,56 @@
+"""Time travel over stdio, for clients that say that they support it."""
+
+from collections.abc import Callable
+
+from tests.e2e.program import Program, script, tool_call
+from tests.wireserver.client import WireClient
+
+Connect = Callable[..., WireClient]
+HELLO = {"protocol_version": "1.10", "capabilities": {"supports_timeline": True}}
+
+
+def test_a_client_travels_through_the_timeline(program: Program, connect: Connect) -> None:
+    program.script(script(tool_call("b", "Bash", command="echo one > made")), "text: done")
+    client = connect("-y")
+    client.call("initialize", **HELLO)
+    client.call("prompt", user_input="make it")
+    made = program.work_dir / "made"
+    assert made.exists()
+
+    tree = client.call("timeline")["result"]
+    assert [node["label"] for node in tree["nodes"]] == ["make it", "Bash echo one > made", "done"]
+    plan = client.call("plan_revert", to=0)["result"]
+    assert [(file["path"], file["action"]) for file in plan["files"]] == [("made", "delete")]
+    assert made.exists()
+
+    reverted = client.call("revert", to=0, note="make nothing")["result"]
+    assert (reverted["files"], reverted["prompt"], reverted["branch"]) == (["made"], "make it", 1)
+    assert not made.exists()
+    content = client.call("look_into_branch", branch=1)["result"]
+    assert content["events"][0] == {"type": "TurnBegin", "payload": {"user_input": "make it"}}
+    compared = client.call("compare", before=0, after=2)["result"]
+    assert [(file["path"], file["change"]) for file in compared["files"]] == [("made", "added")]
+
+    assert client.call("switch_branch", branch=1)["result"]["reason"] == "switch"
+    assert made.exists()
+    assert client.call("undo")["result"]["reason"] == "undo"
+    assert not made.exists()
+    assert client.call("redo")["result"]["reason"] == "redo"
+    assert made.exists()
+    assert client.call("name_checkpoint", id=0, name="start")["result"] == {"status": "ok"}
+    forked = client.call("fork", to=1)["result"]
+    assert forked["at"] == 1
+    assert forked["session_id"]
+
+    assert client.call("revert", to=99)["error"]["code"] == -32602
+    assert client.call("revert", to="x")["error"]["code"] == -32602
+    assert client.call("plan_revert")["error"]["code"] == -32602
+    assert client.leave() == 0
+
+
+def test_other_clients_have_no_such_methods(program: Program, connect: Connect) -> None:
+    program.script("text: hello")
+    client = connect()
+    client.call("initialize", protocol_version="1.10")
+    for method in ("timeline", "plan_revert", "revert", "undo", "redo", "switch_branch", "fork"):
+        assert client.call(method)["error"]["code"] == -32601, method
