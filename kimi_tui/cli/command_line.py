@@ -124,6 +124,9 @@ class CommandLine:
     yolo: bool = option(
         "-y", "--yolo", panel=_PERMISSION, default=False, help="Approve everything that no rule denies."
     )
+    plan: bool | None = option(
+        "--plan", panel=_PERMISSION, help="Only read until a plan is approved, or change things at once."
+    )
     max_steps_per_turn: int | None = option(
         "--max-steps-per-turn", panel=_LIMITS, least=1, metavar="N", help="Model calls in one turn."
     )

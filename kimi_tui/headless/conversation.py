@@ -12,6 +12,7 @@ from kimi_tui.wire.channel import Outgoing, Subscription, Wire
 from kimi_tui.wire.commands import Command, Prompt, RunSlash
 from kimi_tui.wire.events import (
     ApprovalResponse,
+    BtwEnd,
     Notification,
     ReplayBegin,
     ReplayEnd,
@@ -36,6 +37,10 @@ NOBODY_HERE = (
     "nobody can approve this here, since kimi-tui runs without a terminal. Go on without it, or end with what"
     " you have and name what is missing. The user can allow it with --yolo or a rule under permissions.allow."
 )
+
+
+_SIDE_QUESTION = "btw"
+"""The command whose answer is awaited, though it takes no turn."""
 
 
 class Conversation:
@@ -87,11 +92,11 @@ class Conversation:
         command: Command = Prompt(user_input)
         if isinstance(user_input, str) and info is not None:
             command = RunSlash(user_input.strip().removeprefix("/"))
-        if info is not None and not info.takes_turn:
+        if info is not None and not info.takes_turn and info.name != _SIDE_QUESTION:
             self._wire.command(command)
             return
         self._turn_over.clear()
-        self._in_turn = True
+        self._in_turn = info is None or info.takes_turn
         self._wire.command(command)
         await self._turn_over.wait()
         self._in_turn = False
@@ -123,7 +128,7 @@ class Conversation:
                 self._tally.deny(event)
                 self._wire.answer(ApprovalResponse(event.id, "reject", NOBODY_HERE))
             case QuestionRequest():
-                self._wire.answer(QuestionResponse(event.id, {}))
+                self._wire.answer(QuestionResponse(event.id, {}, unanswerable=True))
             case ToolCallRequest():
                 nobody = ToolReturn(is_error=True, message="Nobody is here to run this tool.")
                 self._wire.answer(ToolCallResponse(event.id, nobody))
@@ -131,9 +136,12 @@ class Conversation:
                 self._wire.answer(HookResponse(event.id))
             case Notification(severity="error", title=title, body=body) if not self._in_turn:
                 self._tally.fail(KimiTuiError(title, hint=body))
+                self._turn_over.set()
                 return
+            case BtwEnd(error=str(error)):
+                self._tally.fail(KimiTuiError(error))
         await self._printer.show(event)
-        if isinstance(event, TurnEnd):
+        if isinstance(event, TurnEnd | BtwEnd):
             self._turn_over.set()
 
 

@@ -9,7 +9,7 @@ from kimi_tui.base.output import Output
 from kimi_tui.headless.remarks import Remarks
 from kimi_tui.headless.step_answer import StepAnswer
 from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.events import SessionInfo, StepBegin, StepRetry
+from kimi_tui.wire.events import BtwEnd, SessionInfo, StepBegin, StepRetry
 
 
 class JsonPrinter:
@@ -30,6 +30,9 @@ class JsonPrinter:
                 self._answer = StepAnswer()
             case TextPart() | ToolCall() | ToolCallPart():
                 self._answer.add(event)
+            case BtwEnd(response=str(response)):
+                self._answer = StepAnswer()
+                self._answer.add(TextPart(response))
         await self._remarks.on(event)
 
     async def finish(self, result: dict[str, Any]) -> None:

@@ -63,6 +63,8 @@ def result_of(tally: Tally, ending: Ending, *, duration_s: float) -> dict[str, A
         result["cost_usd"] = round(tally.cost_usd, 6)
     if tally.mcp is not None:
         result["mcp_servers"] = [_server(server) for server in tally.mcp.servers]
+    if tally.plan is not None:
+        result["plan"] = {"content": tally.plan.content, "file_path": tally.plan.file_path}
     return result | {
         "denials": [to_jsonable(denial) for denial in tally.denials.values()],
         "files_changed": list(tally.files_changed),

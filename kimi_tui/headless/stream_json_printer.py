@@ -22,6 +22,7 @@ from kimi_tui.headless.remarks import Remarks
 from kimi_tui.headless.step_answer import StepAnswer
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import (
+    BtwEnd,
     SessionInfo,
     StepBegin,
     StepInterrupted,
@@ -65,6 +66,8 @@ class StreamJsonPrinter:
             case ToolResult(tool_call_id=call_id, return_value=result):
                 await self._end_answer(with_calls=True)
                 await self._end_call(call_id, result)
+            case BtwEnd(response=str(response)):
+                await self._write({"role": "assistant", "content": response})
             case StepBegin() | StepInterrupted():
                 await self._end_answer(with_calls=False)
             case TurnEnd(outcome=outcome):
@@ -131,5 +134,6 @@ def _session(info: SessionInfo) -> dict[str, Any]:
         "agent": info.agent,
         "thinking": info.thinking,
         "yolo": info.yolo,
+        "plan_mode": info.plan_mode,
         "slash_commands": [command.name for command in info.slash_commands],
     }

@@ -12,6 +12,7 @@ from kimi_tui.wire.display import DiffBlock
 from kimi_tui.wire.events import (
     CheckpointCreated,
     CostUpdate,
+    PlanDisplay,
     SessionInfo,
     StatusUpdate,
     StepBegin,
@@ -47,6 +48,8 @@ class Tally:
     denials: dict[str, Denial] = field(default_factory=dict)
     files_changed: dict[str, None] = field(default_factory=dict)
     checkpoints: list[int] = field(default_factory=list)
+    plan: PlanDisplay | None = None
+    """The plan as it was shown last."""
     outcome: str = "finished"
     """Of the last turn; `failed` once the run can't go on."""
     error: TurnFailure | None = None
@@ -79,6 +82,8 @@ class Tally:
                 self._tools[call_id] = function.name
             case ToolResult():
                 self._end_call(event)
+            case PlanDisplay():
+                self.plan = event
             case SubagentEvent():
                 self._count_nested(event)
 

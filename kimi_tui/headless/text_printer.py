@@ -10,7 +10,15 @@ from kimi_tui.headless.remarks import Remarks
 from kimi_tui.headless.step_answer import StepAnswer
 from kimi_tui.headless.tool_line import tool_line
 from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.events import SessionInfo, StepBegin, StepRetry, ToolResult, TurnEnd
+from kimi_tui.wire.events import (
+    BtwEnd,
+    PlanDisplay,
+    SessionInfo,
+    StepBegin,
+    StepRetry,
+    ToolResult,
+    TurnEnd,
+)
 from kimi_tui.wire.requests import ApprovalRequest
 
 _ORDER_WAIT_S = 0.2
@@ -55,6 +63,9 @@ class TextPrinter:
                 if self._answer.text and not self._final_only:
                     await self._remarks.say("What was printed of the failed answer doesn't count.")
                 self._answer = StepAnswer()
+            case PlanDisplay(content=content) | BtwEnd(response=str(content)):
+                await self._end_line()
+                await self._print(self._plain.feed(f"{content.strip()}\n"))
             case TurnEnd(outcome=outcome):
                 if self._final_only and outcome == "finished":
                     await self._print(self._plain.feed(self._answer.text))

@@ -13,9 +13,9 @@ class LimitReached(KimiTuiError):
 class RepetitionLimits:
     """How often in a row a turn may do the same, with the same result. 0: no limit."""
 
-    told_after: int = 3
+    told_after: int = 0
     """From so many times on the model is told."""
-    stopped_after: int = 8
+    stopped_after: int = 0
     """After so many times the turn is stopped."""
 
 

@@ -70,7 +70,8 @@ class PlanReminder:
 
 
 def _told_in(history: Sequence[Message]) -> Told:
-    """What the newest word about plan mode in `history` is."""
+    """What `history` says of plan mode: its newest word, as long as the whole note is there, too."""
+    newest: Told | None = None
     has_words = False
     for message in reversed(history):
         if message.role != "user":
@@ -79,8 +80,10 @@ def _told_in(history: Sequence[Message]) -> Told:
             has_words = True
             continue
         text = message.text.removeprefix("<system>")
-        if text.startswith((_ON, _STILL_ON)):
-            return "on before the latest words" if has_words else "on"
         if text.startswith(_OFF):
-            return "off"
+            return "off" if newest is None else "nothing"
+        if text.startswith((_ON, _STILL_ON)):
+            newest = newest or ("on before the latest words" if has_words else "on")
+            if text.startswith(_ON):
+                return newest
     return "nothing"

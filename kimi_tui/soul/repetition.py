@@ -1,6 +1,7 @@
 """The repetition guard: a model that does the same again and again is told so, then stopped."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -17,28 +18,35 @@ class Repetition:
     """Watches the steps of one turn.
 
     A step brings nothing new when each of its calls was made before in the turn, with the same arguments, and
-    had the same result. So neither waiting for output that changes counts, nor running the same tests between
-    different edits; going round in a circle does.
+    had the same result. What counts is how often the same step comes since the last that brought something
+    new. So neither waiting for output that changes counts, nor running the same tests between different
+    edits, nor reading again what was read long ago; going round in a circle does.
     """
 
     def __init__(self, limits: RepetitionLimits = RepetitionLimits()) -> None:
         self._limits = limits
         self._seen: set[int] = set()
+        self._stale: Counter[frozenset[int]] = Counter()
+        """The steps since the last that brought something new."""
         self._times = 1
         """How often in a row the same was done."""
         self._what = ""
 
     def begin(self) -> None:
-        """A turn begins."""
+        """A turn begins, or the model has forgotten what it saw: it may look again."""
         self._seen.clear()
+        self._stale.clear()
         self._times = 1
 
     def look_at(self, results: Sequence[tuple[ToolCall, ToolReturn]]) -> str:
         """Take a step in; what the model should be told of it, mostly nothing."""
-        keys = {hash((_call_key(call), result_content(result))) for call, result in results}
-        is_stale = keys <= self._seen
-        self._seen |= keys
-        self._times = self._times + 1 if is_stale else 1
+        keys = frozenset(hash((_call_key(call), result_content(result))) for call, result in results)
+        if keys <= self._seen:
+            self._stale[keys] += 1
+        else:
+            self._seen |= keys
+            self._stale.clear()
+        self._times = 1 + self._stale[keys]
         self._what = ", ".join(dict.fromkeys(_described(call) for call, _ in results))
         if not self._limits.told_after or self._times < self._limits.told_after:
             return ""

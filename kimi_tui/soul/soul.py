@@ -166,6 +166,7 @@ class Soul:
         finished = False
         while not finished:
             self._limits.check_cost(self._spending.cost_usd)
+            self._repetition.check()
             if self.steps >= self._limits.max_steps:
                 raise MaxStepsReached(self.steps)
             self.steps += 1
@@ -223,6 +224,7 @@ class Soul:
             return False
         self._request.index = compacted.request
         self._request.checkpoint = -1
+        self._repetition.begin()
         self._status.tell()
         await self._turn_hooks.after_compaction(compacted.tokens, by_itself=True)
         return True
@@ -293,7 +295,6 @@ class Soul:
             self._status.tell(answer.message_id)
         if running.rejected:
             raise TurnRejected
-        self._repetition.check()
 
     async def _keep_result(self, call: ToolCall, result: ToolReturn) -> None:
         await self._context.note_pending(result_message(call, result))
@@ -320,6 +321,7 @@ class Soul:
             checkpoints=self._checkpoints,
             send=self._send,
         )
+        self._repetition.begin()
         self._status.tell()
 
 

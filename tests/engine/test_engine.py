@@ -148,12 +148,12 @@ async def test_an_answer_of_thoughts_alone_is_none(home: Home) -> None:
 
 
 async def test_what_is_not_there_can_not_be_called(home: Home) -> None:
-    home.script(script("text: asking", call("c1", "AskUserQuestion", questions=[])), "text: fine")
+    home.script(script("text: asking", call("c1", "AskTheUser", questions=[])), "text: fine")
     async with home.opened() as front:
         await front.turn("hi")
         result = front.results["c1"].return_value
         assert result.is_error
-        assert "no tool “AskUserQuestion”" in result.message
+        assert "no tool “AskTheUser”" in result.message
 
 
 async def test_a_prompt_without_anything_in_it_is_refused(home: Home) -> None:

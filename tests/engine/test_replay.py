@@ -1,7 +1,7 @@
 """A resumed conversation as events."""
 
 from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart, system_note
-from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
+from kimi_tui.base.message import FunctionCall, Message, ToolCall, steer_message, user_message
 from kimi_tui.engine.replay import replayed
 from kimi_tui.tools.step_calls import result_message
 from kimi_tui.tools.tool import failed, ok
@@ -46,6 +46,25 @@ def test_a_result_of_another_call_with_the_same_id_is_not_taken_for_it() -> None
 def test_the_programs_own_notes_are_left_out() -> None:
     history = [user_message((system_note("CHECKPOINT 0"),)), user_message("hi")]
     assert [event for event in replayed(history, {}) if isinstance(event, TurnBegin)] == [TurnBegin("hi")]
+
+
+def test_what_was_said_within_a_turn_stays_within_it() -> None:
+    history = [
+        user_message("look"),
+        Message("assistant", (TextPart("looking"),), (CALL,)),
+        result_message(CALL, ok("a.py")),
+        steer_message("and be quick"),
+        Message("assistant", (TextPart("done"),)),
+    ]
+    events = [type(event).__name__ for event in replayed(history, {})]
+    assert events == [
+        "TurnBegin", "StepBegin", "TextPart", "ToolCall", "ToolResult", "SteerInput",
+        "StepBegin", "TextPart", "TurnEnd",
+    ]  # fmt: skip
+
+
+def test_a_steer_whose_turn_is_gone_begins_one() -> None:
+    assert list(replayed([steer_message("be quick")], {})) == [TurnBegin("be quick"), TurnEnd()]
 
 
 def test_images_stay_in_what_the_user_said() -> None:

@@ -36,7 +36,6 @@ Connect = Callable[..., WireClient]
         (b'{"jsonrpc":"2.0","id":9,"method":"prompt","params":{"user_input":"\\ud800"}}', -32602, 9),
         (b'{"jsonrpc":"2.0","id":10,"method":"initialize","params":{}}', -32602, 10),
         (b'{"jsonrpc":"2.0","id":11,"method":"set_plan_mode","params":{"enabled":"maybe"}}', -32602, 11),
-        (b'{"jsonrpc":"2.0","id":12,"method":"set_plan_mode","params":{"enabled":true}}', -32000, 12),
     ],
 )
 def test_what_is_wrong_with_a_line_is_answered(

@@ -243,3 +243,42 @@ def wait_for(condition: Callable[[], Any]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_plan_mode_is_switched_and_holds(program: Program, connect: Connect) -> None:
+    program.script(WRITE, "text: I see", WRITE, "text: done")
+    client = connect("--yolo")
+    assert client.initialize()["capabilities"]["supports_plan_mode"] is True
+    assert client.call("set_plan_mode", enabled=True)["result"] == {"status": "ok", "plan_mode": True}
+    assert client.last_event("StatusUpdate")["plan_mode"] is True
+    client.prompt("write")
+    assert not (program.work_dir / "a.txt").exists()
+    assert client.call("set_plan_mode", enabled=False)["result"] == {"status": "ok", "plan_mode": False}
+    client.prompt("write")
+    assert (program.work_dir / "a.txt").read_text() == "A"
+
+
+def test_a_side_question_is_answered_in_its_prompt_and_beside_a_turn(
+    program: Program, connect: Connect
+) -> None:
+    program.script("text: forty-two", WRITE, "text: in the middle of it", "text: done")
+    client = connect()
+    assert client.prompt("/btw what is it?")["result"] == {"status": "finished"}
+    assert client.last_event("BtwEnd")["response"] == "forty-two"
+
+    turn = client.give("prompt", {"user_input": "write"})
+    request = client.event("ApprovalRequest")
+    assert client.call("steer", user_input="/btw where are you?")["result"] == {"status": "steered"}
+    assert client.event("BtwEnd")["response"] == "in the middle of it"
+    client.answer(request["id"], response="approve")
+    assert client.answer_to(turn)["result"] == {"status": "finished"}
+
+
+def test_a_client_that_asks_nobody_says_so_to_the_model(program: Program, connect: Connect) -> None:
+    options = [{"label": "A"}, {"label": "B"}]
+    ask = tool_call("q1", "AskUserQuestion", questions=[{"question": "Which?", "options": options}])
+    program.script(script(ask), "text: then A")
+    client = connect()
+    assert client.prompt("ask")["result"] == {"status": "finished"}
+    result = client.last_event("ToolResult")
+    assert "Nobody is here" in result["return_value"]["message"]

@@ -1,0 +1,68 @@
+"""Print mode where somebody would be asked: plans, questions, and questions beside the work."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from kimi_tui.base.content import TextPart
+from kimi_tui.wire.commands import RunSlash
+from kimi_tui.wire.events import BtwBegin, BtwEnd, Notification, PlanDisplay, SlashCommandInfo, StepBegin
+from kimi_tui.wire.requests import Question, QuestionOption, QuestionRequest, QuestionResponse
+from tests.headless.conftest import SESSION, Run
+
+PLAN = PlanDisplay("1. Mend it\n", "/share/plans/s-1.md")
+ASKED = QuestionRequest("q1", "c1", (Question("Which?", "", (QuestionOption("a"), QuestionOption("b"))),))
+WITH_BTW = replace(SESSION, slash_commands=(SlashCommandInfo("btw", "Ask", ()),))
+
+
+async def test_a_plan_is_printed_as_it_is_whatever_else_is_left_out() -> None:
+    run = Run()
+    await run.play(
+        [StepBegin(1), PLAN, StepBegin(2), TextPart("That is it.")],
+        prompt="plan",
+        final_only=True,
+    )
+    assert run.stdout.text == "1. Mend it\nThat is it.\n"
+    assert run.exit_code == 0
+
+
+async def test_a_plan_stands_in_the_result() -> None:
+    run = Run()
+    await run.play([StepBegin(1), PLAN, TextPart("ok")], prompt="x", output_format="json")
+    (result,) = run.stdout.objects
+    assert result["plan"] == {"content": "1. Mend it\n", "file_path": "/share/plans/s-1.md"}
+
+
+async def test_questions_are_said_to_be_unanswerable() -> None:
+    run = Run()
+    await run.play([StepBegin(1), ASKED, TextPart("ok")], prompt="x")
+    assert run.engine is not None
+    assert run.engine.answers == [QuestionResponse("q1", {}, unanswerable=True)]
+    assert run.exit_code == 0
+
+
+async def side_question(output_format: Any, end: BtwEnd | Notification) -> Run:
+    run = Run()
+    begin = BtwBegin("b1", "what?")
+    await run.play([begin, end], prompt="/btw what?", output_format=output_format, opening=(WITH_BTW,))
+    assert run.engine is not None
+    assert run.engine.commands[0] == RunSlash("btw what?")
+    return run
+
+
+async def test_the_answer_to_a_side_question_is_awaited_and_printed() -> None:
+    run = await side_question("text", BtwEnd("b1", response="it is 42"))
+    assert (run.stdout.text, run.exit_code) == ("it is 42\n", 0)
+    run = await side_question("json", BtwEnd("b1", response="it is 42"))
+    assert json.loads(run.stdout.text)["result"] == "it is 42"
+    run = await side_question("stream-json", BtwEnd("b1", response="it is 42"))
+    assert {"role": "assistant", "content": "it is 42"} in run.stdout.objects
+
+
+async def test_a_side_question_that_fails_fails_the_run() -> None:
+    run = await side_question("text", BtwEnd("b1", error="The key is wrong."))
+    assert (run.stdout.text, run.exit_code) == ("", 1)
+    assert "The key is wrong." in run.stderr.text
+    problem = Notification("n", "c", "t", "k", "i", "There is no question.", "Type /btw QUESTION.", "error")
+    run = await side_question("text", problem)
+    assert run.exit_code == 1
