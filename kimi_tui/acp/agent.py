@@ -168,6 +168,10 @@ _CAPABILITIES = AgentCapabilities(
 )
 
 
+_LEFT_OUT: Mapping[str, Any] = {"mcpServers": []}
+"""What some clients don't send, though they should."""
+
+
 def _is_switch(params: Any) -> bool:
     return isinstance(params, dict) and params.get("type") == "boolean"
 
@@ -175,6 +179,6 @@ def _is_switch(params: Any) -> bool:
 def _read(method: str, model: type[M], params: Any) -> M:
     """The parameters of a request. Raises RequestError when they don't fit."""
     try:
-        return model.model_validate({} if params is None else params)
+        return model.model_validate({**_LEFT_OUT, **params} if isinstance(params, dict) else params)
     except ValidationError as error:
         raise unfit(method, error) from error

@@ -111,6 +111,8 @@ class Asking:
             except ClientRefused as error:
                 self._leave_unanswered(request, error)
                 return
+            for answered in narrator.answered(request.tool_call_id):
+                await self._client.update(session_id, answered)
             if not isinstance(response.outcome, AllowedOutcome):
                 self._wire.command(Interrupt())
                 return

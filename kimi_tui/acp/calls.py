@@ -42,6 +42,8 @@ _KINDS: dict[str, ToolKind] = {
 _TAIL = 4_000
 """Characters of a running call's output that are shown."""
 _LONGEST_TITLE = 200
+_LONGEST_INPUT = 100_000
+"""Longer arguments are not told again as they are: their content shows them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -50,8 +52,12 @@ class _Call:
     name: str
     arguments: Arguments
     title: str
+    has_subject: bool = False
+    """Whether the title says already what the call is about."""
     tail: str = ""
     is_running: bool = False
+    is_stand_in: bool = False
+    """Whether nothing is told of the call but what is asked about it, as of one in the background."""
     terminals: list[str] = field(default_factory=list)
 
 
@@ -79,9 +85,10 @@ class Calls:
         if call is None:
             return
         call.arguments.feed(part.arguments_part or "")
-        title = self._titled(call.name, call.arguments)
         is_complete = call.arguments.is_complete
+        title = self._titled(call.name, call.arguments) if is_complete or not call.has_subject else call.title
         if title != call.title or is_complete:
+            call.has_subject = call.has_subject or title != call.title
             call.title = title
             yield self._progress(call, title=title, **(self._details(call) if is_complete else {}))
 
@@ -102,10 +109,15 @@ class Calls:
             call.is_running = True
             yield self._progress(call, status="in_progress", content=_terminals(call))
 
-    def go_ahead(self, call_id: str) -> Iterator[ToolCallProgress]:
-        """The call was allowed."""
+    def answer(self, call_id: str, *, consents: bool) -> Iterator[ToolCallProgress]:
+        """What was asked about the call has its answer."""
         call = self._open.get(call_id)
-        if call is not None and not call.is_running:
+        if call is None:
+            return
+        if call.is_stand_in:
+            del self._open[call_id]
+            yield self._progress(call, status="completed" if consents else "failed")
+        elif consents and not call.is_running:
             call.is_running = True
             yield self._progress(call, status="in_progress")
 
@@ -144,7 +156,7 @@ class Calls:
         started: list[ToolCallStart] = []
         call = self._open.get(call_id)
         if call is None:
-            call = _Call(new_id(), plain_line(name), Arguments(), plain_line(title))
+            call = _Call(new_id(), plain_line(name), Arguments(), plain_line(title), is_stand_in=True)
             self._open[call_id] = call
             started.append(self._start(call))
         update = ToolCallUpdate(
@@ -177,7 +189,7 @@ class Calls:
         """What the arguments say, as far as they are there."""
         values = call.arguments.values()
         details: dict[str, Any] = {"kind": _KINDS.get(call.name, "other")}
-        if values:
+        if values and call.arguments.length <= _LONGEST_INPUT:
             details["raw_input"] = values
         if locations := list(self._locations(values)):
             details["locations"] = locations

@@ -152,6 +152,12 @@ class Narrator:
         """As `asked`, for a question of the model's."""
         return (self._with(call_id) or self._calls).questioned(call_id, question)
 
+    def answered(self, call_id: str) -> Iterator[Update]:
+        """The question has its answer."""
+        calls = self._with(call_id)
+        if calls is not None:
+            yield from calls.answer(call_id, consents=True)
+
     def attach_terminal(self, call_id: str, terminal_id: str) -> Iterator[Update]:
         """A call runs in a terminal of the client's."""
         calls = self._with(call_id)
@@ -228,9 +234,10 @@ class Narrator:
         return self._agents[path]
 
     def _answered(self, answer: ApprovalResponse) -> Iterator[Update]:
-        calls, call_id = self._callers.pop(answer.request_id, (self._calls, ""))
-        if answer.response != "reject":
-            yield from calls.go_ahead(call_id)
+        known = self._callers.pop(answer.request_id, None)
+        if known is not None:
+            calls, call_id = known
+            yield from calls.answer(call_id, consents=answer.response != "reject")
 
     def _usage(self, event: StatusUpdate | CostUpdate) -> Iterator[Update]:
         known = self._context, self._cost

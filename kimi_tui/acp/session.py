@@ -223,7 +223,10 @@ class Session:
             while True:
                 self._is_telling = True
                 for message in batch:
-                    await self._tell(message)
+                    try:
+                        await self._tell(message)
+                    except Exception:
+                        logger.exception("a %s could not be told", type(message).__name__)
                 await self._have_told()
                 if batch and all(isinstance(message, _FRAGMENTS) for message in batch):
                     await asyncio.sleep(PACE_S)
@@ -262,10 +265,12 @@ class Session:
             case _:
                 if isinstance(message, StatusUpdate) and message.token_usage is not None:
                     self._usage = message.token_usage
-                for update in self._narrator.tell(message):
-                    await self._client.update(self.id, update)
-                if isinstance(message, TurnEnd) and self._turn is not None and not self._turn.done():
-                    self._turn.set_result(message)
+                try:
+                    for update in self._narrator.tell(message):
+                        await self._client.update(self.id, update)
+                finally:
+                    if isinstance(message, TurnEnd) and self._turn is not None and not self._turn.done():
+                        self._turn.set_result(message)
 
     async def _describe(self, info: SessionInfo) -> None:
         before, self._info = self._info, info

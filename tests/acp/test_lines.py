@@ -60,7 +60,7 @@ async def test_answers_to_nothing_and_unknown_notifications_are_passed_over(home
         ("session/new", {"cwd": "relative", "mcpServers": []}, -32602),
         ("session/new", {"cwd": "/no/such/folder", "mcpServers": []}, -32602),
         ("session/new", {"cwd": "/\0", "mcpServers": []}, -32602),
-        ("session/new", {"cwd": "/"}, -32602),
+        ("session/new", {"mcpServers": []}, -32602),
         ("session/prompt", {"sessionId": "nobody", "prompt": []}, -32002),
         ("session/load", {"sessionId": "nobody", "cwd": "/", "mcpServers": []}, -32002),
         ("session/set_mode", {"sessionId": "nobody", "modeId": "default"}, -32002),
@@ -94,3 +94,16 @@ async def test_letters_that_break_lines_elsewhere_do_not_here(home: Home) -> Non
         session = await desk.editor.new(home.work_dir)
         await desk.editor.prompt(session, odd)
         assert desk.editor.said(session) == odd
+
+
+async def test_half_a_character_reaches_no_client(home: Home) -> None:
+    home.script('text: "half \\ud83d of one"')
+    async with at_desk(home) as desk:
+        session = await desk.editor.new(home.work_dir)
+        await desk.editor.prompt(session, "hi")
+        assert desk.editor.said(session) == "half \ufffd of one"
+
+
+async def test_a_client_may_leave_out_what_it_does_not_have(home: Home) -> None:
+    async with at_desk(home) as desk:
+        assert (await desk.editor.request("session/new", {"cwd": str(home.work_dir)}))["sessionId"]
