@@ -79,10 +79,10 @@ if BEHAVIOUR == "bad_schema":
     TOOLS = [
         tool("echo"),
         tool("bad", schema={"type": "string"}),
+        tool("free", schema=None),
+        "no tool",
         tool("worse", schema={"type": "object", "properties": 5}),
     ]
-if BEHAVIOUR == "no_schema":
-    TOOLS = [tool("echo", schema=None)]
 if BEHAVIOUR == "task":
     TOOLS = [tool("echo"), tool("slow", execution={"taskSupport": "required"})]
 PROMPTS = [
@@ -186,7 +186,7 @@ def handle(message):
         case "initialize":
             introduce(message)
         case "tools/list":
-            answer(message, {"tools": TOOLS})
+            answer(message, {"tools": TOOLS} if BEHAVIOUR != "no_tools" else {"tools": "none"})
         case "prompts/list" | "resources/list" | "resources/templates/list" if BEHAVIOUR == "listless":
             refuse(message, -32601, "method not found")
         case "prompts/list":

@@ -71,7 +71,7 @@ async def test_a_server_that_is_a_little_odd_works(tmp_path, behaviour):
     [
         ("dies_at_start", "It ended with status 2. Its last words: no licence"),
         ("future", "Unsupported protocol version"),
-        ("no_schema", "what the protocol doesn't allow"),
+        ("no_tools", "what the protocol doesn't allow"),
     ],
 )
 async def test_a_server_that_can_not_be_used_says_why(tmp_path, behaviour, expected):

@@ -7,9 +7,7 @@ from typing import Any
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.mcp.naming import is_excluded, model_names
-from kimi_tui.tools.mcp.offer import ToolOffer
 from kimi_tui.tools.mcp.resource_tools import ListMcpResources, ReadMcpResource, Servers
-from kimi_tui.tools.mcp.schema import BadSchema, usable_schema
 from kimi_tui.tools.mcp.server import McpServer
 from kimi_tui.tools.mcp.tool import McpTool, ReadingMcpTool
 from kimi_tui.tools.shell.output import OutputFolder
@@ -49,10 +47,13 @@ def offered_tools(
             key = (server.name, offer.name)
             if is_excluded(key, excluded) or key in tools:
                 continue
-            try:
-                tools[key] = _tool(server, offer, approval=approval, folder=folder)
-            except BadSchema as problem:
-                left_out.setdefault(server.name, []).append(f"{plain_line(offer.name)[:64]} ({problem})")
+            if offer.problem:
+                left_out.setdefault(server.name, []).append(
+                    f"{plain_line(offer.name)[:64]} ({offer.problem})"
+                )
+                continue
+            kind = ReadingMcpTool if offer.reads_only else McpTool
+            tools[key] = kind(server, offer, approval=approval, folder=folder)
     own = _resource_tools(servers, reachable, approval=approval, folder=folder)
     named = model_names(tuple(tools), taken={*taken, *own})
     names: dict[str, tuple[str, ...]] = {}
@@ -63,13 +64,6 @@ def offered_tools(
         names,
         {name: _told(problems) for name, problems in left_out.items()},
     )
-
-
-def _tool(server: McpServer, offer: ToolOffer, *, approval: Approval, folder: OutputFolder) -> Tool[Any]:
-    if offer.needs_task:
-        raise BadSchema("it only runs as a task, which kimi-tui has no way to wait for")
-    kind = ReadingMcpTool if offer.reads_only else McpTool
-    return kind(server, offer, usable_schema(offer.input_schema), approval=approval, folder=folder)
 
 
 def _resource_tools(

@@ -91,7 +91,7 @@ def _resource_piece(contents: Any) -> Piece:
 
 def _medium(data: str, media_type: str, name: str) -> Piece:
     try:
-        return Medium(b64decode(data), media_type, name)
+        return Medium(b64decode("".join(data.split()), validate=True), media_type, name)
     except (BadBase64, ValueError):
         return Words(f"[{name or 'A medium'} ({media_type}) came damaged: it is no base64.]")
 

@@ -30,6 +30,7 @@ from kimi_tui.tools.mcp.problem import McpProblem
 from kimi_tui.tools.mcp.remote import Exchange, remote_transport
 from kimi_tui.tools.mcp.server_config import RemoteServer, ServerConfig, StdioServer
 from kimi_tui.tools.mcp.server_log import ServerLog
+from kimi_tui.tools.mcp.session import UNUSABLE
 from kimi_tui.tools.mcp.stdio import ChildTransport
 
 T = TypeVar("T")
@@ -349,8 +350,14 @@ def _tool(tool: mcp_types.Tool) -> ToolOffer:
         description=tool.description or tool.title or (annotations.title if annotations else None) or "",
         input_schema=tool.input_schema,
         reads_only=bool(annotations and annotations.read_only_hint),
-        needs_task=bool(tool.execution and tool.execution.task_support == "required"),
+        problem=_problem_of(tool),
     )
+
+
+def _problem_of(tool: mcp_types.Tool) -> str:
+    if tool.execution is not None and tool.execution.task_support == "required":
+        return "it only runs as a task, which kimi-tui has no way to wait for"
+    return str(tool.input_schema.get(UNUSABLE, ""))
 
 
 def _prompt(prompt: mcp_types.Prompt) -> PromptOffer:

@@ -18,6 +18,8 @@ from kimi_tui.tools.shell.output import OutputFolder, OutputKeeper
 MODEL_LIMIT = 100_000
 """Characters of text that a model receives of one answer."""
 _MOST_PICTURES = 20
+_ENDINGS = {"audio/mp3": ".mp3", "audio/ogg": ".ogg", "audio/wav": ".wav"}
+"""Those that older Pythons don't know."""
 _MARKS = re.compile(r"<(?=\s*/?\s*system\b)", re.IGNORECASE)
 """Only the program itself speaks in such marks."""
 
@@ -75,12 +77,16 @@ def _kept(medium: Medium, folder: OutputFolder) -> str:
     media_type = plain_line(medium.media_type)[:100]
     what = f"{plain_line(medium.name)[:300] or 'A file'} ({media_type}, {readable_size(len(medium.data))})"
     try:
-        path, file = folder.new_file(guess_extension(media_type.partition(";")[0]) or ".bin")
+        path, file = folder.new_file(_ending(media_type.partition(";")[0]))
         with file:
             file.write(medium.data)
     except OSError as error:
         return f"[{what} could not be kept: {error.strerror or error}.]"
     return f"[{what} is kept in {path}.]"
+
+
+def _ending(media_type: str) -> str:
+    return _ENDINGS.get(media_type) or guess_extension(media_type) or ".bin"
 
 
 def _harmless(text: str) -> str:

@@ -13,8 +13,8 @@ class ToolOffer:
     input_schema: dict[str, Any]
     reads_only: bool = False
     """Whether the server says that it changes nothing. It may be wrong: consent is asked for all the same."""
-    needs_task: bool = False
-    """Whether it can only run as a task that is asked for its result later."""
+    problem: str = ""
+    """Why it can't be used; empty as a rule."""
 
 
 @dataclass(frozen=True, slots=True)

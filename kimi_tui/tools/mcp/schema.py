@@ -11,8 +11,15 @@ class BadSchema(Exception):
     """A schema that no model could be given; the text says why."""
 
 
-def usable_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """`schema` as a schema of type object, its references within itself resolved. Raises BadSchema."""
+def usable_schema(schema: Any) -> dict[str, Any]:
+    """`schema` as a schema of type object, its references within itself resolved. Raises BadSchema.
+
+    Without a schema, a tool takes any object.
+    """
+    if schema is None:
+        return {"type": "object", "properties": {}}
+    if not isinstance(schema, dict):
+        raise BadSchema("its schema is none")
     usable = _Resolved(schema).whole()
     if usable.get("type", "object") != "object":
         raise BadSchema(f"its schema is of the type {usable['type']}, not object")

@@ -109,7 +109,7 @@ class McpServer:
                     held = time.monotonic() - began > max(self._surroundings.pauses_s, default=0)
                     failures = 0 if held and was_up else failures
                     await self._disconnect()
-                    await self._pause(problem, failures)
+                    await self._pause(self._cause_of(problem), failures)
                     failures = 0 if self._is_wanted_anew else failures + 1
         finally:
             self.settled.set()

@@ -8,7 +8,15 @@ from mcp import ClientSession
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCResponse
 
+from kimi_tui.tools.mcp.schema import BadSchema, usable_schema
+
+UNUSABLE = "x-kimi-tui-unusable"
+"""Stands in a schema that replaces one which can't be used, and says why that is so."""
 _NAMELESS = {"name": "", "version": ""}
+_SHAPES: dict[str, type] = {
+    "annotations": dict, "description": str, "execution": dict, "outputSchema": dict, "title": str,
+}  # fmt: skip
+"""What else in a tool has to be of which type; left out where it isn't."""
 
 
 class TolerantSession(ClientSession):
@@ -70,4 +78,25 @@ def _mended(message: "SessionMessage | Exception") -> "SessionMessage | Exceptio
         result = message.message.result
         if "protocolVersion" in result and "capabilities" in result:
             result.setdefault("serverInfo", dict(_NAMELESS))
+        elif isinstance(tools := result.get("tools"), list):
+            result["tools"] = [_mended_tool(it) for it in tools if _is_named(it)]
     return message
+
+
+def _is_named(tool: Any) -> bool:
+    return isinstance(tool, dict) and isinstance(tool.get("name"), str)
+
+
+def _mended_tool(tool: dict[str, Any]) -> dict[str, Any]:
+    """`tool` as the protocol wants it, so that one that is wrong costs itself and not the whole list."""
+    mended: dict[str, Any] = {
+        key: value for key, value in tool.items() if isinstance(value, _SHAPES.get(key, object))
+    }
+    output: dict[str, Any] = mended.get("outputSchema", {})
+    if output.get("type") != "object":
+        mended.pop("outputSchema", None)
+    try:
+        mended["inputSchema"] = usable_schema(tool.get("inputSchema"))
+    except BadSchema as problem:
+        mended["inputSchema"] = {"type": "object", UNUSABLE: str(problem)}
+    return mended

@@ -41,14 +41,12 @@ class McpTool(Tool[McpParams]):
         self,
         server: McpServer,
         offer: ToolOffer,
-        parameters: dict[str, Any],
         *,
         approval: Approval,
         folder: OutputFolder,
     ) -> None:
         self._server = server
         self._offer = offer
-        self._parameters = parameters
         self._approval = approval
         self._folder = folder
 
@@ -58,7 +56,9 @@ class McpTool(Tool[McpParams]):
         said = self._offer.description.strip()[:_LONGEST_DESCRIPTION]
         description = f"{said}\n\n" if said else ""
         return ToolSchema(
-            self._offer.name, f"{description}(From the MCP server {self._server.name}.)", self._parameters
+            self._offer.name,
+            f"{description}(From the MCP server {self._server.name}.)",
+            self._offer.input_schema,
         )
 
     async def run(self, params: McpParams, call: RunningCall) -> ToolReturn:
