@@ -36,20 +36,19 @@ def of_retry(retry: StepRetry, *, margin: Spans = ()) -> NoticeBlock:
     )
 
 
-def of_hook(hook: HookResolved, *, margin: Spans = ()) -> NoticeBlock:
-    """That a hook said no, and why."""
-    about = plain_line(hook.target)
+def of_hook(hook: HookResolved, *, margin: Spans = ()) -> NoticeBlock | None:
+    """That a hook said no, and why; None where a call's result or the turn's end says so anyway."""
     match hook.event:
-        case "UserPromptSubmit":
-            what = "A hook kept this from the model."
+        case "PreToolUse" | "UserPromptSubmit" | "SubagentStart":
+            return None
         case "PostToolUse" | "PostToolUseFailure":
-            what = f"A hook objects to what {about} did."
+            what = f"A hook objects to what {plain_line(hook.target)} did."
         case "Stop":
             what = "A hook makes the agent go on."
         case "PreCompact":
             what = "A hook keeps the conversation as it is."
         case _:
-            what = f"A hook blocked {about or plain_line(hook.event)}."
+            what = f"A hook objects to {plain_line(hook.event)}."
     return NoticeBlock("warning", what, hook.reason, margin=margin)
 
 

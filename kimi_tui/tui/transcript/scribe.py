@@ -142,7 +142,8 @@ class Scribe:
             case PlanDisplay(content=content, file_path=path):
                 self._add(PlanBlock(content, path, margin=self._margin))
             case HookResolved(action="block"):
-                self._add(of_hook(message, margin=self._margin))
+                if objection := of_hook(message, margin=self._margin):
+                    self._add(objection)
             case BtwBegin(id=question_id, question=question):
                 self._questions[question_id] = SideQuestionBlock(question, margin=self._margin)
                 self._add(self._questions[question_id])

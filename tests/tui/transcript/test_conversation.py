@@ -100,8 +100,8 @@ async def test_notifications_hooks_plans_and_side_questions_have_their_place(sta
     async with stage(70, 24) as s:
         rows = await s.feed(
             Notification("n", "", "", "", "", "github failed to start.", "Try /mcp.", "warning"),
-            HookResolved("PreToolUse", "Bash", "block", "no shell today", 3),
-            HookResolved("PreToolUse", "Bash", "allow", "", 3),
+            HookResolved("PostToolUse", "Bash", "block", "no shell today", 3),
+            HookResolved("PostToolUse", "Bash", "allow", "", 3),
             PlanDisplay("# Plan\n\n1. look", "plan.md"),
             BtwBegin("q", "why?"),
             BtwEnd("q", "because"),
@@ -109,7 +109,7 @@ async def test_notifications_hooks_plans_and_side_questions_have_their_place(sta
         assert seen(rows) == [
             "⚠ github failed to start.",
             "Try /mcp.",
-            "⚠ A hook blocked Bash.",
+            "⚠ A hook objects to what Bash did.",
             "no shell today",
             "▎ plan plan.md",
             "▎ Plan",
@@ -122,15 +122,20 @@ async def test_notifications_hooks_plans_and_side_questions_have_their_place(sta
 
 async def test_a_hook_that_says_no_is_told_in_the_words_of_its_event(stage: OpenStage) -> None:
     async with stage(70, 24) as s:
-        events = ("UserPromptSubmit", "PostToolUse", "Stop", "PreCompact", "SubagentStart")
+        events = ("PostToolUse", "Stop", "PreCompact")
         rows = await s.feed(*(HookResolved(event, "it", "block", f"why {event}", 3) for event in events))
         assert seen(rows)[::2] == [
-            "⚠ A hook kept this from the model.",
             "⚠ A hook objects to what it did.",
             "⚠ A hook makes the agent go on.",
             "⚠ A hook keeps the conversation as it is.",
-            "⚠ A hook blocked it.",
         ]
+
+
+async def test_what_a_result_or_the_turns_end_says_anyway_is_not_said_twice(stage: OpenStage) -> None:
+    async with stage(70, 24) as s:
+        events = ("PreToolUse", "UserPromptSubmit", "SubagentStart")
+        rows = await s.feed(*(HookResolved(event, "it", "block", f"why {event}", 3) for event in events))
+        assert seen(rows) == []
 
 
 async def test_what_a_revert_undid_stays_behind_a_marker(stage: OpenStage) -> None:
