@@ -42,6 +42,8 @@ _KINDS: dict[str, ToolKind] = {
 _TAIL = 4_000
 """Characters of a running call's output that are shown."""
 _LONGEST_TITLE = 200
+_LOOKED_AT = 4_000
+"""Characters of unfinished arguments that may still change a title."""
 _LONGEST_INPUT = 100_000
 """Longer arguments are not told again as they are: their content shows them."""
 
@@ -52,8 +54,6 @@ class _Call:
     name: str
     arguments: Arguments
     title: str
-    has_subject: bool = False
-    """Whether the title says already what the call is about."""
     tail: str = ""
     is_running: bool = False
     is_stand_in: bool = False
@@ -86,9 +86,10 @@ class Calls:
             return
         call.arguments.feed(part.arguments_part or "")
         is_complete = call.arguments.is_complete
-        title = self._titled(call.name, call.arguments) if is_complete or not call.has_subject else call.title
+        title = call.title
+        if is_complete or call.arguments.length <= _LOOKED_AT:
+            title = self._titled(call.name, call.arguments)
         if title != call.title or is_complete:
-            call.has_subject = call.has_subject or title != call.title
             call.title = title
             yield self._progress(call, title=title, **(self._details(call) if is_complete else {}))
 
