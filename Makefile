@@ -17,8 +17,9 @@ run: $(VENV)/.runtime ## set up and open the app (ARGS="..." are its options)
 test: $(VENV)/.dev ## set up and run the tests (ARGS="tests/tui -k prompt" for some)
 	@$(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
-faults: $(VENV)/.dev ## kill the program 200 times and see that nothing is lost
+faults: $(VENV)/.dev ## kill the program 200 times, and work for 2,000 steps: nothing is lost
 	@KIMI_TUI_KILL_ROUNDS=200 $(BIN)/pytest -n 0 --timeout 1800 tests/e2e/test_killed.py $(ARGS)
+	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n 0 --timeout 1800 tests/soul/test_compacting.py -k long_work
 
 check: $(VENV)/.dev ## format, lint, types, import contracts
 	@$(BIN)/ruff format --check .
