@@ -31,6 +31,7 @@ class SignIn(OAuth):
     def __init__(self, url: str, tokens: TokenFile, *, show: Show | None = None) -> None:
         super().__init__(url, client_name="kimi-tui", token_storage=tokens, callback_host="127.0.0.1")
         self._show = show
+        self._arriving: tuple[asyncio.Server, asyncio.Future[dict[str, str]]] | None = None
         self.was_refused = False
         """Whether the tokens were no (longer) good enough."""
 
@@ -39,16 +40,24 @@ class SignIn(OAuth):
         if self._show is None:
             self.was_refused = True
             raise NotAuthorized
-        await self._show(authorization_url)
-
-    async def callback_handler(self) -> AuthorizationCodeResult:
-        """Wait for the browser. Raises McpProblem when it brings no code, or doesn't come in time."""
         arrived: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
 
         async def answer(reader: StreamReader, writer: StreamWriter) -> None:
             await _answer(reader, writer, arrived)
 
-        server = await asyncio.start_server(answer, "127.0.0.1", self.redirect_port, limit=_LONGEST_REQUEST)
+        # before the user is sent away: the browser may be back in no time
+        door = await asyncio.start_server(answer, "127.0.0.1", self.redirect_port, limit=_LONGEST_REQUEST)
+        self._arriving = (door, arrived)
+        try:
+            await self._show(authorization_url)
+        except BaseException:
+            door.close()
+            raise
+
+    async def callback_handler(self) -> AuthorizationCodeResult:
+        """Wait for the browser. Raises McpProblem when it brings no code, or doesn't come in time."""
+        assert self._arriving is not None
+        door, arrived = self._arriving
         try:
             async with asyncio.timeout(_WAITING_S):
                 told = await arrived
@@ -58,7 +67,7 @@ class SignIn(OAuth):
                 persistence="unauthorized",
             ) from None  # fmt: skip
         finally:
-            server.close()
+            door.close()
         if "code" not in told:
             why = plain_line(told.get("error_description") or told.get("error") or "no code came back")
             raise McpProblem(f"The sign-in failed: {why}.", hint="Try again.", persistence="unauthorized")
