@@ -44,7 +44,7 @@ _LEFT: dict[RevertReason, str] = {
     "compaction": "compacted",
     "clear": "cleared",
 }
-_WITH_AGE, _WITH_FILES, _WITH_TOKENS = 34, 46, 56
+_WITH_AGE, _WITH_FILES, _WITH_TOKENS = 30, 46, 56
 """From so many cells on a row tells more."""
 
 
@@ -228,6 +228,8 @@ def told(row: Row, rows: Rows, marks: Marks) -> list[Content]:
     if not tree.is_live(node.uid):
         facts.append(("on a branch", _LANE))
     lines = [head, Content(" · ").join(Content.styled(text, style or "$text-muted") for text, style in facts)]
+    if node.files is not None and node.files.paths:
+        lines.append(Content.styled(", ".join(map(plain_line, node.files.paths)), "$text-muted"))
     if beware := node.problem or (node.files.coverage if node.files is not None else ""):
         lines.append(Content.styled(f"◔ {plain_line(beware)}", "$warning"))
     return lines

@@ -90,6 +90,7 @@ class TimelinePane(Vertical):
         self.tell()
         self._marked(self.view.node)
 
+    @on(TimelineView.Changed)
     def tell(self) -> None:
         """Tell of the marked row, and what can be done with it."""
         view = self.view

@@ -40,8 +40,8 @@ class Rows:
         self.tree = tree
         self.all: list[Row] = []
         self.query = ""
-        self._open: set[str] = set()
-        """First checkpoints of the turns and branches that the user opened."""
+        self._open: set[tuple[RowKind, str]] = set()
+        """Keys of the rows that the user opened."""
         self._newest = ""
         """The turn that is open because it is the newest."""
         self.show(tree)
@@ -68,7 +68,7 @@ class Rows:
                 if not self._settle_newest(turn):
                     return False
                 self.all.append(Row("turn", turn.strand, turn, uid))
-            elif self.is_open(turn.head):
+            elif self._is_open(("turn", turn.head)):
                 self.all.append(Row("step", turn.strand, turn, uid))
         return True
 
@@ -90,10 +90,6 @@ class Rows:
 
     # folding
 
-    def is_open(self, key: str) -> bool:
-        """Whether the turn or branch that begins with that checkpoint is open."""
-        return key in self._open or key == self._newest
-
     def can_open(self, row: Row) -> bool:
         """Whether there is something in it."""
         if self.query or row.kind == "origin":
@@ -104,18 +100,17 @@ class Rows:
 
     def shows_open(self, row: Row) -> bool:
         """Whether it is open."""
-        return self.is_open(row.strand.key if row.kind == "branch" else row.uid)
+        return self._is_open(row.key)
 
     def fold(self, row: Row, *, opened: bool) -> bool:
         """Open or close a turn or branch; whether that changed anything."""
-        key = row.strand.key if row.kind == "branch" else row.uid
-        if not self.can_open(row) or self.is_open(key) == opened:
+        if not self.can_open(row) or self.shows_open(row) == opened:
             return False
         if opened:
-            self._open.add(key)
+            self._open.add(row.key)
         else:
-            self._open.discard(key)
-            if key == self._newest:
+            self._open.discard(row.key)
+            if row.key == ("turn", self._newest):
                 self._newest = ""
         self._make()
         return True
@@ -125,17 +120,20 @@ class Rows:
         turn = self.tree.turn_of.get(uid)
         while turn is not None:
             if uid != turn.head:
-                self._open.add(turn.head)
+                self._open.add(("turn", turn.head))
             if turn.strand is not self.tree.live:
-                self._open.add(turn.strand.key)
+                self._open.add(("branch", turn.strand.key))
             uid = turn.strand.fork or ""
             turn = self.tree.turn_of.get(uid)
         self._make()
 
+    def _is_open(self, key: tuple[RowKind, str]) -> bool:
+        return key in self._open or key == ("turn", self._newest)
+
     def _settle_newest(self, turn: Turn) -> bool:
         # The turn that was open only since it was the newest closes; the user's own choices stay.
         before, self._newest = self._newest, turn.head
-        if before and before not in self._open and self.tree.turn_of[before].steps:
+        if before and ("turn", before) not in self._open and self.tree.turn_of[before].steps:
             self._make()
             return False
         return True
@@ -158,7 +156,7 @@ class Rows:
     def _add_strand(self, strand: Strand) -> None:
         for turn in strand.turns:
             leaving = turn.leaving
-            opened = self.is_open(turn.head)
+            opened = self._is_open(("turn", turn.head))
             if not opened or not turn.steps:
                 self.all.append(Row("turn", strand, turn, turn.head, joins=bool(leaving)))
                 for uid in (turn.head, *turn.steps) if leaving else ():
@@ -173,7 +171,7 @@ class Rows:
 
     def _add_branches(self, branches: "list[Strand] | tuple[()]") -> None:
         for number, strand in enumerate(branches):
-            if self.is_open(strand.key):
+            if self._is_open(("branch", strand.key)):
                 self._add_strand(strand)
             self.all.append(Row("branch", strand, None, strand.tip, topmost=number == len(branches) - 1))
 
@@ -188,5 +186,6 @@ class Rows:
 
 
 def searched(node: TimelineNode) -> tuple[str, ...]:
-    """What a filter looks at: number, label (which names the file of a step), name, kind, tools."""
-    return (f"#{node.id}", node.label, node.name, node.kind, *node.tools)
+    """What a filter looks at: number, label, name, kind, tools, files."""
+    files = node.files.paths if node.files is not None else ()
+    return (f"#{node.id}", node.label, node.name, node.kind, *node.tools, *files)

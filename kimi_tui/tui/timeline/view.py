@@ -38,6 +38,9 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
 
         row: Row | None
 
+    class Changed(Message):
+        """What is known of the marked row may have changed."""
+
     class Opened(Message):
         """The marked row was clicked twice."""
 
@@ -85,8 +88,7 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         elif len(self.rows.all) > count:
             self._resize(grown=len(self.rows.all) - count)
         self.refresh()
-        if self._marked == _NOW or (before is not None and before.turn in self._turns(added)):
-            self.post_message(self.Marked(self.marked))
+        self.post_message(self.Changed())
 
     def filter(self, query: str) -> None:
         """Show only checkpoints that speak of `query`."""
@@ -98,9 +100,6 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         self._resize()
         index = self.rows.index_of_checkpoint(uid)
         self._mark(_NOW if index is None else index)
-
-    def _turns(self, added: list[str]) -> set[object]:
-        return {self.rows.tree.turn_of[uid] for uid in added}
 
     def _changed(self, change: Callable[[], object]) -> None:
         before = self.marked

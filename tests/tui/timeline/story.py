@@ -34,6 +34,7 @@ def node(
     changes: tuple[int, int, int] | None = (0, 0, 0),
     minutes: float = 0,
     tools: tuple[str, ...] = (),
+    paths: tuple[str, ...] = (),
     **more: object,
 ) -> TimelineNode:
     """A checkpoint `minutes` ago; `changes` are files, lines added and lines removed."""
@@ -46,7 +47,7 @@ def node(
         branch=branch,
         time=NOW - 60 * minutes,
         tokens=1_000 * (number + 1),
-        files=FileChanges(*changes) if changes is not None else None,
+        files=replace(FileChanges(*changes), paths=paths) if changes is not None else None,
         tools=tools,
     )
     return replace(made, **more)  # type: ignore[arg-type]
@@ -79,6 +80,7 @@ NODES = (
         "Bash sed -i s/ok/OK/ src/auth.py",
         parent=9,
         changes=(3, 12, 120),
+        paths=("src/auth.py", "src/form.py", "docs/登录.md"),
         minutes=30,
         tools=("Bash",),
         shell=True,

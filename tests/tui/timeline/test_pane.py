@@ -1,0 +1,236 @@
+"""The timeline pane: opened, walked, folded, filtered and left, by keys and by mouse."""
+
+from dataclasses import replace
+from typing import Any
+
+from textual import events
+from textual.widgets import Static
+
+from kimi_tui.tui.timeline.hints import Hints
+from kimi_tui.tui.timeline.pane import TimelinePane
+from kimi_tui.tui.timeline.view import TimelineView
+from kimi_tui.wire.commands import Compare, ForkSession, NameCheckpoint, PlanSwitch, ShowTimeline
+from kimi_tui.wire.timeline import TimelineUpdate
+from tests.tui.conftest import SESSION, Desk
+from tests.tui.timeline.story import NOW, TIMELINE, node
+from tests.tui.timeline.test_rows import line_of
+
+
+def view(desk: Desk) -> TimelineView:
+    return desk.screen.query_one(TimelineView)
+
+
+def rows(desk: Desk) -> list[str]:
+    """The pane's rows that are in sight, from the top."""
+    texts = [view(desk).render_line(y).text for y in range(view(desk).size.height)]
+    return [" ".join(text.split()) for text in texts if text.strip()]
+
+
+def marked(desk: Desk) -> int | None:
+    """The number of the marked checkpoint; None is now."""
+    found = view(desk).node
+    return found.id if found is not None else None
+
+
+def said(desk: Desk, text: str) -> bool:
+    """Whether a toast says `text`."""
+    return any(text in toast.message for toast in desk.app._notifications)
+
+
+async def click_row(desk: Desk, text: str, *, on: str = "", times: int = 1) -> None:
+    """Click the row of the pane that shows `text`, at the letters `on`."""
+    lines = [view(desk).render_line(y).text for y in range(view(desk).size.height)]
+    y = next(y for y, line in enumerate(lines) if text in line)
+    await desk.pilot.click(TimelineView, offset=(lines[y].index(on or text), y), times=times)
+
+
+async def click_hint(desk: Desk, text: str) -> None:
+    """Click what the pane says that one can do."""
+    lines = desk.shown().split("\n")
+    region = desk.screen.query_one(TimelinePane).query_one(Hints).region
+    y = next(y for y in range(region.y, region.bottom) if text in lines[y])
+    await desk.pilot.click(offset=(lines[y].index(text), y))
+
+
+async def test_each_row_tells_number_label_lines_shell_coverage_and_age(open_timeline: Any) -> None:
+    async with open_timeline((200, 24)) as desk:
+        assert rows(desk) == [
+            "● now 13 checkpoints",
+            "│ 12 All tests pass now. 13k now",
+            "│ 11 EditFile src/auth.py +4 −1 1f ◔ 12k 2m",
+            "│ 10 Bash sed -i s/ok/OK/ src/auth.py +12 −120 3f $ 11k 30m",
+            "● ▾ 9 good 登录表单返回 500，请修 … +16 −121 4f $ ◔ 10k 31m",
+            "↶ 8 after going back to 4 9k 58m",
+            "├─╮ ▸ 1 turn 2 steps, undone the login form returns 500,… 59m",
+            "●─╯ ▸ 0 add a login form to the shop +42 −3 1f 1k 3h",
+        ]
+
+
+async def test_the_keys_walk_and_fold_and_the_conversation_follows(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        press = desk.pilot.press
+        transcript = desk.screen.furnished.workbench.transcript
+        assert marked(desk) is None
+        before = _colours(transcript, "登录表单")
+        await press("down", "j")
+        assert marked(desk) == 11
+        await press("k", "up", "up")
+        assert marked(desk) is None
+        await press("end", "right")
+        assert "│ 1 ReadFile src/auth.py 2h" in rows(desk)
+        await press("l")
+        assert marked(desk) == 1
+        assert _colours(transcript, "I look at") != _colours(transcript, "add a login")
+        await press("h", "left")
+        assert marked(desk) == 0
+        assert not any("ReadFile" in row for row in rows(desk))
+        await press("up", "right", "down", "down")
+        assert marked(desk) == 4
+        await press("left")
+        assert view(desk).marked.kind == "branch"  # type: ignore[union-attr]
+        await press("left", "left")
+        assert marked(desk) == 0
+        await press("pageup")
+        assert marked(desk) is None
+        await press("pagedown", "escape")
+        await desk.until(lambda: desk.app.focused is desk.screen.prompt.editor)
+        assert _colours(transcript, "登录表单") == before
+
+
+def _colours(transcript: Any, text: str) -> set[str]:
+    """The colours of the words in the first row of the conversation that shows `text`."""
+    for y in range(transcript.size.height):
+        strip = transcript.render_line(y)
+        if text in strip.text:
+            return {part.style.color.name for part in strip if part.text.strip(" ▌")}
+    raise AssertionError(f"{text} is not in sight")
+
+
+async def test_the_mouse_marks_folds_and_presses_hints(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        await click_row(desk, "8 after going")
+        assert marked(desk) == 8
+        await click_row(desk, "add a login", on="▸")
+        assert "│ 1 ReadFile src/auth.py 2h" in rows(desk)
+        await click_row(desk, "1 turn 2 steps", on="▸")
+        assert any("4 the log" in row for row in rows(desk))
+        await click_row(desk, "2 EditFile")
+        await click_hint(desk, "compare")
+        await desk.until(lambda: desk.told(Compare))
+        assert desk.told(Compare) == [Compare(2, None)]
+
+
+async def test_a_new_checkpoint_comes_in_above_and_moves_nothing_that_is_read(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        await desk.pilot.press("down", "down")
+        new = node(13, "step", "WriteFile new.py", parent=12, changes=None)
+        desk.engine.say(TimelineUpdate((TIMELINE.nodes[-1], new), "u13"))
+        await desk.until(lambda: "│ 13 WriteFile new.py now" in rows(desk))
+        assert marked(desk) == 11
+
+
+async def test_a_filter_shows_what_fits_and_escape_shows_everything_again(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        everything = rows(desk)
+        await desk.pilot.press("slash")
+        await desk.write("pytest")
+        await desk.until(lambda: len(rows(desk)) == 2)
+        assert "timeline: 1 found" in desk.shown()
+        await desk.pilot.press("down", "enter")
+        assert marked(desk) == 5
+        assert len(rows(desk)) == 2
+        await desk.pilot.press("escape")
+        await desk.until(lambda: rows(desk) == everything)
+        assert desk.app.focused is view(desk)
+
+
+async def test_a_name_a_fork_and_a_comparison_are_asked_for_here(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        await desk.pilot.press("down", "n")
+        await desk.write("green")
+        await desk.pilot.press("enter")
+        assert desk.told(NameCheckpoint) == [NameCheckpoint(12, "green")]
+        desk.engine.say(TimelineUpdate((replace(TIMELINE.nodes[-1], name="green"),), "u12"))
+        await desk.until(lambda: "12 green All tests" in rows(desk)[1])
+        await desk.pilot.press("F", "d", "end", "d")
+        assert desk.told(ForkSession) == [ForkSession(12)]
+        await desk.until(lambda: desk.told(Compare))
+        assert desk.told(Compare) == [Compare(0, 12)]
+        assert view(desk).compared == ""
+
+
+async def test_b_asks_for_the_plan_of_a_branch_and_says_where_there_is_none(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        await desk.pilot.press("b")
+        assert said(desk, "This is how things are now.")
+        await desk.pilot.press("end", "b")
+        assert said(desk, "there is no branch to go to")
+        await desk.pilot.press("up", "b")
+        await desk.until(lambda: desk.told(PlanSwitch))
+        assert desk.told(PlanSwitch) == [PlanSwitch(1)]
+
+
+async def test_the_key_goes_to_the_pane_and_hides_it_when_one_is_there(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.app.focused is desk.screen.prompt.editor)
+        assert view(desk).region
+        await desk.pilot.press("f3")
+        await desk.until(lambda: desk.app.focused is view(desk))
+        await desk.pilot.press("f3")
+        await desk.until(lambda: desk.app.focused is desk.screen.prompt.editor)
+        assert not view(desk).region
+        assert len(desk.told(ShowTimeline)) == 1
+        desk.engine.say(replace(SESSION, session_id="s2"))
+        await desk.until(lambda: len(desk.told(ShowTimeline)) == 2)
+
+
+async def test_on_a_narrow_terminal_leaving_hides_it(open_timeline: Any) -> None:
+    async with open_timeline((60, 16)) as desk:
+        await desk.pilot.press("down")
+        assert "enter go back here" in desk.words()
+        await desk.pilot.press("escape")
+        await desk.until(lambda: not view(desk).region)
+
+
+async def test_escape_twice_opens_it_from_an_empty_prompt_only(open_desk: Any) -> None:
+    async with open_desk(wall_clock=lambda: NOW) as desk:
+        await desk.pilot.press("x", "escape", "escape")
+        assert not desk.told(ShowTimeline)
+        await desk.pilot.press("backspace", "escape", "escape")
+        await desk.until(lambda: desk.told(ShowTimeline))
+
+
+async def test_hostile_labels_and_names_are_text(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        evil = node(
+            13, "step", "[red]x[/] \x1b[31mred\n\x07", parent=12, name="[b]\x1b]0;t\x07", changes=None
+        )
+        desk.engine.say(TimelineUpdate((evil,), "u13"))
+        await desk.until(lambda: any("[b]" in row for row in rows(desk)))
+        await desk.pilot.press("down")
+        told = str(desk.screen.query_one("#timeline-told", Static).content)
+        assert "[red]x[/]" in told
+        assert "\x1b" not in told + "".join(rows(desk))
+
+
+async def test_ten_thousand_checkpoints_draw_only_what_is_in_sight(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        desk.engine.say(line_of(10_000, steps_in_turn=2))
+        await desk.until(lambda: "● now 10,000 checkpoints" in rows(desk))
+        drawn: list[int] = []
+        line = view(desk)._line
+
+        def remembering(index: int, width: int) -> Any:
+            drawn.append(index)
+            return line(index, width)
+
+        view(desk)._line = remembering  # type: ignore[method-assign]
+        await desk.pilot.press("end")
+        assert marked(desk) == 0
+        assert 0 < len(drawn) <= 3 * view(desk).size.height
+        bottom = view(desk).scroll_offset.y
+        x, y = view(desk).region.offset
+        wheel = events.MouseScrollUp(view(desk), x + 4, y + 4, 0, 0, 0, False, False, False)
+        desk.app.screen._forward_event(wheel)
+        await desk.until(lambda: view(desk).scroll_offset.y < bottom)
