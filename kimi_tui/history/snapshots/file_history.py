@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
 from kimi_tui.history.snapshots.capture import Capture, Captured
-from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.execution import Executor, Outcome
 from kimi_tui.history.snapshots.manifest import ManifestMissing
 from kimi_tui.history.snapshots.matching import changed_lines, lines_of
@@ -136,6 +136,15 @@ class FileHistory:
             return False
         records = self._store.manifests.since(state, head)
         return any(record.owner.who == "revert" and record.changes for record in records)
+
+    def state(self, manifest: str) -> Entries:
+        """What a state held. Raises KimiTuiError when it isn't kept."""
+        try:
+            return self._store.manifests.entries(manifest)
+        except ManifestMissing as error:
+            raise KimiTuiError(
+                "The files' state at that checkpoint is not kept any more.", hint="Choose another checkpoint."
+            ) from error
 
     def texts(self, item: PlanItem) -> tuple[str, str] | None:
         """What the file holds and what it will hold; None when that can't be shown as text."""
