@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kimi_tui.base.content import ContentPart, TextPart, ThinkPart
+from kimi_tui.base.content import TextPart, ThinkPart
 from kimi_tui.base.message import Message
 
 BYTES_PER_TOKEN = 4
@@ -16,20 +16,17 @@ def estimated_tokens(messages: Iterable[Message]) -> int:
 
 
 def _weight(message: Message) -> int:
-    texts = [call.function.name + (call.function.arguments or "") for call in message.tool_calls or ()]
-    media = 0
+    size = media = 0
     for part in message.content:
-        if (text := _text(part)) is None:
-            media += 1
-        else:
-            texts.append(text)
-    size = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
+        match part:
+            case TextPart(text=text) | ThinkPart(think=text):
+                size += _bytes(text)
+            case _:
+                media += 1
+    for call in message.tool_calls or ():
+        size += _bytes(call.function.name) + _bytes(call.function.arguments or "")
     return -(-size // BYTES_PER_TOKEN) + media * TOKENS_PER_MEDIUM
 
 
-def _text(part: ContentPart) -> str | None:
-    match part:
-        case TextPart(text=text) | ThinkPart(think=text):
-            return text
-        case _:
-            return None
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
