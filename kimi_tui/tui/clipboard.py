@@ -21,6 +21,10 @@ class Clipboard(Protocol):
         """What is there; None when it can't be read."""
         ...
 
+    async def paste_picture(self) -> bytes | None:
+        """The picture that is there, as a file of some format; None when there is none."""
+        ...
+
 
 class SystemClipboard:
     """The platform's clipboard, through the programs that pyperclip knows."""
@@ -40,6 +44,16 @@ class SystemClipboard:
             return await asyncio.wait_for(asyncio.to_thread(_read), _TIMEOUT_S)
         except (TimeoutError, RuntimeError, OSError) as error:
             logger.info("The clipboard can't be read: %s", error)
+            return None
+
+    async def paste_picture(self) -> bytes | None:
+        """The picture that is there; None when there is none, or no program that could tell."""
+        from kimi_tui.tui.images.clipboard import grabbed
+
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(grabbed), _TIMEOUT_S)
+        except (TimeoutError, RuntimeError, OSError) as error:
+            logger.info("The clipboard's picture can't be read: %s", error)
             return None
 
 

@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.identity import new_id
+from kimi_tui.tui.images.reading import photo_of
 from kimi_tui.tui.keys import SCREEN_KEYS, KeyNames, bindings
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.drafts import Draft
@@ -66,6 +67,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._options = options
         self._names = KeyNames(options.keymap)
         self._furniture: Furniture | None = None
+        self._sending = asyncio.Lock()
         self._typed_at = -1e9
         self._typed = ""
         self._exit_asked_at = -1e9
@@ -76,6 +78,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             prompt=lambda: self.prompt,
             complain=lambda text: self.furnished.say(text, severity="error"),
             clock=options.clock,
+            album=lambda: self.prompt.album,
         )
 
     def compose(self) -> ComposeResult:
@@ -182,7 +185,24 @@ class MainScreen(Screen[None], inherit_bindings=False):
         else:
             self.prompt.remember(event.text)
 
-    def _submit(self, event: Prompt.Submitted) -> None:
+    @work(group="send")
+    async def _submit(self, event: Prompt.Submitted) -> None:
+        """Send it, with the pictures that it names; one after another, in order."""
+        async with self._sending:
+            if "@" in event.text and self._takes_pictures:
+                try:
+                    event.text = await self.prompt.with_pictures(event.text)
+                except KimiTuiError as error:
+                    self.prompt.give_back(event.draft)
+                    self.furnished.say(f"{error.what} {error.hint}", severity="error")
+                    return
+            self._send(event)
+
+    @property
+    def _takes_pictures(self) -> bool:
+        return self.state.session is not None and "image_in" in self.state.session.capabilities
+
+    def _send(self, event: Prompt.Submitted) -> None:
         if self._talk.submit(event):
             self.furnished.workbench.transcript.follow()
 
@@ -215,7 +235,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Keys that mean nothing now are passed on."""
         match action:
             case "interrupt":
-                return self.state.turn is not None or bool(self.state.shells)
+                return self.state.turn is not None or bool(self.state.shells) or self._has_aside
             case "focus_approval" | "expand_approval":
                 return bool(self.state.requests)
             case _:
@@ -234,11 +254,22 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return self._options.clock() - self._typed_at if self.prompt.blank else None
 
     def action_interrupt(self) -> None:
-        """Stop the running turn, or what runs in the user's shell."""
-        if self.prompt.mode == "shell" and self.state.shells:
+        """Put the side question away; else stop the running turn, or what runs in the user's shell."""
+        if self._has_aside:
+            self.furnished.workbench.close_aside()
+        elif self.prompt.mode == "shell" and self.state.shells:
             self._wire.command(StopShell())
         else:
             self._talk.interrupt()
+
+    @property
+    def _has_aside(self) -> bool:
+        return self._furniture is not None and self._furniture.workbench.has_aside
+
+    def action_cycle_mode(self) -> None:
+        """Go to the next mode: asking, accepting edits, planning."""
+        if self._furniture is not None:
+            self._furniture.cycle_mode()
 
     def action_cancel(self) -> None:
         """Copy the selection; else clear the prompt; else interrupt; else leave, when pressed twice."""
@@ -320,11 +351,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(Prompt.PastePressed)
     @work(group="clipboard")
     async def _paste(self) -> None:
-        if text := await self._options.clipboard.paste():
+        clipboard = self._options.clipboard
+        if picture := await clipboard.paste_picture():
+            await self.prompt.attach(lambda: photo_of(picture, name="What the clipboard holds"))
+        elif text := await clipboard.paste():
             self.prompt.editor.insert_pasted(text)
         else:
             self.furnished.say(
-                "The clipboard holds no text, or can't be read here. Paste with the terminal's own key.",
+                "The clipboard holds neither text nor a picture, or can't be read here. Paste with the"
+                " terminal's own key; /image PATH attaches a picture.",
                 severity="warning",
             )
 
@@ -336,7 +371,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def terminal_focused(self) -> None:
         """The terminal is looked at again."""
         if self._furniture is not None:
-            self._furniture.workbench.panel.app_focused()
+            self._furniture.workbench.app_focused()
             self._read_branch()
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from kimi_tui.base.terminal import plain_line
 from kimi_tui.tui import outbox
+from kimi_tui.tui.images.album import Album
 from kimi_tui.tui.prompt.drafts import Draft
 from kimi_tui.tui.state import ScreenState, closed
 from kimi_tui.wire.channel import Wire
-from kimi_tui.wire.commands import Command
+from kimi_tui.wire.commands import Command, Prompt, Steer
 from kimi_tui.wire.events import ApprovalResponse
 from kimi_tui.wire.requests import Answer, QuestionResponse
 
@@ -52,12 +54,14 @@ class Talk:
         prompt: Callable[[], Prompting],
         complain: Callable[[str], None],
         clock: Callable[[], float],
+        album: Callable[[], Album],
     ) -> None:
         self._owner = owner
         self._wire = wire
         self._prompt = prompt
         self._complain = complain
         self._clock = clock
+        self._album = album
 
     def submit(self, said: Said) -> bool:
         """Send it, or queue it while a turn runs; whether that was possible."""
@@ -105,12 +109,30 @@ class Talk:
             self._prompt().fill(queued)
 
     def _give(self, command: Command | None) -> None:
-        if command is not None:
-            self._wire.command(command)
+        match command:
+            case None:
+                pass
+            case Prompt(user_input=str(text)):
+                self._wire.command(Prompt(self._album().unfold(text)))
+            case Steer(user_input=str(text)):
+                self._wire.command(Steer(self._album().unfold(text)))
+            case _:
+                self._wire.command(command)
 
     def _may_speak(self, said: Said) -> bool:
-        if not self._owner.state.failed and not self._wire.closed:
-            return True
+        if self._owner.state.failed or self._wire.closed:
+            return self._refuse(said, "The session is over; nothing can be sent any more.")
+        session = self._owner.state.session
+        pictures = len(self._album().named_in(said.text))
+        if pictures and session is not None and "image_in" not in session.capabilities:
+            model = plain_line(session.model) or "The model"
+            what = "the picture" if pictures == 1 else f"the {pictures} pictures"
+            return self._refuse(
+                said, f"{model} takes no pictures. Remove {what}, or choose a model that does."
+            )
+        return True
+
+    def _refuse(self, said: Said, why: str) -> bool:
         self._prompt().give_back(said.draft)
-        self._complain("The session is over; nothing can be sent any more.")
+        self._complain(why)
         return False

@@ -19,6 +19,7 @@ from kimi_tui.tui.approvals.questions import QuestionPanel
 from kimi_tui.tui.approvals.review import Review
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.keys import KeyNames
+from kimi_tui.tui.panes.aside import Aside
 from kimi_tui.tui.panes.search import SearchLine
 from kimi_tui.tui.panes.todo import TodoPane
 from kimi_tui.tui.panes.tools import ToolsPane
@@ -26,8 +27,9 @@ from kimi_tui.tui.panes.welcome import Welcome
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.events import ApprovalResponse, Notification, ShellCommandBegin, TurnBegin
+from kimi_tui.wire.events import ApprovalResponse, BtwBegin, BtwEnd, Notification, TurnBegin
 from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
+from kimi_tui.wire.shell import ShellCommandBegin
 
 WIDE = 100
 """Columns from which on panes have a place beside the conversation."""
@@ -68,6 +70,7 @@ class Workbench(Vertical):
         self._answer = answer
         self._typed_ago = typed_ago
         self._questions: QuestionPanel | None = None
+        self._aside: Aside | None = None
         self._search_line: SearchLine | None = None
         self._pane_wishes: dict[PaneName, bool] = {}
 
@@ -157,11 +160,52 @@ class Workbench(Vertical):
         rows = self.size.height
         leaving_some = max(rows * 6 // 10, min(rows - 1, _PANEL_ROWS))
         self.panel.fit(rows if self.has_class("-expanded") else leaving_some)
+        if self._aside is not None:
+            self._aside.fit(max(rows // 2, 4))
 
     def expand_approval(self) -> None:
         """Show the approval over the conversation, or small again."""
         self.toggle_class("-expanded")
         self._fit_panel()
+
+    def app_focused(self) -> None:
+        """The terminal is looked at again: the click that did it answers nothing."""
+        self.panel.app_focused()
+        if self._questions is not None:
+            self._questions.app_focused()
+
+    # side questions
+
+    @property
+    def has_aside(self) -> bool:
+        """Whether a side question stands here."""
+        return self._aside is not None
+
+    def _show_aside(self, message: BtwBegin | BtwEnd) -> None:
+        if isinstance(message, BtwEnd):
+            if self._aside is not None:
+                self._aside.finish(message)
+            return
+        self.close_aside()
+        self._aside = Aside(message)
+        self.mount(self._aside, before=self.panel)
+        self.call_after_refresh(self._fit_panel)
+
+    def close_aside(self) -> None:
+        """Put the side question away."""
+        if self._aside is not None:
+            if self._aside.has_focus_within:
+                self.post_message(self.Left())
+            self._aside.remove()
+            self._aside = None
+
+    @on(Aside.Closed)
+    def _aside_closed(self) -> None:
+        self.close_aside()
+
+    @on(Aside.CopyWanted)
+    def _aside_copied(self, event: Aside.CopyWanted) -> None:
+        self._copy(event.text)
 
     # the conversation
 
@@ -169,6 +213,9 @@ class Workbench(Vertical):
         """Show what arrived; the first words take the welcome's place."""
         if any(isinstance(message, TurnBegin | Notification | ShellCommandBegin) for message in batch):
             self.query(Welcome).remove()
+        for message in batch:
+            if isinstance(message, BtwBegin | BtwEnd):
+                self._show_aside(message)
         self.transcript.show_all(batch)
 
     def page(self, pages: int) -> None:

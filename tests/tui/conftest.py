@@ -46,6 +46,7 @@ class FakeClipboard:
 
     def __init__(self, *, works: bool = True) -> None:
         self.text: str | None = None
+        self.picture: bytes | None = None
         self.works = works
 
     async def copy(self, text: str) -> bool:
@@ -55,6 +56,9 @@ class FakeClipboard:
 
     async def paste(self) -> str | None:
         return self.text if self.works else None
+
+    async def paste_picture(self) -> bytes | None:
+        return self.picture if self.works else None
 
 
 class FakeEngine:
@@ -122,7 +126,11 @@ class Desk:
 
     def words(self) -> str:
         """The same, as if no line had been broken."""
-        return " ".join(self.shown().split())
+        return " ".join(self.shown().replace("▌", " ").split())
+
+    def toasts(self) -> str:
+        """What was said and has not passed yet."""
+        return " ".join(notification.message for notification in self.app._notifications)
 
     async def until(self, condition: Callable[[], Any]) -> None:
         """Let the app work until `condition` holds."""

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from kimi_tui.base.content import ContentPart, ImageURLPart, MediaURL, VideoURLPart
 from kimi_tui.base.errors import FileProblem
+from kimi_tui.base.picture import BadPicture, Picture, picture_of
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.file.encoding import encoding_of
-from kimi_tui.tools.file.picture import BadPicture, Picture, picture_of
 from kimi_tui.tools.file.regular import file_problem, open_regular
 from kimi_tui.tools.file.secrets import consent_to_read
 from kimi_tui.tools.file.size import readable_size

@@ -9,7 +9,10 @@ from rich.cells import cell_len
 
 
 class Ink(NamedTuple):
-    """How text looks, by what it is: roles such as `strong` or `diff-added`, later ones over earlier ones."""
+    """How text looks, by what it is: roles such as `strong` or `diff-added`, later ones over earlier ones.
+
+    What has colours of its own, such as a picture, has the roles `#rrggbb` and `on #rrggbb`.
+    """
 
     roles: tuple[str, ...] = ()
     link: str = ""

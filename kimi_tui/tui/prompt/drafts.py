@@ -1,13 +1,18 @@
 """Drafts on disk: an unsent prompt outlives the process that it was typed in."""
 
 import json
+import logging
 import os
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_tui.base.paths import make_private_dir, work_dir_key
+from kimi_tui.tui.images.album import Photo
+
+logger = logging.getLogger(__name__)
 
 _ABANDONED_S = 86_400.0
 
@@ -33,6 +38,8 @@ class DraftStore:
         """Write `draft`; an empty one removes the file. Raises OSError."""
         if not draft.text.strip():
             self._own.unlink(missing_ok=True)
+            for picture in self._folder.glob(f"{self._own.stem}.*.image"):
+                picture.unlink(missing_ok=True)
             return
         make_private_dir(self._folder)
         fresh = self._own.with_suffix(".new")
@@ -47,9 +54,33 @@ class DraftStore:
         for file in sorted(self._folder.glob(f"{self._key}.*.json"), key=_changed, reverse=True):
             if file != self._own and _is_orphan(file) and (draft := _read(file)) is not None:
                 with suppress(OSError):
+                    for picture in self._folder.glob(f"{file.stem}.*.image"):
+                        picture.replace(self._folder / f"{self._own.stem}.{picture.name.split('.')[2]}.image")
                     file.replace(self._own)
                 return draft
         return None
+
+    def keep_picture(self, number: int, photo: Photo) -> None:
+        """Keep a picture that the draft names. A disk that refuses costs it only in a crash."""
+        try:
+            make_private_dir(self._folder)
+            file = self._folder / f"{self._own.stem}.{number}.image"
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "wb") as stream:
+                head = {"media_type": photo.media_type, "size": photo.size}
+                stream.write(json.dumps(head).encode() + b"\n" + photo.data)
+        except OSError:
+            logger.warning("a picture of the draft can't be kept", exc_info=True)
+
+    def pictures(self) -> Iterator[tuple[int, Photo]]:
+        """The pictures that are kept, by number."""
+        for file in self._folder.glob(f"{self._own.stem}.*.image"):
+            with suppress(OSError, ValueError, TypeError, KeyError):
+                head, _, data = file.read_bytes().partition(b"\n")
+                known = json.loads(head)
+                width, height = known["size"]
+                photo = Photo(data=data, media_type=str(known["media_type"]), size=(int(width), int(height)))
+                yield int(file.name.split(".")[2]), photo
 
 
 def _changed(file: Path) -> float:

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import TextArea
 
 from kimi_tui.base.terminal import plain
+from kimi_tui.tui.images.album import TOKEN
 from kimi_tui.tui.keys import EDITING_KEYS, PROMPT_KEYS, KeyNames
 from kimi_tui.tui.prompt.drafts import Draft
 from kimi_tui.tui.prompt.paste import Pastes
@@ -43,6 +44,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         placeholder: str | Content,
         names: KeyNames,
         act: Callable[[EditorAction], None],
+        pasted: Callable[[str], None],
         is_completing: Callable[[], bool],
     ) -> None:
         super().__init__(
@@ -52,6 +54,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.match_cursor_bracket = False
         self._pastes = Pastes()
         self._act = act
+        self._pasted = pasted
         self._is_completing = is_completing
         self._actions = names.actions(EDITING_KEYS + PROMPT_KEYS)
 
@@ -90,14 +93,25 @@ class PromptEditor(TextArea, inherit_bindings=False):
         if text and (result := self._replace_via_keyboard(self._pastes.fold(text), *self.selection)):
             self.move_cursor(result.end_location)
 
+    def insert_token(self, token: str) -> None:
+        """Insert a picture's token at the cursor, apart from the words around it."""
+        row, column = self.selection.start
+        before = self.document.get_line(row)[:column]
+        text = f"{' ' if before and not before[-1].isspace() else ''}{token} "
+        if result := self._replace_via_keyboard(text, *self.selection):
+            self.move_cursor(result.end_location)
+
     def action_newline(self) -> None:
         """Break the line."""
         self._replace_via_keyboard("\n", *self.selection)
 
     def action_delete_left(self) -> None:
-        """Delete to the left; a paste's token goes as a whole."""
+        """Delete to the left; the token of a paste or a picture goes as a whole."""
         row, column = self.cursor_location
-        token = self._pastes.token_before(self.document.get_line(row), column)
+        line = self.document.get_line(row)
+        token = self._pastes.token_before(line, column)
+        if token is None:
+            token = next((it.start() for it in TOKEN.finditer(line, 0, column) if it.end() == column), None)
         if token is None or not self.selection.is_empty:
             super().action_delete_left()
         else:
@@ -117,4 +131,4 @@ class PromptEditor(TextArea, inherit_bindings=False):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        self.insert_pasted(event.text)
+        self._pasted(event.text)

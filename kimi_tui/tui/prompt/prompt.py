@@ -1,7 +1,10 @@
 """The prompt: where the user writes, with history, completions and a draft that survives."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import assert_never
 
 from textual import getters, on, work
@@ -13,7 +16,10 @@ from textual.reactive import reactive, var
 from textual.timer import Timer
 from textual.widgets import Static
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.tui.images.album import Album, Photo
+from kimi_tui.tui.images.reading import mentioned, photo_in, picture_path
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.activity import ActivityEdge
@@ -96,6 +102,7 @@ class Prompt(Vertical):
         self.history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
         self._walk = HistoryWalk(self.history)
         self._drafts = DraftStore(share_dir=options.share_dir, work_dir=options.work_dir)
+        self.album = Album()
         self._draft_lock = asyncio.Lock()
         self._draft_timer: Timer | None = None
         self._dismissed = ""
@@ -110,15 +117,60 @@ class Prompt(Vertical):
                 placeholder=_PLACEHOLDERS["agent"],
                 names=self._names,
                 act=self.act,
+                pasted=self._paste,
                 is_completing=lambda: self.completions.completing is not None,
             )
+
+    # pictures
+
+    def _paste(self, text: str) -> None:
+        if not text.strip():
+            self.post_message(self.PastePressed())  # what terminals send when a picture is pasted
+        elif (path := picture_path(text, self._options.work_dir)) is not None:
+            self._attach_file(path)
+        else:
+            self.editor.insert_pasted(text)
+
+    @work(group="picture")
+    async def _attach_file(self, path: Path) -> None:
+        await self.attach(partial(photo_in, path))
+
+    async def attach(self, read: Callable[[], Photo]) -> None:
+        """Put a picture into the prompt; `read` is called in a thread and may raise KimiTuiError."""
+        try:
+            photo = await asyncio.to_thread(read)
+        except KimiTuiError as error:
+            self.notify(plain(f"{error.what} {error.hint}"), severity="error", markup=False)
+            return
+        token = self._keep(photo)
+        self.editor.insert_token(token)
+        session = self.state.session
+        if session is not None and "image_in" not in session.capabilities:
+            what = f"{plain_line(session.model)} takes no pictures. Choose another model, or remove {token}."
+            self.notify(what, severity="warning", markup=False)
+
+    def _keep(self, photo: Photo) -> str:
+        number, token = self.album.add(photo)
+        self._drafts.keep_picture(number, photo)
+        return token
+
+    async def with_pictures(self, text: str) -> str:
+        """`text` with a token behind each picture that it names after an `@`. Raises KimiTuiError."""
+        found = await asyncio.to_thread(mentioned, text, self._options.work_dir)
+        for mention, path in found.items():
+            token = self._keep(await asyncio.to_thread(photo_in, path))
+            text = text.replace(mention, f"{mention} {token}", 1)
+        return text
 
     # what stands in the editor
 
     def load(self) -> Draft | None:
         """Read the history, and the draft that a dead process left. Slow disks: call it in a thread."""
         self.history.load()
-        return self._drafts.take_orphan()
+        draft = self._drafts.take_orphan()
+        for number, photo in self._drafts.pictures() if draft is not None else ():
+            self.album.add(photo, number=number)
+        return draft
 
     @property
     def text(self) -> str:

@@ -106,7 +106,7 @@ class Palette:
         self._styles: dict[Ink, Style] = {}
 
     def style(self, ink: Ink) -> Style:
-        """The style of text in `ink`. Raises KeyError for a role that isn't one of ROLES."""
+        """The style of text in `ink`. Raises KeyError for a role that is no colour and not one of ROLES."""
         style = self._styles.get(ink)
         if style is None:
             style = self._styles[ink] = self._mixed(ink)
@@ -130,6 +130,12 @@ class Palette:
         foreground, background = self._foreground, self._background
         attributes = Style(link=_web_address(ink.link))
         for role in _ansi_roles(ink.roles) if self._ansi else ink.roles:
+            if role.startswith("#"):
+                foreground = Color.parse(role)
+                continue
+            if role.startswith("on #"):
+                background = Color.parse(role.removeprefix("on "))
+                continue
             styles = self._look(role)
             if styles.has_rule("background") and not self._ansi:
                 background += styles.background

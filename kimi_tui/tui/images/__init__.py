@@ -1,0 +1,1 @@
+"""Pictures in prompts: attached, named by tokens, sent, and shown in cells."""
