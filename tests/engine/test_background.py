@@ -210,7 +210,7 @@ async def test_a_background_sub_agent_that_fails_says_why(home: Home, agent: Pat
         assert "no credit" in (await task_is(front, "failed", "agent-1")).outcome
         assert (await front.until(Notification)).severity == "warning"
         await front.turn("and?")
-    assert 'Task(resume="a' in notes(home)[-1]
+    assert 'resume="a' in notes(home)[-1]
 
 
 async def test_the_tasks_that_run_are_restated_after_a_compaction(home: Home, agent: Path) -> None:

@@ -130,7 +130,7 @@ class Subagents:
     ) -> ToolReturn:
         await call.leave_word(
             f"The sub-agent was {record.id} ({record.kind}): "
-            f'Task(resume="{record.id}") lets it go on where it stopped.'
+            f'{call.tool_name}(resume="{record.id}") lets it go on where it stopped.'
         )
         send = NestedSend(self._send, agent_id=record.id, kind=record.kind, call_id=call.id)
         source = ApprovalSource(
@@ -140,17 +140,21 @@ class Subagents:
             report = await self._work(record, assignment, source=source, send=send)
         finally:
             send.flush()
-        return self._result(report)
+        return self._result(report, call)
 
-    def _result(self, report: Report) -> ToolReturn:
+    def _result(self, report: Report, call: RunningCall) -> ToolReturn:
         keeper = OutputKeeper(self._office.output_folder)
         keeper.add(report.answer)
         keeper.close()
         steps = report.record.steps
         brief = f"{report.record.kind}: {steps} step{'' if steps == 1 else 's'}"
         if report.status == "done":
-            return ok(keeper.text(), message=report.words, brief=brief)
-        return failed(report.words, output=keeper.text(), brief=f"{report.record.kind}: {report.problem}")
+            return ok(keeper.text(), message=report.words(call.tool_name), brief=brief)
+        return failed(
+            report.words(call.tool_name),
+            output=keeper.text(),
+            brief=f"{report.record.kind}: {report.problem}",
+        )
 
     # in the background
 

@@ -26,16 +26,16 @@ class Report:
     problem: str = ""
     """Why it is not done."""
 
-    @property
-    def words(self) -> str:
-        """What its parent is told beside the answer."""
+    def words(self, tool: str) -> str:
+        """What its parent is told beside the answer; `tool` is what it calls Task."""
+        again = f'{tool}(resume="{self.record.id}")'
         who = f"Sub-agent {self.record.id} ({self.record.kind})"
         if self.status == "done":
-            return f'{who} has finished. Task(resume="{self.record.id}") lets it go on, with all it knows.'
+            return f"{who} has finished. {again} lets it go on, with all it knows."
         follows = " The last it said follows." if self.answer else ""
         return (
             f"{who} did not finish: {self.problem}{follows} "
-            f'Task(resume="{self.record.id}") lets it go on; what it changed until then is there.'
+            f"{again} lets it go on; what it changed until then is there."
         )
 
 

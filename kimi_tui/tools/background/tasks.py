@@ -11,11 +11,11 @@ from typing import Literal
 
 from kimi_tui.base.completion import run_to_end
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.identity import new_id
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.tools.background.log import TaskLog, read_piece
+from kimi_tui.tools.background.notices import ended_notice, stopped_notice
 from kimi_tui.tools.background.record import TaskRecord, last_number, read_records, write_record
-from kimi_tui.tools.background.words import ended_note, lasted, lost_outcome, restated
+from kimi_tui.tools.background.words import ended_note, lost_outcome, restated
 from kimi_tui.tools.shell.orphans import end_orphans
 from kimi_tui.wire.background import BackgroundTask, TaskKind, TaskStatus, TasksUpdate
 from kimi_tui.wire.events import Notification
@@ -126,7 +126,9 @@ class BackgroundTasks:
         self._lost = ()
 
     async def close(self) -> None:
-        """Stop whatever runs."""
+        """Stop whatever runs, and tell the user so."""
+        if self.running:
+            self._send(stopped_notice(self.running))
         for task_id, work in self._works.items():
             self._cancel(task_id, work, by="when kimi-tui ended")
         if self._works:
@@ -280,21 +282,7 @@ class BackgroundTasks:
         self._send(TasksUpdate(tuple(task for task in self.all if task.id not in hidden)))
 
     def _notify(self, task: BackgroundTask) -> None:
-        went_well = task.status == "done"
-        self._send(
-            Notification(
-                id=new_id(),
-                category="task",
-                type=f"task.{task.status}",
-                source_kind="background_task",
-                source_id=task.id,
-                title=f"Background task {task.id} {'was lost' if task.status == 'lost' else 'has ended'}: "
-                f"{task.description}",
-                body=f"{task.outcome}{lasted(task)}. /tasks shows its output.",
-                severity="info" if went_well else "warning",
-                created_at=self._clock(),
-            )
-        )
+        self._send(ended_notice(task, at=self._clock()))
 
 
 def _prepare(log: TaskLog, folder: Path, record: TaskRecord) -> None:

@@ -22,7 +22,7 @@ def status_line(task: BackgroundTask, *, now: float) -> str:
 
 def ended_note(task: BackgroundTask) -> str:
     """What the model is told when a task has ended."""
-    again = f' Task(resume="{task.agent_id}") lets its agent go on.' if task.agent_id is not None else ""
+    again = f' A new task with resume="{task.agent_id}" lets its agent go on.' if task.agent_id else ""
     what = "was lost" if task.status == "lost" else "has ended"
     return (
         f"Background task {described(task)} {what}: {task.outcome}{lasted(task)}. "
