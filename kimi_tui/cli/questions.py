@@ -19,7 +19,7 @@ def ask_for_trust(project: Source, share_dir: Path) -> bool:
     _say(f"This project brings its own settings, {project.name}:")
     for line in summary_of(project.data):
         _say(f"  {line}")
-    if not yes("Use them? They may allow commands without asking"):
+    if not yes("Use them? They may allow or run commands without asking"):
         _say("They are left out. You will be asked again next time.")
         return False
     _grant(project, share_dir)

@@ -52,6 +52,11 @@ TEMPLATE = """\
 # ask = []
 # deny = []
 
+# [[hooks]]                       # commands that run at moments of a session and may say no
+# event = "PreToolUse"
+# matcher = "Bash"
+# command = "grep -q 'git push' && { echo 'Pushing is done by people.' >&2; exit 2; }; exit 0"
+
 # [ui]
 # mouse = true
 # reduced_motion = false

@@ -89,6 +89,42 @@ def test_a_tool_that_the_client_fails_to_run_is_an_error_for_the_model(
     assert client.answer_to(prompt)["result"] == {"status": "finished"}
 
 
+def test_a_hook_of_the_client_is_asked_and_may_block(program: Program, connect: Connect) -> None:
+    program.script(script(tool_call("b1", "Bash", command="touch pushed")), "text: then not")
+    client = connect("--yolo")
+    hooks = [
+        {"id": "guard", "event": "PreToolUse", "matcher": "Bash|Shell", "timeout": 20},
+        {"id": "of tomorrow", "event": "PreBreakfast"},
+    ]
+    client.initialize(hooks=hooks)
+    prompt = client.give("prompt", {"user_input": "push"})
+    request = client.event("HookRequest")
+    assert (request["subscription_id"], request["event"], request["target"]) == (
+        "guard",
+        "PreToolUse",
+        "Bash",
+    )
+    assert request["input_data"]["tool_input"] == {"command": "touch pushed"}
+    client.answer(request["id"], action="block", reason="not by this client")
+
+    assert client.event("HookResolved")["action"] == "block"
+    assert "not by this client" in client.event("ToolResult")["return_value"]["message"]
+    assert client.answer_to(prompt)["result"] == {"status": "finished"}
+    assert not (program.work_dir / "pushed").exists()
+
+
+def test_a_prompt_that_a_hook_keeps_back_is_no_fault(program: Program, connect: Connect) -> None:
+    program.script("text: heard")
+    client = connect()
+    client.initialize(hooks=[{"id": "guard", "event": "UserPromptSubmit", "matcher": "secret"}])
+    prompt = client.give("prompt", {"user_input": "a secret"})
+    client.answer(client.event("HookRequest")["id"], action="block", reason="keep it")
+    assert client.answer_to(prompt)["result"] == {"status": "finished"}
+    assert client.last_event("HookResolved")["reason"] == "keep it"
+    assert client.prompt("hello")["result"] == {"status": "finished"}
+    assert client.text == "heard"
+
+
 def test_a_call_of_the_clients_tool_can_be_cancelled(program: Program, connect: Connect) -> None:
     program.script(script(tool_call("o1", "open_file")))
     client = connect()
