@@ -24,7 +24,7 @@ from kimi_tui.tools.mcp.content import content_of
 from kimi_tui.tools.mcp.mentions import mentioned
 from kimi_tui.tools.mcp.offer import Offer
 from kimi_tui.tools.mcp.problem import McpProblem
-from kimi_tui.tools.mcp.server import McpServer, Surroundings
+from kimi_tui.tools.mcp.server import McpServer, Surroundings, prepare
 from kimi_tui.tools.mcp.server_config import RemoteServer
 from kimi_tui.tools.mcp.servers import McpServers
 from kimi_tui.tools.mcp.signing_in import sign_in
@@ -75,11 +75,12 @@ class SessionMcp:
         self._history = history
         self._send = send
         self._patience_s = patience_s
-        """How long the first turn may wait for servers that have not answered yet, from the start on."""
+        """How long the first turn may wait for servers that have not answered yet, once they are asked."""
         self.lend_commands: Callable[[Sequence[AnyCommand]], None] = lambda _: None
         """Where the servers' prompts go."""
         self._offers: tuple[Offer, ...] = ()
         self._status: McpStatus | None = None
+        self._prepared = asyncio.Event()
         self._patient_until = 0.0
         self._told_problems: dict[str, str] = {}
         self._looked_at: list[Message] = []
@@ -101,24 +102,27 @@ class SessionMcp:
         if not self._servers.all:
             self._tell_status()
             return
-        self._patient_until = time.monotonic() + self._patience_s
         self._send(MCPLoadingBegin())
         self._tell_status()
         try:
+            await prepare()
+            self._patient_until = time.monotonic() + self._patience_s
+            self._prepared.set()
             async with asyncio.TaskGroup() as self._tasks:
                 self._tasks.create_task(self._end_loading())
                 await self._servers.run()
         finally:
             self._tasks = None
+            self._prepared.set()
 
     async def remind(self, say: Say) -> None:
         """A `Reminder`: what servers want known of their tools, and the resources that the user mentions.
 
         Before the first step it waits for servers that have not answered yet, not beyond the patience.
         """
-        left = self._patient_until - time.monotonic()
-        if left > 0 and not self._servers.is_settled:
-            await self._servers.settled(within_s=left)
+        if not self._servers.is_settled:
+            await self._prepared.wait()
+            await self._servers.settled(within_s=max(self._patient_until - time.monotonic(), 0))
         for server in self._servers.connected:
             note = _instructions_note(server)
             if note and not self._is_said(note):

@@ -38,6 +38,11 @@ _CALM_S = 0.2
 """At least between two looks at an offer that keeps changing."""
 
 
+async def prepare() -> None:
+    """Import what connections are made with: slow, 1.4 s of CPU, and so in a thread."""
+    await asyncio.to_thread(import_module, "kimi_tui.tools.mcp.connection")
+
+
 class Asking(Protocol):
     """Whoever answers what servers ask during a call."""
 
@@ -194,8 +199,7 @@ class McpServer:
                 hint=f"Use `kimi-tui mcp auth {self.name}`, or /mcp auth {self.name}.",
                 persistence="unauthorized",
             )
-        # slow: 1.4 s of CPU for the first server
-        await asyncio.to_thread(import_module, "kimi_tui.tools.mcp.connection")
+        await prepare()
         from kimi_tui.tools.mcp.connection import Connection
         from kimi_tui.tools.mcp.oauth import SignIn
 

@@ -1,13 +1,12 @@
 """Having the user sign in to a server."""
 
-import asyncio
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.tools.mcp.leash import Leash
 from kimi_tui.tools.mcp.listener import Elicitation, Elicited, Sampled, Sampling
 from kimi_tui.tools.mcp.problem import McpProblem
+from kimi_tui.tools.mcp.server import prepare
 from kimi_tui.tools.mcp.server_config import RemoteServer
 from kimi_tui.tools.mcp.server_log import ServerLog
 from kimi_tui.tools.mcp.token_file import TokenFile, token_path
@@ -22,7 +21,7 @@ async def sign_in(server: RemoteServer, *, share_dir: Path, show: "Show") -> Non
     """Get tokens for `server`, in place of earlier ones; `show` gets the address. Raises McpProblem."""
     tokens = TokenFile(token_path(share_dir, server.url))
     tokens.forget()
-    await asyncio.to_thread(import_module, "kimi_tui.tools.mcp.connection")
+    await prepare()
     from kimi_tui.tools.mcp.connection import Connection
     from kimi_tui.tools.mcp.oauth import SignIn
 

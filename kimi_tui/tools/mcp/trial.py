@@ -1,14 +1,13 @@
 """Trying a server: one connection, to see what it offers."""
 
-import asyncio
 import time
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
 from kimi_tui.tools.mcp.leash import Leash
 from kimi_tui.tools.mcp.offer import Offer
 from kimi_tui.tools.mcp.problem import McpProblem
+from kimi_tui.tools.mcp.server import prepare
 from kimi_tui.tools.mcp.server_config import RemoteServer, ServerConfig
 from kimi_tui.tools.mcp.server_log import ServerLog
 from kimi_tui.tools.mcp.signing_in import NobodyListens
@@ -25,7 +24,7 @@ class Trial:
 
 async def try_server(server: ServerConfig, *, share_dir: Path, work_dir: Path) -> Trial:
     """Connect, ask what it offers, and leave. Raises McpProblem."""
-    await asyncio.to_thread(import_module, "kimi_tui.tools.mcp.connection")
+    await prepare()
     from kimi_tui.tools.mcp.connection import Connection
     from kimi_tui.tools.mcp.oauth import SignIn
 
