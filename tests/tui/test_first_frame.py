@@ -36,6 +36,7 @@ LATER = (
     "httpx",
     "kimi_tui.tui.approvals",
     "kimi_tui.tui.furniture",
+    "kimi_tui.tui.timeline",
     "kimi_tui.tui.transcript.transcript",
     "kimi_tui.tui.workbench",
     "markdown_it",

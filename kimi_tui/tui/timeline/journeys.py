@@ -92,7 +92,7 @@ class Journeys:
                 return
             undoing = what == "undo"
             self._plan(
-                f"{'Take back' if undoing else 'Do again'}: {plain_line(words)}",
+                f"{'Take back' if undoing else 'Do again'}: {plain_line(words).removeprefix('before ')}",
                 act=what,
                 scopes=("both",),
                 scope="both",

@@ -99,7 +99,7 @@ def _checkpoint(row: Row, rows: Rows, width: int, marks: Marks) -> Content:
         sign, colour = _SIGNS[node.kind]
         sign = "○" if node.kind == "user" and not live else sign
     else:
-        sign, colour = ("✉", "$accent") if node.kind == "dmail" else ("│", _LANE)
+        sign, colour = ("│", _LANE) if node.kind == "step" else _SIGNS[node.kind]
     fold = ""
     if is_turn:
         fold = ("▾ " if rows.shows_open(row) else "▸ ") if rows.can_open(row) else "  "
@@ -120,10 +120,8 @@ def _branch(row: Row, rows: Rows, width: int, marks: Marks) -> Content:
     strand = row.strand
     branch = strand.branch
     opened = rows.shows_open(row)
-    steps = sum(len(turn.steps) for turn in strand.turns)
-    turns = sum(rows.tree.nodes[turn.head].kind == "user" for turn in strand.turns)
-    parts = [_count(turns, "turn")] if turns else []
-    parts += [_count(steps, "step")] if steps else []
+    parts = [_count(strand.prompts, "turn")] if strand.prompts else []
+    parts += [_count(strand.steps, "step")] if strand.steps else []
     words = " ".join(parts) or _count(strand.count, "checkpoint")
     why = _LEFT[branch.reason] if branch is not None and branch.reason is not None else "left"
     text = Content.assemble(
@@ -173,10 +171,10 @@ def label_of(node: TimelineNode) -> str:
 
 
 def about_strand(tree: Tree, strand: Strand) -> str:
-    """What a branch is about: its first prompt, else where it ends."""
-    heads = (tree.nodes[turn.head] for turn in strand.turns)
-    prompt = next((node for node in heads if node.kind == "user"), None)
-    return label_of(prompt or tree.nodes[strand.tip])
+    """What a branch is about: its first prompt, else how it begins."""
+    heads = [tree.nodes[turn.head] for turn in strand.turns]
+    prompt = next((node for node in heads if node.kind == "user"), heads[0])
+    return label_of(prompt)
 
 
 def titled(node: TimelineNode) -> str:
@@ -189,9 +187,17 @@ def told_now(tree: Tree) -> list[Content]:
     words = "The conversation and the files as they are."
     lines = [Content.styled(words, "$text-muted")]
     if tree.undo:
-        lines.append(Content.assemble(("undo takes back: ", "$text-muted"), plain_line(tree.undo)))
+        lines.append(
+            Content.assemble(
+                ("undo takes back: ", "$text-muted"), plain_line(tree.undo).removeprefix("before ")
+            )
+        )
     if tree.redo:
-        lines.append(Content.assemble(("redo does again: ", "$text-muted"), plain_line(tree.redo)))
+        lines.append(
+            Content.assemble(
+                ("redo does again: ", "$text-muted"), plain_line(tree.redo).removeprefix("before ")
+            )
+        )
     return lines
 
 

@@ -71,7 +71,7 @@ class TimelinePane(Vertical):
         """Tree, details, hints."""
         yield TimelineView(wall_clock=self._wall_clock)
         yield Static(id="timeline-told", markup=False)
-        yield Hints(most_lines=3)
+        yield Hints(most_lines=4)
 
     def on_mount(self) -> None:
         """Tell of now, and keep the ages true."""
@@ -108,7 +108,7 @@ class TimelinePane(Vertical):
     def on_resize(self) -> None:
         """A low pane tells less."""
         height = self.size.height
-        self.query_one(Hints).most_lines = 1 if height < _FLAT else 2 if height < _TALL else 3
+        self.query_one(Hints).most_lines = 1 if height < _FLAT else 2 if height < _TALL else 4
         self.set_class(height < _TALL, "-low")
         self.tell()
 

@@ -167,8 +167,10 @@ class TimelineRoom:
             self._tree = self._tree if in_order else self._tree.rebuilt()
 
     def _jumped(self) -> None:
-        if self._pane is not None and self._pane.has_focus_within:
-            self.leave()
+        if self._pane is not None and self._pane.is_mounted:
+            self._pane.view.action_edge(-1)
+            if self._pane.has_focus_within:
+                self.leave()
         self._bench.look_back(None)
 
     def _follow_session(self, session: str) -> None:

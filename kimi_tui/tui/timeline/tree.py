@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kimi_tui.wire.timeline import CheckpointKind, Timeline, TimelineBranch, TimelineNode, TimelineUpdate
 
-_WITHIN: frozenset[CheckpointKind] = frozenset({"step", "dmail"})
+_WITHIN: frozenset[CheckpointKind] = frozenset({"step", "dmail", "revert"})
 """Kinds that belong to the turn before them; every other begins a row of its own."""
 
 
@@ -59,7 +59,7 @@ class Turn:
 class Strand:
     """A line of the conversation, from where it leaves another one to its tip."""
 
-    __slots__ = ("branch", "count", "fork", "lane", "turns")
+    __slots__ = ("branch", "count", "fork", "lane", "prompts", "steps", "turns")
 
     def __init__(self, *, fork: str | None, branch: TimelineBranch | None, lane: int) -> None:
         self.fork = fork
@@ -71,6 +71,8 @@ class Strand:
         self.turns: list[Turn] = []
         self.count = 0
         """How many checkpoints it has."""
+        self.prompts = 0
+        self.steps = 0
 
     @property
     def key(self) -> str:
@@ -199,6 +201,8 @@ class Tree:
             strand.turns.append(turn)
         self.turn_of[node.uid] = turn
         strand.count += 1
+        strand.prompts += node.kind == "user"
+        strand.steps += node.kind == "step"
 
     def _replaces_request(self, node: TimelineNode) -> bool:
         # A D-Mail to before a request stands where that request stood: it begins the turn anew.

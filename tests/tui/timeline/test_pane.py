@@ -60,7 +60,6 @@ async def test_each_row_tells_number_label_lines_shell_coverage_and_age(open_tim
             "│ 11 EditFile src/auth.py +4 −1 1f ◔ 12k 2m",
             "│ 10 Bash sed -i s/ok/OK/ src/auth.py +12 −120 3f $ 11k 30m",
             "● ▾ 9 good 登录表单返回 500，请修 … +16 −121 4f $ ◔ 10k 31m",
-            "↶ 8 after going back to 4 9k 58m",
             "├─╮ ▸ 1 turn 2 steps, undone the login form returns 500,… 59m",
             "●─╯ ▸ 0 add a login form to the shop +42 −3 1f 1k 3h",
         ]
@@ -84,7 +83,7 @@ async def test_the_keys_walk_and_fold_and_the_conversation_follows(open_timeline
         await press("h", "left")
         assert marked(desk) == 0
         assert not any("ReadFile" in row for row in rows(desk))
-        await press("up", "right", "down", "down")
+        await press("up", "right", "down")
         assert marked(desk) == 4
         await press("left")
         assert view(desk).marked.kind == "branch"  # type: ignore[union-attr]
@@ -108,8 +107,8 @@ def _colours(transcript: Any, text: str) -> set[str]:
 
 async def test_the_mouse_marks_folds_and_presses_hints(open_timeline: Any) -> None:
     async with open_timeline() as desk:
-        await click_row(desk, "8 after going")
-        assert marked(desk) == 8
+        await click_row(desk, "11 EditFile")
+        assert marked(desk) == 11
         await click_row(desk, "add a login", on="▸")
         assert "│ 1 ReadFile src/auth.py 2h" in rows(desk)
         await click_row(desk, "1 turn 2 steps", on="▸")

@@ -31,6 +31,7 @@ class Host(App[None]):
         super().__init__()
         self.transcript = Transcript(clock=clock)
         self.posted: list[object] = []
+        self.commands: list[Transcript.CommandWanted] = []
 
     def compose(self) -> ComposeResult:
         yield self.transcript
@@ -49,6 +50,9 @@ class Host(App[None]):
 
     def on_transcript_block_chosen(self, message: Transcript.BlockChosen) -> None:
         self.posted.append(message)
+
+    def on_transcript_command_wanted(self, message: Transcript.CommandWanted) -> None:
+        self.commands.append(message)
 
     def on_transcript_search_wanted(self, message: Transcript.SearchWanted) -> None:
         self.posted.append(message)
