@@ -167,6 +167,7 @@ async def _assemble(
         spending=accounts.spending,
         call_ids=call_ids,
         files=files,
+        tasks=side_work.tasks,
         writes=ledger.writes,
         limits=replace(limits, max_steps=min(limits.max_steps, settings.subagents.max_steps)),
         compaction=_compaction(options, collaborators),

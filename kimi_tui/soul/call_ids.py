@@ -41,6 +41,10 @@ class CallIds:
         """The next answer is to `history`."""
         self._own = {call.id for message in history for call in message.tool_calls or ()}
 
+    def owns(self, call_id: str) -> bool:
+        """Whether a call of this agent has that id."""
+        return call_id in self._own
+
     def close(self) -> None:
         """The agent makes no more calls."""
         self._all.remove(self)

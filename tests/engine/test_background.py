@@ -73,16 +73,21 @@ async def test_the_turn_goes_on_and_the_model_is_told_at_its_next_step(home: Hom
 
 
 async def test_what_ends_between_turns_is_told_with_the_next_prompt(home: Home, agent: Path) -> None:
-    home.script(script(behind("c1", "true", description="the build")), "text: started", "text: I see")
+    home.script(
+        script(behind("c1", "until test -e go; do sleep 0.01; done", description="the build")),
+        "text: started",
+        "text: I see",
+    )
     async with home.opened(agent_file=agent, yolo=True) as front:
         await front.turn("start it")
+        home.file("go").touch()
         await task_is(front, "done")
-        assert "the build" in (await front.told()).title
+        (notice,) = front.of(Notification)
+        assert "the build" in notice.title
         await front.turn("and?")
     (note,) = notes(home)
     assert "bash-1 (the build) has ended: exit code 0" in note
-    lines = home.journal
-    assert lines.index("and?") < lines.index("has ended")
+    assert home.journal.index("and?") < home.journal.index("has ended")
 
 
 async def test_a_front_end_reads_and_stops_a_task(home: Home, agent: Path) -> None:
@@ -152,6 +157,29 @@ async def test_a_sub_agent_works_in_the_background(home: Home, agent: Path) -> N
     assert "✔ WriteFile found.txt" in output
     assert output.rstrip().endswith("It is in found.txt.")
     assert home.file("found.txt").exists()
+
+
+async def test_a_sub_agent_hears_of_the_commands_that_it_started_and_of_no_others(
+    home: Home, agent: Path
+) -> None:
+    home.permissions = {"allow": ["Bash(echo *)"]}
+    home.script(
+        part("errand", behind("c9", "echo its", description="its own")),
+        part("errand", write("c2", "a.txt")),
+        part("errand", "text: done"),
+        part("begin", behind("c1", "echo mine", description="not its own")),
+        part("begin", task("t1", "errand")),
+        part("begin", "text: fine"),
+    )
+    async with home.opened(agent_file=agent) as front:
+        front.give(Prompt("begin"))
+        request = await front.asked()
+        await task_is(front, "done", "bash-2")
+        front.answer(request, "approve")
+        await front.until(TurnEnd)
+    (journal,) = home.session_dir.glob("subagents/*/context.jsonl")
+    assert "bash-2 (its own) has ended" in journal.read_text()
+    assert "not its own" not in journal.read_text()
 
 
 async def test_its_request_outlives_turns_and_is_closed_when_it_is_stopped(home: Home, agent: Path) -> None:

@@ -6,7 +6,7 @@ from kimi_tui.base.call_arguments import Arguments
 from kimi_tui.base.content import TextPart
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.tools.background.tasks import RunningTask
+from kimi_tui.tools.background.work import RunningTask
 from kimi_tui.wire.display import BriefBlock
 from kimi_tui.wire.events import (
     CostUpdate,

@@ -16,7 +16,8 @@ from kimi_tui.engine.subagents.workshop import Workshop
 from kimi_tui.hooks.hooks import Firing
 from kimi_tui.soul.approval import ApprovalSource
 from kimi_tui.soul.send import Send
-from kimi_tui.tools.background.tasks import BackgroundTasks, Ending, Order, RunningTask
+from kimi_tui.tools.background.tasks import BackgroundTasks
+from kimi_tui.tools.background.work import Ending, Order, RunningTask
 from kimi_tui.tools.shell.output import OutputFolder, OutputKeeper
 from kimi_tui.tools.task import Assignment, Delegation
 from kimi_tui.tools.tool import RunningCall, failed, ok
@@ -81,7 +82,7 @@ class Subagents:
         except KimiTuiError as problem:
             return failed(str(problem), brief=problem.what)
         if assignment.in_background:
-            return await self._in_background(record, assignment)
+            return await self._in_background(record, assignment, call)
         return await self._in_foreground(record, assignment, call)
 
     async def _record_for(self, assignment: Assignment, call: RunningCall) -> SubagentRecord:
@@ -158,7 +159,9 @@ class Subagents:
 
     # in the background
 
-    async def _in_background(self, record: SubagentRecord, assignment: Assignment) -> ToolReturn:
+    async def _in_background(
+        self, record: SubagentRecord, assignment: Assignment, call: RunningCall
+    ) -> ToolReturn:
         async def work(running: RunningTask) -> Ending:
             activity = Activity(running, self._send)
             source = ApprovalSource(
@@ -173,6 +176,7 @@ class Subagents:
             description=assignment.description,
             command=assignment.prompt,
             work=work,
+            call_id=call.id,
             agent_id=record.id,
         )
         try:

@@ -25,6 +25,7 @@ from kimi_tui.soul.soul import Soul
 from kimi_tui.soul.sourced_approval import SourcedApproval
 from kimi_tui.soul.spending import Spending
 from kimi_tui.tools.approval import Approval
+from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.dmail import DMailbox
 from kimi_tui.tools.file.ledger import FileLedger, PathLocks
 from kimi_tui.tools.file.media import ModelSenses
@@ -56,6 +57,7 @@ class Household:
     spending: Spending
     call_ids: CallIds
     files: SessionFiles
+    tasks: BackgroundTasks
     writes: PathLocks
     limits: Limits
     """Of a sub-agent's task."""
@@ -147,6 +149,7 @@ class Workshop:
             file_states=house.files.of_agent(record.id),
             compaction=replace(house.compaction, todos=lambda: todos.items, restated=()),
             call_ids=call_ids,
+            reminders=(house.tasks.news_for(call_ids.owns),),
             hooks=SubagentHooks(house.hooks),
         )
         loans = [lend(agent.toolset, approval=approval, excluded=spec.mcp_exclude) for lend in house.lenders]

@@ -18,6 +18,8 @@ class TaskRecord:
     """A task, and what only this program needs to know of it."""
 
     task: BackgroundTask
+    call_id: str = ""
+    """The tool call that started it."""
     group: int | None = None
     """The process group of its command."""
     told: bool = False

@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from kimi_tui.base.completion import run_to_end
 from kimi_tui.base.errors import KimiTuiError
@@ -16,8 +16,9 @@ from kimi_tui.tools.background.log import TaskLog, read_piece
 from kimi_tui.tools.background.notices import ended_notice, stopped_notice
 from kimi_tui.tools.background.record import TaskRecord, last_number, read_records, write_record
 from kimi_tui.tools.background.words import ended_note, lost_outcome, restated
+from kimi_tui.tools.background.work import Order, RunningTask
 from kimi_tui.tools.shell.orphans import end_orphans
-from kimi_tui.wire.background import BackgroundTask, TaskKind, TaskStatus, TasksUpdate
+from kimi_tui.wire.background import BackgroundTask, TaskStatus, TasksUpdate
 from kimi_tui.wire.events import Notification
 
 logger = logging.getLogger(__name__)
@@ -26,58 +27,14 @@ MOST_RUNNING = 20
 _SHOWN_ENDED = 30
 """How many tasks that have ended front ends are told of."""
 
+Reminder = Callable[[Callable[[str], Awaitable[None]]], Coroutine[Any, Any, None]]
+"""Says what is to be said, by the function that it gets."""
 Watch = Callable[[str, str], AbstractAsyncContextManager[None]]
 """Stands around a task, given its id and command, as long as it may change files."""
 
 
 class TooManyTasks(KimiTuiError):
     """No more tasks can be started now. Its reader is the model."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a task's work ended by itself."""
-
-    status: Literal["done", "failed", "timed_out"]
-    outcome: str
-    """In a few words."""
-
-
-class RunningTask:
-    """A task as its own work sees it."""
-
-    def __init__(self, task_id: str, log: TaskLog, *, is_doing: Callable[[str], None]) -> None:
-        self.id = task_id
-        self._log = log
-        self._is_doing = is_doing
-
-    @property
-    def mark(self) -> str:
-        """What tells the processes that it starts from all others."""
-        return str(self._log.path)
-
-    def write(self, text: str) -> None:
-        """Append to its output."""
-        self._log.write(text)
-
-    def is_doing(self, activity: str) -> None:
-        """Say what it does right now."""
-        self._is_doing(activity)
-
-
-Work = Callable[[RunningTask], Awaitable[Ending]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """A task to start."""
-
-    kind: TaskKind
-    description: str
-    command: str
-    work: Work
-    """Ends all that it started when it is cancelled."""
-    agent_id: str | None = None
 
 
 class BackgroundTasks:
@@ -170,14 +127,15 @@ class BackgroundTasks:
             output=str(log.path),
             agent_id=order.agent_id,
         )
+        record = TaskRecord(task=task, call_id=order.call_id)
         try:
-            await run_to_end(_prepare, log, self._folder, TaskRecord(task=task))
+            await run_to_end(_prepare, log, self._folder, record)
         except OSError as error:
             raise KimiTuiError(
                 f"The task's output can't be kept: {error.strerror or error} ({self._folder}).",
                 hint="Run it in the foreground, or free some space.",
             ) from error
-        self._records[task_id] = TaskRecord(task=task)
+        self._records[task_id] = record
         running = RunningTask(task_id, log, is_doing=lambda activity: self._is_doing(task_id, activity))
         self._works[task_id] = asyncio.create_task(self._run(running, log, order))
         self._tell()
@@ -215,6 +173,22 @@ class BackgroundTasks:
         await say("\n".join(ended_note(record.task) for record in news))
         for record in news:
             await self.note_told(record.task.id)
+
+    def news_for(self, owns: Callable[[str], bool]) -> Reminder:
+        """A reminder for a sub-agent: says which of the tasks that it has started have ended.
+
+        `owns` says whether a call is the sub-agent's. The session's own agent is told of them as well.
+        """
+        heard: set[str] = set()
+
+        async def remind(say: Callable[[str], Awaitable[None]]) -> None:
+            for record in list(self._records.values()):
+                task = record.task
+                if task.status != "running" and task.id not in heard and owns(record.call_id):
+                    await say(ended_note(task))
+                    heard.add(task.id)
+
+        return remind
 
     async def note_told(self, task_id: str) -> None:
         """The model knows that a task has ended."""

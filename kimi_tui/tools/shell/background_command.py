@@ -4,7 +4,8 @@ import signal
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.tools.background.tasks import BackgroundTasks, Ending, Order, RunningTask
+from kimi_tui.tools.background.tasks import BackgroundTasks
+from kimi_tui.tools.background.work import Ending, Order, RunningTask
 from kimi_tui.tools.shell.process import Shell
 from kimi_tui.tools.shell.stream import PlainStream
 from kimi_tui.tools.tool import failed, ok
@@ -21,15 +22,15 @@ class BackgroundCommand:
         self._work_dir = work_dir
         self._timeout_s = timeout_s
 
-    async def start(self, tasks: BackgroundTasks, *, purpose: str) -> ToolReturn:
-        """Start it as one of `tasks`, and say how to go on."""
+    async def start(self, tasks: BackgroundTasks, *, purpose: str, call_id: str) -> ToolReturn:
+        """Start it as one of `tasks`, for a call, and say how to go on."""
 
         async def work(running: RunningTask) -> Ending:
             return await self._run(running, tasks)
 
         try:
             task = await tasks.start(
-                Order(kind="bash", description=purpose, command=self._command, work=work)
+                Order(kind="bash", description=purpose, command=self._command, work=work, call_id=call_id)
             )
         except KimiTuiError as problem:
             return failed(str(problem), brief=problem.what)

@@ -137,7 +137,7 @@ class Bash(Tool[BashParams]):
             work_dir=self._workspace.work_dir,
             timeout_s=params.timeout or _MAX_BACKGROUND_TIMEOUT_S,
         )
-        return await background.start(self._tasks, purpose=params.description)
+        return await background.start(self._tasks, purpose=params.description, call_id=call.id)
 
     async def _run(self, command: str, timeout_s: int, call: RunningCall) -> ToolReturn:
         stream = PlainStream()

@@ -10,14 +10,8 @@ import pytest
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.tools.background.record import TaskRecord, write_record
-from kimi_tui.tools.background.tasks import (
-    MOST_RUNNING,
-    BackgroundTasks,
-    Ending,
-    Order,
-    RunningTask,
-    TooManyTasks,
-)
+from kimi_tui.tools.background.tasks import MOST_RUNNING, BackgroundTasks, TooManyTasks
+from kimi_tui.tools.background.work import Ending, Order, RunningTask
 from kimi_tui.tools.shell.orphans import MARK
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate
 from kimi_tui.wire.events import Notification
