@@ -2,21 +2,29 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from rich.console import RenderableType
 from textual import on, work
+from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
 from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal import plain
+from kimi_tui.tui.brush import Placed
 from kimi_tui.tui.key_sequences import teach_key_sequences
 from kimi_tui.tui.keys import APP_KEYS, bindings, complaints, known_ids
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
+from kimi_tui.tui.session_wish import SessionWanted
 from kimi_tui.tui.terminal_background import background_luminance
+from kimi_tui.tui.terminal_mirror import TerminalMirror
 from kimi_tui.tui.themes import THEMES, resolved_theme
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Shutdown
@@ -51,6 +59,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._ended = asyncio.Event()
         self._failed = False
         self._leaving = False
+        self._mirror = TerminalMirror()
         teach_key_sequences()
         for theme in THEMES:
             self.register_theme(theme)
@@ -78,6 +87,26 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         """Take the user's keys."""
         self.set_keymap({key: keys for key, keys in self._options.keymap.items() if key in known_ids()})
 
+        for signal in (self.app_suspend_signal, self.app_resume_signal):
+            signal.subscribe(self, self._lent_terminal, immediate=True)
+
+    def _lent_terminal(self, _: App[Any]) -> None:
+        self._mirror.forget()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Send a frame: only what the terminal does not show already."""
+        if isinstance(renderable, LayoutUpdate | ChopsUpdate) and not self.is_headless:
+            super()._display(screen, self._mirror.lessened(renderable, self.size))
+        else:
+            super()._display(screen, renderable)
+
+    def paint(self, placed: Iterable[Placed]) -> bool:
+        """Put strips on the terminal, past the compositor; False while that can't be done."""
+        if self.is_headless or self._batch_count or not self._running:
+            return False
+        super()._display(self.screen, self._mirror.painting(placed, self.size))
+        return True
+
     def on_ready(self) -> None:
         """Say what is wrong with the key map."""
         for complaint in complaints(self._options.keymap):
@@ -91,6 +120,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
     async def _serve(self) -> None:
         if self._start is None:
             return
+        ended = self._ended
         try:
             await self._start()
         except KimiTuiError as error:
@@ -100,7 +130,31 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             what = f"The session ended by an internal error: {type(error).__name__}: {error}."
             self._fail(KimiTuiError(what, hint="What was said is on disk; start again with --continue."))
         finally:
-            self._ended.set()
+            ended.set()
+
+    @on(SessionWanted)
+    @work(group="session", exclusive=True)
+    async def _change_session(self, event: SessionWanted) -> None:
+        reopen, old = self._options.reopen, self._main
+        if reopen is None or old is None:
+            self.notify("Another session can't be opened here.", severity="warning", markup=False)
+            return
+        if not self._ended.is_set():
+            self._wire.command(Shutdown())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FAREWELL_S):
+                    await self._ended.wait()
+        wish, wire = event.wish, Wire()
+        self._wire, self._ended, self._failed = wire, asyncio.Event(), False
+        self._start = partial(reopen, wish, wire)
+        work_dir = wish.work_dir or self._options.work_dir
+        self._options = replace(self._options, work_dir=work_dir, initial_prompt="")
+        self._main = MainScreen(wire=wire, options=self._options)
+        if not old._result_callbacks:  # the default screen has none, and Textual pops one when it goes
+            old._push_result_callback(self, None)
+        draft = old.prompt.editor.draft  # with what was typed while the old session closed
+        await self.switch_screen(self._main)
+        self._main.prompt.restore(draft)
 
     def _fail(self, error: KimiTuiError) -> None:
         self._failed = True

@@ -62,6 +62,11 @@ class Screen:
         for key in keys:
             self._child.send(KEYS.get(key, key))
 
+    def resize(self, columns: int, lines: int) -> None:
+        """Make the window larger or smaller."""
+        self._screen.resize(lines, columns)
+        self._child.setwinsize(lines, columns)
+
     def exit_code(self) -> int:
         """Wait for the program's end."""
         self._child.expect(pexpect.EOF)

@@ -1,5 +1,6 @@
 """A scroll view over a flow of blocks: it lays out, measures and draws only what is seen."""
 
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from textual.geometry import Region, Size, Spacing
@@ -9,9 +10,9 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
+from kimi_tui.tui.brush import Brush, Placed
 from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
-from kimi_tui.tui.transcript.brush import Brush
 from kimi_tui.tui.transcript.canvas import PILL, Canvas, Marks
 from kimi_tui.tui.transcript.copying import selected_text
 from kimi_tui.tui.transcript.finder import Finder
@@ -87,7 +88,7 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
         self._pacer = Pacer(self._draw, self.set_timer)
         self._palette: Palette | None = None
         self._palette_key: object = None
-        self._brush = Brush(self)
+        self._brush = Brush(self, lambda: self.scrollable_content_region.size.region)
         self._thumb = (0, 0)
         self._seen = 0
         self._look_back = LookBack(self._flow, self._viewport, source)
@@ -107,8 +108,14 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
         regions = self._canvas.show(self._viewport.rows(), self.size, width)
         self._note_new_below()
         self._sync_scrollbar()
-        if regions and not self._brush.paint(regions):
+        if regions and not self._brush.paint(self._strips(regions)):
             self.refresh(*regions)
+
+    def _strips(self, regions: Iterable[Region]) -> Iterator[Placed]:
+        for region in regions:
+            rows = self.render_lines(Region(0, region.y, self.size.width, region.height))
+            for y, strip in enumerate(rows, region.y):
+                yield y, region.x, strip.crop(region.x, region.right)
 
     def _note_new_below(self) -> None:
         if self._viewport.following:

@@ -1,0 +1,265 @@
+"""A mirror of what the terminal shows, cell by cell, so that a frame sends only what differs.
+
+Textual sends whole regions: a new line in the conversation is a screen of text, a turn of the spinner is the
+whole prompt. Here each frame is held against the cells that the terminal shows already. Rows that only moved
+are moved by the terminal itself: in a scrolling region (DECSTBM), by line feeds or reverse indexes.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby
+from operator import ne
+
+from rich.cells import get_character_cell_size
+from rich.color import ColorSystem
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.control import Control
+from rich.style import Style
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual.geometry import Size
+from textual.strip import Strip
+
+from kimi_tui.tui.brush import Placed
+
+Look = tuple[str, str]
+"""SGR codes, and the opening of a link; both may be empty."""
+Cell = tuple[str, Look]
+"""A character with what combines with it, and how it looks; the right half of a wide one is empty."""
+Row = list[Cell | None]
+"""The cells of a row; None for those of which nothing is known."""
+
+_PLAIN: Look = ("", "")
+_GAP = 6
+"""Cells that are the same cost less than moving over them."""
+_LEAST_ROWS = 6
+"""Fewer rows are not worth a scrolling region."""
+_FURTHEST = 12
+"""Rows that a movement is looked for."""
+_LINK_END = "\x1b]8;;\x1b\\"
+
+
+class TerminalMirror:
+    """Knows what one terminal shows. Whatever else writes to that terminal must make it `forget`."""
+
+    def __init__(self) -> None:
+        self._size = Size(0, 0)
+        self._rows: list[Row] = []
+
+    def forget(self) -> None:
+        """Nothing is known of the terminal any more; the next frames are sent whole."""
+        self._size = Size(0, 0)
+
+    def lessened(self, update: LayoutUpdate | ChopsUpdate, size: Size) -> "LessenedUpdate":
+        """An update that changes the terminal of `size` as `update` does."""
+        return LessenedUpdate(self, _placed(update), size)
+
+    def painting(self, placed: Iterable[Placed], size: Size) -> "LessenedUpdate":
+        """An update that puts strips on the terminal of `size`."""
+        return LessenedUpdate(self, placed, size)
+
+    def sequences(self, placed: Iterable[Placed], size: Size, colours: ColorSystem) -> str:
+        """What to send so that the terminal shows the strips where they are placed; taken as sent."""
+        if size != self._size:
+            self._size = size
+            self._rows = [[None] * size.width for _ in range(size.height)]
+        rows = self._updated(placed, colours)
+        sent: list[str] = []
+        if movement := _movement(self._rows, rows):
+            sent.append(self._move(*movement))
+        pen = _Pen(sent)
+        for y, row in rows.items():
+            if row != self._rows[y]:
+                for start, end in _changed(self._rows[y], row):
+                    pen.write(y, start, row[start:end])
+                self._rows[y] = row
+        pen.lift()
+        return "".join(sent)
+
+    def _updated(self, placed: Iterable[Placed], colours: ColorSystem) -> dict[int, Row]:
+        width, height = self._size
+        rows: dict[int, Row] = {}
+        for y, x, strip in placed:
+            if not 0 <= y < height:
+                continue
+            row = rows.get(y)
+            if row is None:
+                row = rows[y] = self._rows[y].copy()
+            cells = _cells(strip, colours)
+            row[x : x + len(cells)] = cells
+            del row[width:]
+        return rows
+
+    def _move(self, first: int, last: int, up: int) -> str:
+        """Have the terminal move rows `first` to `last` up, or down when negative."""
+        width = self._size.width
+        fresh: list[Row] = [[None] * width for _ in range(abs(up))]
+        kept = self._rows[first : last + 1]
+        self._rows[first : last + 1] = kept[up:] + fresh if up > 0 else fresh + kept[:up]
+        where, step = (last, "\n") if up > 0 else (first, "\x1bM")
+        return f"\x1b[{first + 1};{last + 1}r\x1b[{where + 1};1H{step * abs(up)}\x1b[r"
+
+
+class LessenedUpdate(CompositorUpdate):
+    """Strips for places of the screen, to be rendered against the mirror."""
+
+    def __init__(self, mirror: TerminalMirror, placed: Iterable[Placed], size: Size) -> None:
+        self._mirror = mirror
+        self._placed = placed
+        self._size = size
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The strips as they are: what Rich would draw of them."""
+        for y, x, strip in self._placed:
+            yield Control.move_to(x, y)
+            yield from strip
+
+    def render_segments(self, console: Console) -> str:
+        """What to write to the terminal."""
+        return self._mirror.sequences(self._placed, self._size, _colours(console))
+
+
+class _Pen:
+    """Writes cells, changing its look only where they do."""
+
+    def __init__(self, sent: list[str]) -> None:
+        self._sent = sent
+        self._look = _PLAIN
+
+    def write(self, y: int, x: int, cells: Iterable[Cell | None]) -> None:
+        """Write `cells` from column `x` of row `y` on."""
+        self._sent.append(f"\x1b[{y + 1};{x + 1}H")
+        for look, run in groupby((cell or (" ", _PLAIN) for cell in cells), key=_look):
+            self._take(look)
+            self._sent.append("".join([text for text, _ in run]))
+
+    def lift(self) -> None:
+        """Leave the terminal with a plain look."""
+        self._take(_PLAIN)
+
+    def _take(self, look: Look) -> None:
+        (codes, link), (old_codes, old_link) = look, self._look
+        if link != old_link:
+            self._sent.append(link or _LINK_END)
+        if codes != old_codes:
+            self._sent.append(f"\x1b[0;{codes}m" if codes and old_codes else f"\x1b[{codes or 0}m")
+        self._look = look
+
+
+def _look(cell: Cell) -> Look:
+    return cell[1]
+
+
+def _colours(console: Console) -> ColorSystem:
+    name = console.color_system
+    return ColorSystem[name.upper().replace("256", "EIGHT_BIT")] if name else ColorSystem.TRUECOLOR
+
+
+def _placed(update: LayoutUpdate | ChopsUpdate) -> Iterator[Placed]:
+    """The strips of an update with their rows and columns."""
+    if isinstance(update, LayoutUpdate):
+        for y, strips in enumerate(update.strips, update.region.y):
+            x = update.region.x
+            for strip in strips:
+                yield y, x, strip
+                x += strip.cell_length
+        return
+    for y, first, last in update.spans:
+        for end, (x, chop) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if chop is not None and x <= last and end > first:
+                yield y, x, chop if end <= last else chop.crop(0, last - x)
+
+
+def _cells(strip: Strip, colours: ColorSystem) -> list[Cell]:
+    cells: list[Cell] = []
+    for text, style, _ in strip:
+        if style is None:
+            look = _PLAIN
+        elif text.isspace():
+            look = _look_of(style, colours, blank=True)  # what colour no letter has makes no difference
+        else:
+            look = _look_of(style, colours)
+        if text.isascii():
+            cells += [(character, look) for character in text]
+        else:
+            _add_wide(cells, text, look)
+    return cells
+
+
+def _add_wide(cells: list[Cell], text: str, look: Look) -> None:
+    for character in text:
+        width = 1 if character.isascii() else get_character_cell_size(character)
+        if width:
+            cells.append((character, look))
+            if width == 2:
+                cells.append(("", look))
+            continue
+        base = len(cells) - 1
+        while base > 0 and not cells[base][0]:
+            base -= 1
+        if base >= 0:
+            cells[base] = (cells[base][0] + character, cells[base][1])
+
+
+@lru_cache(maxsize=8192)
+def _look_of(style: Style, colours: ColorSystem, *, blank: bool = False) -> Look:
+    if blank and not (style.reverse or style.underline or style.strike or style.overline or style.underline2):
+        style = Style(bgcolor=style.bgcolor, link=style.link)
+    codes = Strip.render_ansi(style, colours)
+    link = f"\x1b]8;;{style.link}\x1b\\" if style.link else ""
+    return (codes, link) if codes or link else _PLAIN
+
+
+def _changed(old: Row, new: Row) -> Iterator[tuple[int, int]]:
+    """Where the cells of two rows differ: columns from and to, with what is too near to be left out."""
+    places = [x for x, (before, after) in enumerate(zip(old, new, strict=True)) if before != after]
+    if not places:
+        return
+    if _is_uncertain(old) or _is_uncertain(new):
+        # Terminals differ in how wide they draw some characters: all of the row, so that it fits together.
+        yield 0, len(new)
+        return
+    start = end = places[0]
+    for x in places:
+        if x - end > _GAP:
+            yield _from_left_half(new, start), end
+            start = x
+        end = x + 1
+    yield _from_left_half(new, start), end
+
+
+def _from_left_half(row: Row, x: int) -> int:
+    return x - 1 if x and row[x] is not None and row[x][0] == "" else x  # type: ignore[index]
+
+
+def _is_uncertain(row: Row) -> bool:
+    return any(cell is not None and (len(cell[0]) > 1 or cell[0] > "\uffff") for cell in row)
+
+
+def _movement(rows: Sequence[Row], new: dict[int, Row]) -> tuple[int, int, int] | None:
+    """The rows, first and last, that moved up by so many; None where telling the terminal saves little.
+
+    `new` then has each row between the first and the last that changes.
+    """
+    changed = [y for y, row in new.items() if row != rows[y]]
+    if len(changed) < _LEAST_ROWS:
+        return None
+    first, last = min(changed), max(changed)
+    for y in range(first, last + 1):
+        new.setdefault(y, rows[y])
+    wrong = sum(_distance(rows[y], new[y]) for y in changed)
+    best = None
+    for distance in range(1, min(_FURTHEST, (last - first) // 2) + 1):
+        for up in (distance, -distance):
+            stay = range(max(first, first - up), min(last, last - up) + 1)
+            left = abs(up) * len(rows[first])
+            for y in stay:
+                left += _distance(rows[y + up], new[y])
+                if left * 2 >= wrong:
+                    break
+            else:
+                wrong, best = left * 2, (first, last, up)
+    return best
+
+
+def _distance(one: Row, other: Row) -> int:
+    return 0 if one == other else sum(map(ne, one, other))
