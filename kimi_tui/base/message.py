@@ -48,6 +48,8 @@ class Message:
     tool_call_id: str | None = None
     steer: Literal[True] | None = None
     """Whether the user said it to a turn that was running."""
+    typed: str | None = None
+    """The command that the user typed and that the program made this of."""
 
     @property
     def text(self) -> str:
@@ -55,9 +57,9 @@ class Message:
         return text_of(self.content)
 
 
-def user_message(content: str | tuple[ContentPart, ...]) -> Message:
-    """What the user, or the program in the user's place, says."""
-    return Message("user", as_parts(content))
+def user_message(content: str | tuple[ContentPart, ...], *, typed: str | None = None) -> Message:
+    """What the user, or the program in their place, says; made of the command that was `typed`, if any."""
+    return Message("user", as_parts(content), typed=typed)
 
 
 def steer_message(content: str | tuple[ContentPart, ...]) -> Message:

@@ -277,7 +277,7 @@ class Engine:
         shown = f"/{line.strip()}"
         match command:
             case PromptCommand():
-                self._turns.add(shown, group, lambda: self._say(command, argument))
+                self._turns.add(shown, group, lambda: self._say(command, argument, shown))
             case SlashCommand(takes_turn=True):
                 self._turns.add(shown, group, lambda: command.run(argument), steerable=False)
             case SlashCommand():
@@ -285,8 +285,8 @@ class Engine:
             case _:
                 assert_never(command)
 
-    async def _say(self, command: PromptCommand, argument: str) -> None:
-        await self._soul.run(await command.prompt(argument))
+    async def _say(self, command: PromptCommand, argument: str, typed: str) -> None:
+        await self._soul.run(await command.prompt(argument), typed=typed)
 
     async def _set_model(self, name: str, group: asyncio.TaskGroup) -> None:
         self._behaviour.llm = self._models.named(name)

@@ -128,6 +128,8 @@ def _compaction_notice(summary: Message, number: int) -> Notification:
 
 
 def _shown(message: Message) -> UserInput:
+    if message.typed is not None:
+        return message.typed
     if all(isinstance(part, TextPart) for part in message.content):
         return message.text
     return message.content

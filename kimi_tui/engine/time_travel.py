@@ -264,6 +264,8 @@ def _requests(messages: Sequence[Message]) -> int:
 def _as_input(message: Message | None) -> UserInput | None:
     if message is None:
         return None
+    if message.typed is not None:
+        return message.typed
     if all(isinstance(part, TextPart) for part in message.content):
         return message.text
     return message.content

@@ -102,8 +102,8 @@ class Soul:
         """Say something to the turn that runs; its next step sees it."""
         self._steers.append(user_input)
 
-    async def run(self, user_input: UserInput) -> None:
-        """Run one turn.
+    async def run(self, user_input: UserInput, *, typed: str | None = None) -> None:
+        """Run one turn. `user_input` may come of a command that was `typed`.
 
         Raises UsageError for a prompt with nothing in it, HookBlocked, ModelNotSet, ModelNotSupported,
         ChatProviderError, MaxStepsReached, LimitReached, TurnRejected, JournalWriteError and CancelledError.
@@ -111,7 +111,7 @@ class Soul:
         """
         self.steps = 0
         self._repetition.begin()
-        request = user_message(user_input)
+        request = user_message(user_input, typed=typed)
         if is_blank(request.content):
             raise UsageError("The message is empty.", hint="Type something first.")
         try:
@@ -157,7 +157,9 @@ class Soul:
 
     async def _hear(self, request: Message, remarks: Sequence[str]) -> None:
         await self._context.set_system_prompt(self._agent.system_prompt)
-        self._request.checkpoint = await self._checkpoints.make("user", label_of(request.content))
+        self._request.checkpoint = await self._checkpoints.make(
+            "user", label_of(request.typed or request.content)
+        )
         self._request.index = len(self._context.history)
         notes = [user_message((system_note(remark),)) for remark in remarks]
         await self._context.append_message([request, *notes])

@@ -3,8 +3,16 @@
 import json
 from pathlib import Path
 
-from kimi_tui.wire.commands import RunSlash
-from kimi_tui.wire.events import Notification, SessionInfo, SlashCommandInfo, TurnBegin, TurnEnd
+from kimi_tui.wire.commands import Revert, RunSlash
+from kimi_tui.wire.events import (
+    CheckpointCreated,
+    Notification,
+    Reverted,
+    SessionInfo,
+    SlashCommandInfo,
+    TurnBegin,
+    TurnEnd,
+)
 from tests.engine.front import Front, Home
 
 REVIEW = "---\ndescription: Reviews a file\nargument-hint: '[FILE]'\n---\nReview @$1 for $2.\n"
@@ -73,6 +81,19 @@ async def test_further_folders_of_skills_come_from_the_config(home: Home, tmp_pa
     settings = home.settings(extra_skill_dirs=[str(tmp_path / "team"), "docs/skills"])
     async with home.opened(settings=settings) as front:
         assert {"skill:style", "skill:here"} <= commands(front).keys()
+
+
+async def test_what_was_typed_is_what_a_replay_and_the_way_back_show(home: Home) -> None:
+    put(home.work_dir, ".kimi-tui/commands/greet.md", "Say good day to $1.")
+    home.script("text: good day")
+    async with home.opened() as front:
+        await run(front, "greet Ann")
+        assert front.of(CheckpointCreated)[0].label == "/greet Ann"
+    async with home.opened(continue_last=True) as front:
+        assert [event.user_input for event in front.of(TurnBegin)] == ["/greet Ann"]
+        front.give(Revert(0))
+        assert (await front.until(Reverted)).prompt == "/greet Ann"
+    assert "Say good day to Ann." in "".join(it.read_text() for it in home.session_dir.glob("context.jsonl*"))
 
 
 async def test_a_broken_skill_or_command_costs_itself_with_a_notice(home: Home) -> None:
