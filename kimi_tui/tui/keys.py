@@ -71,6 +71,7 @@ PROMPT_KEYS = (
     Key("prompt.editor", "alt+e,f4", "act('editor')", "write it in your editor"),
     Key("prompt.complete", "tab", "act('complete')", "complete"),
     Key("prompt.dismiss", "escape", "act('dismiss')", "close the completions"),
+    Key("prompt.mode", "shift+tab", "screen.cycle_mode", "next mode: ask, accept edits, plan"),
     Key("prompt.paste", "ctrl+v", "act('paste')", "paste from the clipboard"),
     Key("prompt.exit", "ctrl+d", "act('delete_or_exit')", "delete right; exit when the prompt is empty"),
 )
@@ -81,8 +82,16 @@ QUESTION_KEYS = (
     *(Key(f"questions.pick_{n}", str(n), f"pick({n})", f"option {n}") for n in range(1, 6)),
     Key("questions.tick", "space", "tick", "choose, or tick where several may be"),
     Key("questions.take", "enter", "take", "take what is chosen"),
-    Key("questions.back", "left", "back", "the question before"),
+    Key("questions.back", "left,shift+tab", "turn(-1)", "the question before"),
+    Key("questions.forward", "right,tab", "turn(1)", "the question after"),
     Key("questions.dismiss", "escape", "dismiss", "answer nothing"),
+)
+
+ASIDE_KEYS = (
+    Key("aside.close", "escape,q,enter,space", "close", "put it away"),
+    Key("aside.up", "up,k", "scroll(-1)", "up"),
+    Key("aside.down", "down,j", "scroll(1)", "down"),
+    Key("aside.copy", "y", "copy", "copy the answer"),
 )
 
 TOOLS_KEYS = (
@@ -246,6 +255,19 @@ APPROVAL_KEYS = (
     Key("approvals.down", "down,j", "scroll(1)", "scroll down"),
 )
 
+SESSIONS_KEYS = (
+    Key("sessions.up", "up,ctrl+p", "move(-1)", "up", priority=True),
+    Key("sessions.down", "down,ctrl+n", "move(1)", "down", priority=True),
+    Key("sessions.page_up", "pageup", "move(-10)", "a page up", priority=True),
+    Key("sessions.page_down", "pagedown", "move(10)", "a page down", priority=True),
+    Key("sessions.fork", "ctrl+k", "fork", "go on in a copy", priority=True),
+    Key("sessions.rename", "ctrl+r", "rename", "another title", priority=True),
+    Key("sessions.delete", "ctrl+x", "delete", "delete it", priority=True),
+    Key("sessions.preview", "ctrl+o", "preview", "show how it ended", priority=True),
+    Key("sessions.search", "ctrl+f", "search", "look for the text in all that was said", priority=True),
+    Key("sessions.close", "escape,ctrl+c", "close", "close", priority=True),
+)
+
 REVIEW_KEYS = (
     Key("review.up", "up,k", "move(-1)", "the one before"),
     Key("review.down", "down,j", "move(1)", "the next one"),
@@ -270,7 +292,9 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("Prompt", PROMPT_KEYS),
     ("Approvals", APPROVAL_KEYS),
     ("Review", REVIEW_KEYS),
+    ("Sessions", SESSIONS_KEYS),
     ("Questions", QUESTION_KEYS),
+    ("Side questions", ASIDE_KEYS),
     ("Conversation, when it has the focus", CONVERSATION_KEYS),
     ("Tool calls", TOOLS_KEYS),
     ("Timeline", TIMELINE_TREE_KEYS + TIMELINE_KEYS),
@@ -289,12 +313,14 @@ _ACTIVE_TOGETHER = (
     APP_KEYS + PROMPT_KEYS + EDITING_KEYS,
     APP_KEYS + APPROVAL_KEYS,
     APP_KEYS + QUESTION_KEYS,
+    APP_KEYS + ASIDE_KEYS,
     APP_KEYS + CONVERSATION_KEYS,
     APP_KEYS + TOOLS_KEYS,
     APP_KEYS + TIMELINE_TREE_KEYS + TIMELINE_KEYS,
     APP_KEYS + FILES_KEYS + PLAN_KEYS,
     BRANCH_KEYS,
     REVIEW_KEYS,
+    SESSIONS_KEYS,
     PAGER_KEYS,
     PICKER_KEYS,
     HELP_KEYS,

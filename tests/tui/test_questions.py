@@ -92,8 +92,9 @@ async def test_escape_leaves_the_own_answer_and_then_answers_nothing(open_desk: 
 async def test_questions_come_one_after_the_other_and_one_can_go_back(open_desk: Any) -> None:
     async with open_desk() as desk:
         await asked(desk, STORE, CHECKS)
-        assert "1 of 2" in desk.shown()
+        assert "Storage  Checks" in desk.shown()
         await desk.pilot.press("1")
+        await desk.until(lambda: "✔ Storage  Checks" in desk.shown())
         await desk.until(lambda: "Which checks?" in desk.shown())
         await desk.pilot.press("left")
         await desk.until(lambda: "Where should" in desk.shown())
@@ -129,3 +130,80 @@ async def test_markup_in_a_question_is_text(open_desk: Any) -> None:
         assert "[b]Which?[/b]" in text
         assert "[red]H" in text
         assert "[u]a[/u]" in text
+
+
+async def test_a_tab_opens_a_question_by_key_and_by_mouse(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, STORE, CHECKS)
+        await desk.pilot.press("right")
+        await desk.until(lambda: "Which checks?" in desk.shown())
+        await desk.pilot.press("shift+tab")
+        await desk.until(lambda: "Where should" in desk.shown())
+        await desk.pilot.click(list(desk.app.screen.query("QuestionPanel Tab"))[1])
+        await desk.until(lambda: "Which checks?" in desk.shown())
+        await desk.pilot.press("2", "enter")
+        await desk.until(lambda: "Where should" in desk.shown())
+        await desk.pilot.press("1")
+        await answered(desk, **{STORE.question: "Redis", CHECKS.question: "types"})
+
+
+async def test_what_was_answered_is_kept_when_one_goes_back(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, CHECKS, STORE)
+        await desk.pilot.press("1", "3", "enter")
+        await desk.until(lambda: "Where should" in desk.shown())
+        await desk.pilot.press("left")
+        await desk.until(lambda: "☑ lint" in desk.shown() and "☑ tests" in desk.shown())
+        await desk.pilot.press("1", "enter")
+        await desk.until(lambda: "Where should" in desk.shown())
+        await desk.pilot.press("2")
+        await answered(desk, **{CHECKS.question: "tests", STORE.question: "Postgres"})
+
+
+async def test_everything_can_be_done_by_mouse(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, CHECKS, STORE)
+        choices = desk.app.screen.query_one("QuestionPanel Choices", Choices)
+        await desk.pilot.click(choices, offset=(3, 0))
+        await desk.pilot.click(choices, offset=(3, 2))
+        await desk.until(lambda: "☑ lint" in desk.shown() and "☑ tests" in desk.shown())
+        await desk.pilot.click(choices, offset=(3, 4))
+        await desk.until(lambda: "Where should" in desk.shown())
+        await desk.pilot.click(choices, offset=(3, 1))
+        await answered(desk, **{CHECKS.question: "lint, tests", STORE.question: "Postgres"})
+
+
+async def test_the_cross_answers_nothing(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, STORE)
+        await desk.pilot.click("#question-close")
+        await answered(desk)
+
+
+async def test_the_click_that_brings_the_terminal_back_answers_nothing(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, STORE)
+        desk.screen.terminal_focused()
+        choices = desk.app.screen.query_one("QuestionPanel Choices", Choices)
+        await desk.pilot.click(choices, offset=(3, 0))
+        await desk.pilot.pause()
+        assert desk.engine.answers == []
+
+
+async def test_an_own_answer_joins_what_is_ticked(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, CHECKS)
+        await desk.pilot.press("1", "4")
+        await desk.write("mypy")
+        await desk.pilot.press("enter")
+        await answered(desk, **{CHECKS.question: "lint, mypy"})
+
+
+async def test_a_description_without_room_on_its_line_stands_below(open_desk: Any) -> None:
+    told = "everything is kept in memory, and nothing of it survives the end of the program, whatever happens"
+    options = (QuestionOption("A", told), QuestionOption("B", "on disk"))
+    async with open_desk(size=(80, 24)) as desk:
+        await asked(desk, Question("Where?", "", options))
+        await desk.until(lambda: f"A: {told}" in desk.words().replace("│ ", ""))
+        await desk.pilot.press("down")
+        await desk.until(lambda: "survives" not in desk.words())

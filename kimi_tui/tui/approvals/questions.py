@@ -1,7 +1,8 @@
-"""The question panel: what the model asks the user, one question at a time."""
+"""The question panel: what the model asks the user, a tab a question."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -12,33 +13,57 @@ from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.tui.approvals.panel import GRACE_S
+from kimi_tui.tui.approvals.tabs import Tab, Tabs
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.keys import QUESTION_KEYS, bindings
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.requests import Question, QuestionRequest, QuestionResponse
 
 _OTHER = "other"
+_DONE = "done"
+_SOMETHING_ELSE = "something else"
+_LABEL_ROOM = 10
+"""Cells around a label and its description in the list."""
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """One question and what the user has answered so far."""
+
+    question: Question
+    ticked: set[int] = field(default_factory=set)
+    text: str = ""
+    """An answer of the user's own."""
+    is_answered: bool = False
+
+    @property
+    def answer(self) -> str:
+        """The labels that are ticked, and the user's own words, with commas between."""
+        labels = [self.question.options[index].label for index in sorted(self.ticked)]
+        return ", ".join([*labels, *filter(None, [self.text])])
 
 
 class QuestionPanel(Vertical, can_focus=True):
-    """The open question, while there is one. Options are chosen by number, or by moving the mark."""
+    """The open questions, while there are any. Options are chosen by number, by the mark, or by mouse."""
 
     DEFAULT_CSS = """
     QuestionPanel { height: auto; }
     QuestionPanel > Horizontal { height: 1; }
-    QuestionPanel #question-header { width: 1fr; height: 1; }
-    QuestionPanel #question-count { width: auto; height: 1; }
+    QuestionPanel Tabs { width: 1fr; }
+    QuestionPanel #question-close { width: auto; height: 1; }
     QuestionPanel #question-text { height: auto; max-height: 6; }
     QuestionPanel Choices { max-height: 8; }
+    QuestionPanel #question-detail { height: auto; max-height: 4; display: none; }
     QuestionPanel Input { height: 1; border: none; padding: 0; display: none; }
     QuestionPanel.-writing Input { display: block; }
-    QuestionPanel #question-hint { height: 1; }
+    QuestionPanel #question-hint { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     """
     BINDINGS = bindings(QUESTION_KEYS)
 
     state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
 
     options = getters.query_one(Choices)
+    tabs = getters.query_one(Tabs)
     field = getters.query_one(Input)
 
     @dataclass
@@ -52,17 +77,18 @@ class QuestionPanel(Vertical, can_focus=True):
         self._clock = clock
         self._request: QuestionRequest | None = None
         self._shown_at = 0.0
+        self._focused_at = -1e9
+        self._sheets: list[_Sheet] = []
         self._index = 0
-        self._answers: dict[str, str] = {}
-        self._ticked: set[int] = set()
 
     def compose(self) -> ComposeResult:
-        """Header, question, options, a field for other answers."""
+        """Tabs, question, options, a field for other answers."""
         with Horizontal():
-            yield Static(id="question-header", markup=False)
-            yield Static(id="question-count", markup=False)
+            yield Tabs()
+            yield _Close(" ✕ ", id="question-close", markup=False)
         yield Static(id="question-text", markup=False)
         yield Choices()
+        yield Static(id="question-detail", markup=False)
         field = Input(placeholder="your own answer; enter takes it, esc goes back")
         field.cursor_blink = False
         yield field
@@ -71,16 +97,25 @@ class QuestionPanel(Vertical, can_focus=True):
     @property
     def question(self) -> Question | None:
         """The question that is shown."""
-        return self._request.questions[self._index] if self._request is not None else None
+        return self._sheets[self._index].question if self._sheets else None
 
     @property
     def ready(self) -> bool:
         """Whether the request has been on screen long enough for a key to mean it."""
         return self._request is not None and self._clock() - self._shown_at >= GRACE_S
 
+    def app_focused(self) -> None:
+        """The terminal got the focus: the click that gave it is no answer."""
+        self._focused_at = self._clock()
+
     def on_mount(self) -> None:
         """Show the question for which the panel was made."""
+        self.watch(self.options, "marked", self._show_detail, init=False)
         self._follow(self.state)
+
+    def on_resize(self) -> None:
+        """What has room on its line depends on the width."""
+        self._show_detail()
 
     def watch_state(self, state: ScreenState) -> None:
         """Show the request at the head of the queue, if it is a question."""
@@ -92,52 +127,64 @@ class QuestionPanel(Vertical, can_focus=True):
         request = head if isinstance(head, QuestionRequest) and head.questions else None
         if request is not None and request is not self._request:
             self._request, self._shown_at = request, self._clock()
-            self._index, self._answers = 0, {}
+            self._sheets = [_Sheet(question) for question in request.questions]
+            self._index = 0
             self._show()
 
-    def _show(self) -> None:
-        request, question = self._request, self.question
-        if request is None or question is None:
-            return
-        self._ticked.clear()
-        self.remove_class("-writing")
-        count = len(request.questions)
-        self.query_one("#question-header", Static).update(plain_line(question.header) or "Question")
-        self.query_one("#question-count", Static).update(f"{self._index + 1} of {count}" if count > 1 else "")
-        self.query_one("#question-text", Static).update(plain_line(question.question))
-        many = "space ticks · enter goes on" if question.multi_select else "enter takes it"
-        back = " · ← goes back" if self._index else ""
-        self.query_one("#question-hint", Static).update(
-            f"↑ ↓ or a number · {many}{back} · esc answers nothing"
-        )
-        self._list()
+    # what is shown
 
-    def _list(self, *, marked: int = 0) -> None:
+    def _show(self) -> None:
         question = self.question
         if question is None:
             return
+        self.remove_class("-writing")
+        if self.field.has_focus:
+            self.focus()
+        self.tabs.show([_tab(sheet, number) for number, sheet in enumerate(self._sheets, 1)], self._index)
+        self.query_one("#question-text", Static).update(plain_line(question.question))
+        many = "space ticks · enter goes on" if question.multi_select else "enter takes it"
+        turn = " · ← → questions" if len(self._sheets) > 1 else ""
+        self.query_one("#question-hint", Static).update(f"↑ ↓ number · {many}{turn} · esc answers nothing")
+        ticked = self._sheets[self._index].ticked
+        self._list(marked=min(ticked, default=0))
+
+    def _list(self, *, marked: int) -> None:
+        sheet = self._sheets[self._index]
+        options = sheet.question.options
         lines = [
             Choice(
                 value=str(index),
-                label=f"{index + 1} {self._box(index, question)}{option.label}",
+                label=f"{index + 1} {_box(sheet, index)}{option.label}",
                 detail=option.description,
             )
-            for index, option in enumerate(question.options)
+            for index, option in enumerate(options)
         ]
-        number = len(question.options) + 1
-        self.options.show([*lines, Choice(value=_OTHER, label=f"{number} something else …")])
+        own = f": {sheet.text}" if sheet.text else " …"
+        lines.append(Choice(value=_OTHER, label=f"{len(options) + 1} {_SOMETHING_ELSE}{own}"))
+        if sheet.question.multi_select:
+            lines.append(Choice(value=_DONE, label="▸ go on"))
+        self.options.show(lines)
         self.options.marked = marked
+        self._show_detail()
 
-    def _box(self, index: int, question: Question) -> str:
-        if not question.multi_select:
-            return ""
-        return "☑ " if index in self._ticked else "☐ "
+    def _show_detail(self) -> None:
+        """What the marked option means, in full, where its line has no room for that."""
+        choice, question = self.options.choice, self.question
+        detail = ""
+        if choice is not None and choice.value.isdecimal() and question is not None:
+            option = question.options[int(choice.value)]
+            widest = max(len(_SOMETHING_ELSE), *(len(each.label) for each in question.options))
+            if widest + len(option.description) + _LABEL_ROOM > self.options.size.width > 0:
+                detail = plain_line(f"{option.label}: {option.description}")
+        line = self.query_one("#question-detail", Static)
+        line.update(detail)
+        line.display = bool(detail)
 
-    # keys
+    # keys and mouse
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While an own answer is typed, keys are letters."""
-        if action in ("move", "pick", "take", "tick", "back", "dismiss"):
+        if action in ("move", "pick", "take", "tick", "turn", "dismiss"):
             return not self.has_class("-writing")
         return super().check_action(action, parameters)
 
@@ -147,7 +194,8 @@ class QuestionPanel(Vertical, can_focus=True):
 
     def action_pick(self, number: int) -> None:
         """Choose an option by its number."""
-        if self.ready and number <= len(self.options.choices):
+        question = self.question
+        if self.ready and question is not None and number <= len(question.options) + 1:
             self.options.marked = number - 1
             self._choose()
 
@@ -158,52 +206,82 @@ class QuestionPanel(Vertical, can_focus=True):
 
     def action_take(self) -> None:
         """Take what is ticked, else the marked option."""
-        if not self.ready or (question := self.question) is None:
+        if not self.ready or not self._sheets:
             return
-        if self._ticked and self.options.choice is not None and self.options.choice.value != _OTHER:
-            self._answer(", ".join(question.options[index].label for index in sorted(self._ticked)))
+        sheet, choice = self._sheets[self._index], self.options.choice
+        if sheet.question.multi_select and sheet.answer and choice is not None and choice.value != _OTHER:
+            self._go_on()
         else:
             self._choose(at_once=True)
 
-    def action_back(self) -> None:
-        """Go back to the question before."""
-        if self._index:
-            self._index -= 1
-            self._show()
+    def action_turn(self, places: int) -> None:
+        """Go to the question before or after."""
+        self._turn_to(self._index + places)
 
     def action_dismiss(self) -> None:
         """Answer nothing."""
         if self.ready and self._request is not None:
             self.post_message(self.Answered(QuestionResponse(self._request.id, {})))
 
+    @on(Tab.Chosen)
+    def _tab_clicked(self, event: Tab.Chosen) -> None:
+        event.stop()
+        self._turn_to(event.index)
+
     @on(Choices.Chosen)
     def _clicked(self, event: Choices.Chosen) -> None:
         event.stop()
-        if self.ready:
+        if self._may_click:
             self._choose()
 
+    def on_close_pressed(self) -> None:
+        """The cross was clicked."""
+        if self._may_click:
+            self.action_dismiss()
+
+    @property
+    def _may_click(self) -> bool:
+        return self.ready and self._clock() - self._focused_at >= GRACE_S
+
+    def _turn_to(self, index: int) -> None:
+        if 0 <= index < len(self._sheets):
+            self._index = index
+            self._show()
+
+    # answering
+
     def _choose(self, *, at_once: bool = False) -> None:
-        question, choice = self.question, self.options.choice
-        if question is None or choice is None:
+        choice = self.options.choice
+        if not self._sheets or choice is None:
             return
+        sheet = self._sheets[self._index]
         if choice.value == _OTHER:
             self.add_class("-writing")
-            self.field.clear()
+            self.field.value = sheet.text
             self.field.focus()
-        elif question.multi_select and not at_once:
-            self._ticked ^= {int(choice.value)}
-            self._list(marked=self.options.marked)
+        elif choice.value == _DONE:
+            if sheet.answer:
+                self._go_on()
+        elif not sheet.question.multi_select:
+            sheet.ticked, sheet.text = {int(choice.value)}, ""
+            self._go_on()
         else:
-            self._answer(question.options[int(choice.value)].label)
+            sheet.ticked ^= {int(choice.value)}
+            if at_once:
+                self._go_on()
+            else:
+                self._list(marked=self.options.marked)
 
     @on(Input.Submitted)
     def _written(self, event: Input.Submitted) -> None:
         event.stop()
-        question = self.question
-        if question is not None and (text := event.value.strip()):
-            ticked = [question.options[index].label for index in sorted(self._ticked)]
+        if self._sheets and (text := event.value.strip()):
+            sheet = self._sheets[self._index]
+            sheet.text = text
+            if not sheet.question.multi_select:
+                sheet.ticked.clear()
             self.focus()
-            self._answer(", ".join([*ticked, text]))
+            self._go_on()
 
     def on_key(self, event: events.Key) -> None:
         """Escape leaves the field for an own answer."""
@@ -212,13 +290,38 @@ class QuestionPanel(Vertical, can_focus=True):
             self.remove_class("-writing")
             self.focus()
 
-    def _answer(self, text: str) -> None:
-        request, question = self._request, self.question
-        if request is None or question is None:
+    def _go_on(self) -> None:
+        """The question is answered: to the next one that isn't, or off with all answers."""
+        if self._request is None:
             return
-        self._answers[question.question] = text
-        if self._index + 1 < len(request.questions):
-            self._index += 1
-            self._show()
-        else:
-            self.post_message(self.Answered(QuestionResponse(request.id, self._answers)))
+        self._sheets[self._index].is_answered = True
+        count = len(self._sheets)
+        following = ((self._index + places) % count for places in range(1, count))
+        if (left := next((at for at in following if not self._sheets[at].is_answered), None)) is not None:
+            self._turn_to(left)
+            return
+        answers = {sheet.question.question: sheet.answer for sheet in self._sheets}
+        self.post_message(self.Answered(QuestionResponse(self._request.id, answers)))
+
+
+class _Close(Static):
+    """A cross to click."""
+
+    class Pressed(Message, namespace="close"):
+        """It was clicked."""
+
+    def on_click(self, event: events.Click) -> None:
+        """Textual makes a click of a press and a release on the same widget."""
+        event.stop()
+        self.post_message(self.Pressed())
+
+
+def _tab(sheet: _Sheet, number: int) -> tuple[str, Literal["answered", "open"]]:
+    header = plain_line(sheet.question.header) or f"Question {number}"
+    return header, "answered" if sheet.is_answered else "open"
+
+
+def _box(sheet: _Sheet, index: int) -> str:
+    if not sheet.question.multi_select:
+        return "● " if index in sheet.ticked else ""
+    return "☑ " if index in sheet.ticked else "☐ "

@@ -52,7 +52,9 @@ class HeaderLine(Widget):
         if session.thinking:
             segments.append(Segment("thinking", "$secondary", 45, "screen.command('thinking')"))
         if session.plan_mode:
-            segments.append(Segment("plan", "bold $accent", 70))
+            segments.append(Segment("plan", "bold $accent", 80, "screen.cycle_mode"))
+        elif session.accept_edits:
+            segments.append(Segment("accepts edits", "bold $success", 70, "screen.cycle_mode"))
         if session.yolo:
             segments.append(Segment("yolo", "bold $error", 85, "screen.command('yolo')"))
         return segments

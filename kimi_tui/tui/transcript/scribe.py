@@ -9,7 +9,7 @@ from kimi_tui.tui.transcript.blocks.answer import AnswerBlock
 from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.blocks.media import described
 from kimi_tui.tui.transcript.blocks.notice import NoticeBlock, RuleBlock
-from kimi_tui.tui.transcript.blocks.plan import PlanBlock, SideQuestionBlock
+from kimi_tui.tui.transcript.blocks.plan import PlanBlock
 from kimi_tui.tui.transcript.blocks.thinking import ThinkingBlock
 from kimi_tui.tui.transcript.blocks.toolcall import ToolCallBlock
 from kimi_tui.tui.transcript.blocks.user import UserBlock
@@ -81,7 +81,6 @@ class Scribe:
         self._speaking: AnswerBlock | ThinkingBlock | None = None
         self._step: list[Block] = []
         self._last: Block | None = None
-        self._questions: dict[str, SideQuestionBlock] = {}
         self._subagents: dict[str, Scribe] = {}
         self._compaction: RuleBlock | None = None
         self._in_turn = False
@@ -144,13 +143,6 @@ class Scribe:
             case HookResolved(action="block"):
                 if objection := of_hook(message, margin=self._margin):
                     self._add(objection)
-            case BtwBegin(id=question_id, question=question):
-                self._questions[question_id] = SideQuestionBlock(question, margin=self._margin)
-                self._add(self._questions[question_id])
-            case BtwEnd(id=question_id, response=response, error=error):
-                if block := self._questions.pop(question_id, None):
-                    block.finish(response, error)
-                    self._page.changed(block)
             case ImageURLPart() | AudioURLPart() | VideoURLPart():
                 self._add(NoticeBlock("info", f"[{described(message)}]", margin=self._margin))
             case RevertPlan():
@@ -166,7 +158,9 @@ class Scribe:
                 self._last = None
                 self._page.revert(message)
             case (
-                MCPLoadingBegin()
+                BtwBegin()
+                | BtwEnd()
+                | MCPLoadingBegin()
                 | MCPLoadingEnd()
                 | HookTriggered()
                 | HookResolved()

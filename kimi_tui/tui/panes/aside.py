@@ -1,0 +1,110 @@
+"""The aside: a question beside the work, and its answer, until it is put away."""
+
+from dataclasses import dataclass
+
+from textual import events, getters
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import Static
+
+from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.tui.keys import ASIDE_KEYS, bindings
+from kimi_tui.tui.line_view import LineView
+from kimi_tui.tui.markdown.layout import markdown_lines
+from kimi_tui.tui.markdown.line import Line, ink
+from kimi_tui.tui.markdown.wrap import wrap
+from kimi_tui.wire.events import BtwBegin, BtwEnd
+
+
+class Aside(Vertical, can_focus=True):
+    """The newest side question. It is not part of the conversation, so it doesn't stand there."""
+
+    DEFAULT_CSS = """
+    Aside { height: auto; }
+    Aside > Horizontal { height: 1; }
+    Aside #aside-question { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    Aside #aside-close { width: auto; height: 1; }
+    Aside LineView { height: auto; }
+    Aside #aside-hint { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+    BINDINGS = bindings(ASIDE_KEYS)
+
+    view = getters.query_one(LineView)
+
+    class Closed(Message):
+        """The user has read it."""
+
+    @dataclass
+    class CopyWanted(Message):
+        """The user wants the answer's Markdown."""
+
+        text: str
+
+    def __init__(self, begin: BtwBegin) -> None:
+        super().__init__()
+        self._begin = begin
+        self._end: BtwEnd | None = None
+
+    def compose(self) -> ComposeResult:
+        """The question, the answer, what one can do."""
+        with Horizontal():
+            yield Static(f"by the way: {plain_line(self._begin.question)}", id="aside-question", markup=False)
+            yield Static(" ✕ ", id="aside-close", markup=False)
+        yield LineView(self._drawn)
+        yield Static("", id="aside-hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Say what one can do."""
+        self._show_hint()
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the answer is there."""
+        return self._end is not None
+
+    def finish(self, end: BtwEnd) -> None:
+        """Show the answer to it, if it is one."""
+        if end.id == self._begin.id:
+            self._end = end
+            self.view.redraw()
+            self._show_hint()
+
+    def fit(self, rows: int) -> None:
+        """Take at most `rows`."""
+        self.view.styles.max_height = max(rows - 2 - self.gutter.height, 1)
+
+    def _drawn(self, width: int) -> list[Line]:
+        end = self._end
+        if end is None:
+            return wrap([("the model is thinking about it …", ink("dim"))], width)
+        if end.error is not None:
+            return wrap([(plain_line(end.error), ink("failed"))], width)
+        return markdown_lines(plain(end.response or ""), width)
+
+    def _show_hint(self) -> None:
+        scroll = "↑ ↓ scroll · y copies · " if self.is_answered else ""
+        self.query_one("#aside-hint", Static).update(
+            f"{scroll}esc puts it away · not kept in the conversation"
+        )
+
+    # keys and mouse
+
+    def action_close(self) -> None:
+        """Put it away."""
+        self.post_message(self.Closed())
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the answer."""
+        self.view.scroll_relative(y=lines, animate=False)
+
+    def action_copy(self) -> None:
+        """Copy the answer."""
+        if self._end is not None and self._end.response is not None:
+            self.post_message(self.CopyWanted(self._end.response))
+
+    def on_click(self, event: events.Click) -> None:
+        """The cross puts it away."""
+        if event.widget is not None and event.widget.id == "aside-close":
+            event.stop()
+            self.action_close()
