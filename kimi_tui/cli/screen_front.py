@@ -15,6 +15,7 @@ from kimi_tui.cli.opening import Opening, read_config_for
 from kimi_tui.cli.places import Places, places_of
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.config.appearance import appearance_in
+from kimi_tui.config.loading import user_config_path
 from kimi_tui.config.project_mcp import untrusted_mcp
 from kimi_tui.wire.channel import Wire
 
@@ -74,9 +75,23 @@ def _run(opening: Opening) -> int:
     from kimi_tui.tui.app import KimiTuiApp
     from kimi_tui.tui.lent_terminal import is_lent
     from kimi_tui.tui.options import TuiOptions
+    from kimi_tui.tui.session_wish import SessionWish
 
     appearance = appearance_in(opening.config.data)
     wire = Wire()
+
+    async def reopen(wish: SessionWish, other: Wire) -> None:
+        await opening.serve(
+            other,
+            adapt=lambda options: replace(
+                options,
+                session_id=wish.session_id,
+                continue_last=False,
+                fork=wish.fork,
+                work_dir=wish.work_dir or options.work_dir,
+            ),
+        )
+
     app = KimiTuiApp(
         wire=wire,
         start=partial(opening.serve, wire),
@@ -87,6 +102,8 @@ def _run(opening: Opening) -> int:
             keymap=appearance.keymap,
             mouse=appearance.ui.mouse,
             reduced_motion=appearance.ui.reduced_motion,
+            reopen=reopen,
+            config_file=user_config_path(opening.places.share_dir),
             initial_prompt=opening.line.text,
             version=__version__,
         ),

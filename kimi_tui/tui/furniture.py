@@ -11,11 +11,14 @@ from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
 from kimi_tui.tui.commands.dispatch import Verdict, run_from_palette, run_line
 from kimi_tui.tui.commands.host import ScreenHost
+from kimi_tui.tui.commands.modes import MODE_COMMANDS, cycle_mode
+from kimi_tui.tui.commands.personal import personal_commands
 from kimi_tui.tui.commands.registry import PaneName, Registry, Severity, parsed
 from kimi_tui.tui.commands.time_travel import TIMELINE_COMMANDS
 from kimi_tui.tui.external_editor import edited
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.personal_desk import personal_acts
 from kimi_tui.tui.prompt.prompt import Prompt
 from kimi_tui.tui.prompt.shell_line import ShellLine
 from kimi_tui.tui.state import ScreenState
@@ -50,8 +53,19 @@ class Furniture:
         self._wire = wire
         self._names = names
         self._timeline: TimelineRoom | None = None
+        acts = personal_acts(
+            screen=screen,
+            wire=wire,
+            options=options,
+            names=names,
+            state=state,
+            copy=self.copy,
+            edit_prompt=self.edit_prompt,
+        )
         self.registry = Registry(
-            (*COMMANDS, *TIMELINE_COMMANDS), state=state, run_engine_command=run_engine_command
+            (*COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS, *personal_commands(acts)),
+            state=state,
+            run_engine_command=run_engine_command,
         )
         self.host = ScreenHost(
             screen=screen,
@@ -98,6 +112,10 @@ class Furniture:
             self.timeline.toggle()
         else:
             self.workbench.toggle_pane(name)
+
+    def cycle_mode(self) -> None:
+        """Go to the next mode: asking, accepting edits, planning."""
+        cycle_mode(self.host)
 
     def load_styles(self) -> None:
         """Add the looks of all this to the app's style sheet."""

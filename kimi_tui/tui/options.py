@@ -1,12 +1,14 @@
 """What the app is opened with."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from kimi_tui.tui.clipboard import Clipboard, SystemClipboard
+from kimi_tui.tui.session_wish import SessionWish
+from kimi_tui.wire.channel import Wire
 
 ThemeChoice = Literal["auto", "dark", "light", "high-contrast"]
 
@@ -23,6 +25,10 @@ class TuiOptions:
     mouse: bool = True
     reduced_motion: bool = False
     """Nothing moves by itself: no spinner, no animated scrolling."""
+    reopen: Callable[[SessionWish, Wire], Coroutine[Any, Any, None]] | None = None
+    """Serves another session behind a wire; None where there is only the one."""
+    config_file: Path | None = None
+    """Where choices are kept that later runs should find; None to keep none."""
     initial_prompt: str = ""
     """Sent as soon as the app is up."""
     version: str = ""

@@ -1,0 +1,126 @@
+"""The commands that concern the user alone: sessions, pictures, their editor, what it cost, what is wrong."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from kimi_tui.tui.commands.registry import Host, SlashCommand
+from kimi_tui.tui.session_wish import SessionWish
+from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.transcript.blocks.block import tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonalActs:
+    """What these commands do to the screen."""
+
+    open_session: Callable[[SessionWish], None]
+    choose_session: Callable[[], Awaitable[SessionWish | None]]
+    attach: Callable[[str], Awaitable[None]]
+    """Attaches the picture in a file."""
+    edit_prompt: Callable[[], Awaitable[None]]
+    read: Callable[[str, str], None]
+    """Opens a title and a text in the pager."""
+    facts: Callable[[], Sequence[tuple[str, str]]]
+    """What else is known of the program, in pairs."""
+
+
+def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
+    """The commands, bound to what they do."""
+
+    async def new(host: Host, _: str) -> None:
+        if _may_leave(host):
+            acts.open_session(SessionWish())
+
+    async def sessions(host: Host, _: str) -> None:
+        wish = await acts.choose_session()
+        if wish is not None and _may_leave(host):
+            acts.open_session(wish)
+
+    async def image(host: Host, path: str) -> None:
+        if path:
+            await acts.attach(path)
+        else:
+            host.say("Say /image PATH, or paste a picture.", severity="error")
+
+    async def editor(_: Host, __: str) -> None:
+        await acts.edit_prompt()
+
+    async def cost(host: Host, _: str) -> None:
+        acts.read("Usage", _usage(host.state))
+
+    async def debug(host: Host, _: str) -> None:
+        acts.read("Debug", _debug(host.state, acts.facts()))
+
+    return (
+        SlashCommand(name="new", summary="Begin a new session; this one stays on disk", run=new),
+        SlashCommand(
+            name="sessions",
+            summary="Resume, fork, rename or delete a session",
+            run=sessions,
+            aliases=("resume",),
+        ),
+        SlashCommand(name="image", summary="Attach a picture to the prompt", run=image, argument="PATH"),
+        SlashCommand(
+            name="editor",
+            summary="Write the prompt in your own editor",
+            run=editor,
+            binding_id="prompt.editor",
+        ),
+        SlashCommand(name="cost", summary="Tokens and money spent", run=cost, aliases=("usage",)),
+        SlashCommand(name="debug", summary="What to tell when something is wrong", run=debug),
+    )
+
+
+def _may_leave(host: Host) -> bool:
+    if host.state.turn is None:
+        return True
+    host.say("A turn is running. Interrupt it first.", severity="warning")
+    return False
+
+
+def _usage(state: ScreenState) -> str:
+    usage = state.usage
+    read = usage.input_cache_read
+    lines = [
+        ("input, not cached", f"{usage.input_other:,}"),
+        ("input from the cache", f"{read:,}"),
+        ("input into the cache", f"{usage.input_cache_creation:,}"),
+        ("output", f"{usage.output:,}"),
+        ("cost", "not known: the model has no price" if state.cost_usd is None else f"${state.cost_usd:.4f}"),
+        (
+            "context",
+            f"{tokens(state.context_tokens)} of {tokens(state.max_context_tokens)}"
+            f" ({state.context_share:.0%})",
+        ),
+    ]
+    return _table(lines)
+
+
+def _debug(state: ScreenState, facts: Sequence[tuple[str, str]]) -> str:
+    session = state.session
+    lines = list(facts)
+    if session is not None:
+        lines += [
+            ("session", session.session_id),
+            ("title", session.title),
+            ("work dir", session.work_dir),
+            ("model", f"{session.model} ({session.model_kind})"),
+            ("capabilities", ", ".join(session.capabilities) or "none"),
+            ("agent", session.agent),
+            ("tools", ", ".join(session.tools)),
+            ("recording", session.recording),
+        ]
+    turn = state.turn
+    lines += [
+        ("context", f"{state.context_tokens:,} of {state.max_context_tokens:,} tokens"),
+        ("turn", "none" if turn is None else f"step {turn.step}: {turn.activity}"),
+        ("queued", str(len(state.queue))),
+        ("open requests", str(len(state.requests))),
+        ("tool calls that run", str(len(state.runs.running))),
+    ]
+    return _table(lines)
+
+
+def _table(lines: Sequence[tuple[str, str]]) -> str:
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name.ljust(width)}  {value}" for name, value in lines)

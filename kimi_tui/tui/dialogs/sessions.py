@@ -1,0 +1,216 @@
+"""The sessions on disk: found by title or by what was said in them, resumed, forked, renamed, deleted."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Input, Static
+
+from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.tui.choices import Choice, Choices
+from kimi_tui.tui.dialogs.pager import Pager
+from kimi_tui.tui.dialogs.picker import filtered
+from kimi_tui.tui.keys import SESSIONS_KEYS, KeyNames, bindings
+from kimi_tui.tui.session_wish import SessionWish
+from kimi_tui.tui.state import ScreenState
+from kimi_tui.wire.commands import Command, DeleteSession, ListSessions, PreviewSession, RenameSession
+from kimi_tui.wire.sessions import ListedSession, SessionList, SessionPreview
+
+_Asking = Literal["", "rename", "delete"]
+
+
+class SessionsDialog(ModalScreen[SessionWish | None]):
+    """Answers with the session to open; None when the open one stays."""
+
+    BINDINGS = bindings(SESSIONS_KEYS)
+    AUTO_FOCUS = "Input"
+
+    choices = getters.query_one(Choices)
+    field = getters.query_one("#sessions-query", Input)
+    title_line = getters.query_one("#sessions-title", Static)
+    hint = getters.query_one("#sessions-hint", Static)
+
+    def __init__(
+        self,
+        *,
+        owner: Screen[object],
+        state: Callable[[], ScreenState],
+        command: Callable[[Command], None],
+        copy: Callable[[str], None],
+        names: KeyNames,
+        wall_clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__()
+        self._owner = owner
+        self._state = state
+        self._command = command
+        self._copy = copy
+        self._names = names
+        self._now = wall_clock
+        self._listed: SessionList | None = None
+        self._asking: _Asking = ""
+        self._subject: ListedSession | None = None
+        self._previewed: SessionPreview | None = None
+
+    def compose(self) -> ComposeResult:
+        """Title, what to look for, the list."""
+        with Vertical(id="sessions", classes="dialog"):
+            yield Static("Sessions", id="sessions-title", classes="dialog-title", markup=False)
+            field = Input(placeholder="type to filter", id="sessions-query")
+            field.cursor_blink = False
+            yield field
+            yield Choices()
+            yield Static(id="sessions-hint", classes="dialog-hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Ask for the list and follow what comes."""
+        self._listed, self._previewed = self._state().sessions, self._state().session_preview
+        self.watch(self._owner, "state", self._follow, init=False)
+        self._command(ListSessions())
+        self._say_keys()
+
+    def _follow(self, state: ScreenState) -> None:
+        if state.sessions is not self._listed:
+            self._listed = state.sessions
+            self._show()
+        if state.session_preview is not self._previewed and state.session_preview is not None:
+            self._previewed = state.session_preview
+            self.app.push_screen(
+                Pager(title="How it ended", text=state.session_preview.text, copy=self._copy)
+            )
+
+    def _show(self) -> None:
+        listed = self._listed
+        if listed is None:
+            return
+        what = f"Sessions in which “{plain_line(listed.text)}” was said" if listed.text else "Sessions"
+        self.title_line.update(f"{what} · {len(listed.sessions)}")
+        lines = [self._line(session) for session in listed.sessions]
+        query = "" if self._asking or listed.text else self.field.value
+        marked = self.choices.choice.value if self.choices.choice is not None else ""
+        self.choices.show(filtered(lines, query))
+        places = [index for index, line in enumerate(self.choices.choices) if line.value == marked]
+        self.choices.marked = places[0] if places else 0
+
+    def _line(self, session: ListedSession) -> Choice:
+        known = self._state().session
+        note = "open" if known is not None and known.session_id == session.id else self._ago(session.updated)
+        place = Path(session.work_dir).name if session.work_dir else "?"
+        return Choice(
+            value=session.id,
+            label=session.title or session.id[:8],
+            detail=session.snippet or place,
+            note=note,
+        )
+
+    def _ago(self, updated: float) -> str:
+        passed = max(0.0, self._now() - updated)
+        for unit, seconds in (("d", 86_400), ("h", 3_600), ("min", 60)):
+            if passed >= seconds:
+                return f"{int(passed // seconds)} {unit} ago"
+        return "just now"
+
+    @property
+    def _marked(self) -> ListedSession | None:
+        choice = self.choices.choice
+        sessions = self._listed.sessions if self._listed is not None else ()
+        return next((it for it in sessions if choice is not None and it.id == choice.value), None)
+
+    def _say_keys(self) -> None:
+        name = self._names.first
+        self.hint.update(
+            f"enter resumes · {name('sessions.fork')} forks · {name('sessions.rename')} renames ·"
+            f" {name('sessions.delete')} deletes · {name('sessions.preview')} shows how it ended ·"
+            f" {name('sessions.search')} looks for the text in all that was said · esc closes"
+        )
+
+    # what is typed
+
+    @on(Input.Changed)
+    def _filter(self) -> None:
+        if self._asking:
+            return
+        if self._listed is not None and self._listed.text:
+            self._command(ListSessions())
+        self._show()
+
+    @on(Input.Submitted)
+    def _take(self, event: Input.Submitted) -> None:
+        subject, asking, value = self._subject, self._asking, event.value.strip()
+        if asking and subject is not None:
+            if asking == "rename" and value:
+                self._command(RenameSession(subject.id, value))
+            elif asking == "delete" and value.lower() in ("y", "yes"):
+                self._command(DeleteSession(subject.id))
+            self._ask("", None, "")
+        elif (session := self._marked) is not None:
+            self._open(session, fork=False)
+
+    @on(Choices.Chosen)
+    def _clicked(self) -> None:
+        if (session := self._marked) is not None:
+            self._open(session, fork=False)
+
+    def _ask(self, asking: _Asking, subject: ListedSession | None, text: str) -> None:
+        self._asking, self._subject = asking, subject
+        self.field.value = text
+        self.field.placeholder = "type to filter"
+        if subject is not None:
+            named = plain(subject.title or subject.id[:8])
+            self.field.placeholder = "its new title" if asking == "rename" else "y deletes it for good"
+            act = "Rename" if asking == "rename" else "Delete"
+            self.hint.update(f"{act} “{named}”? enter confirms · esc goes back")
+        else:
+            self._say_keys()
+            self._show()
+
+    def _open(self, session: ListedSession, *, fork: bool) -> None:
+        known = self._state().session
+        if known is not None and known.session_id == session.id and not fork:
+            self.dismiss(None)
+            return
+        work_dir = Path(session.work_dir) if session.work_dir else None
+        self.dismiss(SessionWish(session_id=session.id, fork=fork, work_dir=work_dir))
+
+    # keys
+
+    def action_move(self, lines: int) -> None:
+        """Move the mark."""
+        self.choices.move(lines)
+
+    def action_fork(self) -> None:
+        """Go on in a copy of the marked one."""
+        if (session := self._marked) is not None and not self._asking:
+            self._open(session, fork=True)
+
+    def action_rename(self) -> None:
+        """Type a new title."""
+        if (session := self._marked) is not None:
+            self._ask("rename", session, session.title)
+
+    def action_delete(self) -> None:
+        """Delete the marked one, once the user has confirmed it."""
+        if (session := self._marked) is not None:
+            self._ask("delete", session, "")
+
+    def action_preview(self) -> None:
+        """Show how the marked one ended."""
+        if (session := self._marked) is not None:
+            self._command(PreviewSession(session.id))
+
+    def action_search(self) -> None:
+        """Look for the typed text in all that was said."""
+        if not self._asking and self.field.value.strip():
+            self._command(ListSessions(self.field.value.strip()))
+
+    def action_close(self) -> None:
+        """Leave what is being asked, else the dialog."""
+        if self._asking:
+            self._ask("", None, "")
+        else:
+            self.dismiss(None)

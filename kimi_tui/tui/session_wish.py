@@ -1,0 +1,24 @@
+"""Which session the user wants to have open, and the message that asks for it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.message import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionWish:
+    """A new session in the work dir, unless it names one."""
+
+    session_id: str | None = None
+    fork: bool = False
+    """Whether to go on in a copy of it."""
+    work_dir: Path | None = None
+    """Where it works; None for where the app was opened."""
+
+
+@dataclass
+class SessionWanted(Message):
+    """The user wants another session in place of the one that is open."""
+
+    wish: SessionWish
