@@ -9,6 +9,7 @@ import pytest
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.soul.approval import ApprovalSource, WireApproval
 from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.sourced_approval import SourcedApproval
 from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject, Subject, ToolRejected
 from kimi_tui.tools.permission.rule import Rule
 from kimi_tui.tools.permission.rulebook import RuleBook
@@ -44,20 +45,18 @@ class Keeper:
 class Desk:
     """An approval with a user at the other end."""
 
-    def __init__(
-        self, *, yolo: bool = False, source: ApprovalSource = ApprovalSource(), **rules: Any
-    ) -> None:
+    def __init__(self, *, yolo: bool = False, source: ApprovalSource | None = None, **rules: Any) -> None:
         self.wire = Wire()
         self.subscription = self.wire.subscribe()
         self.keeper = Keeper()
         self.behaviour = Behaviour(None, yolo=yolo)
-        self.approval = WireApproval(
+        self.shared = WireApproval(
             wire=self.wire,
             behaviour=self.behaviour,
             rules=RuleBook.from_texts(**rules, work_dir=WORK_DIR),
             keeper=self.keeper,
-            source=source,
         )
+        self.approval = self.shared if source is None else SourcedApproval(self.shared, source)
 
     def ask(self, subject: Subject | str, proposal: Proposal | None = None) -> "asyncio.Future[str | None]":
         """A tool asks for consent."""
@@ -232,7 +231,7 @@ async def test_yolo_that_is_switched_on_answers_what_is_open() -> None:
     asking = [desk.ask("make"), desk.ask("rm -rf build")]
     await desk.requests()
     desk.behaviour.yolo = True
-    desk.approval.answer_what_is_granted()
+    desk.shared.answer_what_is_granted()
     for each in asking:
         await in_time(each)
 
@@ -245,7 +244,7 @@ async def test_an_interrupted_request_is_closed_and_can_not_be_answered() -> Non
     assert await desk.sent() == [RequestClosed(request.id)]
     assert not desk.answer(request, "approve")
     desk.behaviour.yolo = True
-    desk.approval.answer_what_is_granted()
+    desk.shared.answer_what_is_granted()
     assert await desk.sent() == []
 
 
@@ -320,3 +319,12 @@ async def test_an_edit_where_nothing_may_be_edited_does_nothing() -> None:
     desk.wire.answer(ApprovalResponse(request.id, "approve", edited="make test"))
     with pytest.raises(ToolRejected):
         await in_time(asking)
+
+
+@pytest.mark.parametrize("source", [None, ApprovalSource("a1", "coder")])
+def test_what_a_rule_denies_or_wants_asked_may_not_be_read_without_asking(
+    source: ApprovalSource | None,
+) -> None:
+    desk = Desk(source=source, yolo=True, deny=["Read(private/**)"], ask=["Read(notes.txt)"])
+    names = ("private/a", "notes.txt", "README.md")
+    assert [desk.approval.may_read(WORK_DIR / name) for name in names] == [False, False, True]
