@@ -13,6 +13,7 @@ from textual.strip import Strip
 from textual.visual import Visual
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.tui.timeline.marking import on_mark
 from kimi_tui.wire.display import DiffBlock
 from kimi_tui.wire.timeline import ComparedFile, PlannedAction, PlannedFile, WhoChanged
 
@@ -203,9 +204,11 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
         index = y + round(self.scroll_offset.y)
         if index >= len(self._lines):
             return Strip.blank(width, self.rich_style)
-        marked = index == self._marked
-        style = self.get_visual_style("files--marked") if marked else self.visual_style
+        style = self.visual_style
         line = self._drawn(self._lines[index], width)
+        if index == self._marked:
+            style = self.get_visual_style("files--marked")
+            line = on_mark(line, self, "files--marked")
         return Visual.to_strips(self, line, width, 1, style, pad=True)[0]
 
     def _drawn(self, line: Line, width: int) -> Content:

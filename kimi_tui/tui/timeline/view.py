@@ -14,6 +14,7 @@ from textual.visual import Visual
 
 from kimi_tui.tui.keys import TIMELINE_TREE_KEYS, bindings
 from kimi_tui.tui.timeline.look import Marks, drawn, fold_cells, now_row
+from kimi_tui.tui.timeline.marking import on_mark
 from kimi_tui.tui.timeline.rows import Row, Rows
 from kimi_tui.tui.timeline.tree import Tree
 from kimi_tui.wire.timeline import TimelineNode, TimelineUpdate
@@ -126,14 +127,14 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         """Line `y` of what is in sight."""
         width = self.scrollable_content_region.width
         index = self._index_at(y)
-        style = self.visual_style
-        if index == self._marked:
-            style = self.get_visual_style(
-                "timeline--marked" if self.has_focus else "timeline--marked-blurred"
-            )
         if index < _NOW:
             return Strip.blank(width, self.rich_style)
+        style = self.visual_style
         line = self._line(index, width)
+        if index == self._marked:
+            name = "timeline--marked" if self.has_focus else "timeline--marked-blurred"
+            style = self.get_visual_style(name)
+            line = on_mark(line, self, name)
         return Visual.to_strips(self, line, width, 1, style, pad=True)[0]
 
     def _line(self, index: int, width: int) -> Content:
