@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: run test faults check format screenshots clean help
+.PHONY: run test bench faults check format screenshots clean help
 
 help: ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -16,6 +16,9 @@ run: $(VENV)/.runtime ## set up and open the app (ARGS="..." are its options)
 
 test: $(VENV)/.dev ## set up and run the tests (ARGS="tests/tui -k prompt" for some)
 	@$(BIN)/pytest -n auto --dist worksteal $(ARGS)
+
+bench: $(VENV)/.dev ## measure beside bare programs (ARGS="--short startup" for some)
+	@$(BIN)/python -m benchmarks $(ARGS)
 
 faults: $(VENV)/.dev ## kill the program 200 times, and work for 2,000 steps: nothing is lost
 	@KIMI_TUI_KILL_ROUNDS=200 $(BIN)/pytest -n 0 --timeout 1800 tests/e2e/test_killed.py $(ARGS)

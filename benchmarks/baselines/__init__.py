@@ -1,0 +1,1 @@
+"""Bare programs that do as much as a workload asks, and nothing else."""

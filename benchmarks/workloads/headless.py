@@ -1,0 +1,62 @@
+"""Print mode: what a prompt with one tool call costs, and what two hundred shell calls in one turn cost."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+
+from benchmarks.figure import Figure, median
+from benchmarks.home import KIMI_TUI, Home, model, new_home
+
+READ = {"calls": [["ReadFile", {"path": "note.txt"}]]}
+SHELL = {"calls": [["Bash", {"command": "true"}]]}
+DONE = {"words": 20}
+
+
+def measure(*, short: bool) -> list[Figure]:
+    """CPU of the program and of its children."""
+    return [*_one_call(rounds=3 if short else 8), *_shell_calls(60 if short else 200)]
+
+
+def _one_call(rounds: int) -> list[Figure]:
+    ours, bare = [], []
+    for _ in range(rounds):
+        with new_home() as home, model([READ, DONE]) as (url, _server):
+            home.configure(url)
+            (home.work_dir / "note.txt").write_text("tea\n")
+            ours.append(_cpu_s([KIMI_TUI, "--print", "--quiet", "-p", "read the note"], home))
+            bare.append(_cpu_s([sys.executable, "-m", "benchmarks.baselines.sse_reader", url, "2"], home))
+    return [
+        Figure("headless", "CPU of a prompt with one tool call", min(ours), "s", min(bare), "bare SSE reader")
+    ]
+
+
+def _shell_calls(count: int) -> list[Figure]:
+    with new_home() as home, model([*[SHELL] * count, DONE]) as (url, server):
+        home.configure(url)
+        cpu = _cpu_s([KIMI_TUI, "--print", "--yolo", "--quiet", "-p", "work"], home)
+        bare = _cpu_s([sys.executable, "-c", _SPAWNS, str(count)], home)
+        assert server.stdout is not None
+        asked = [float(server.stdout.readline()) for _ in range(count)]
+    steps = [later - earlier for earlier, later in pairwise(asked)]
+    tenth = max(1, count // 10)
+    early, late = median(steps[tenth : 2 * tenth]) * 1e3, median(steps[-tenth:]) * 1e3
+    return [
+        Figure("shell calls", f"CPU of {count} in one turn", cpu, "s", bare, f"{count} bare spawns"),
+        Figure("shell calls", "a late step", late, "ms", early, "an early step", most=1.3),
+    ]
+
+
+_SPAWNS = "import subprocess, sys\nfor _ in range(int(sys.argv[1])): subprocess.run(['bash', '-c', 'true'])"
+
+
+def _cpu_s(command: Sequence[str], home: Home) -> float:
+    process = subprocess.Popen(
+        command, env=home.env, cwd=home.work_dir, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{command[0]} ended with {process.returncode}")
+    return used.ru_utime + used.ru_stime
