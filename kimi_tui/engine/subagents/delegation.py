@@ -169,7 +169,7 @@ class Subagents:
             )
             report = await self._work(record, assignment, source=source, send=activity)
             activity.settle()
-            return Ending(report.status, report.problem or f"finished after {report.record.steps} steps")
+            return Ending(report.status, report.problem or "finished")
 
         order = Order(
             kind="agent",
