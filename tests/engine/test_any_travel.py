@@ -114,12 +114,12 @@ class Travels(RuleBasedStateMachine):
         self.run_it(self.world.open())
 
     def jump(self, command: TravelCommand) -> None:
-        self.engine_sees()
         left, before = self.world.files(), set(self.run_it(self.world.context.tree()).by_id)
         with contextlib.suppress(KimiTuiError):  # there is nothing to undo, or files that can't be known
             self.run_it(self.world.travel(command))
         made = sorted(set(self.run_it(self.world.context.tree()).by_id) - before)
         if made:
+            self.engine_sees()
             self.states[made[0]] = left
             self.states[made[-1]] = self.world.files()
 

@@ -59,10 +59,13 @@ class BlobStore:
         return digest
 
     @contextmanager
-    def bulk(self) -> Iterator[BlobSink]:
-        """A sink for many contents, which are kept together when the block ends well. Raises OSError."""
+    def bulk(self, *, in_haste: bool = False) -> Iterator[BlobSink]:
+        """A sink for many contents, which are kept together when the block ends well. Raises OSError.
+
+        `in_haste` they are compressed at the next `keep_only` only.
+        """
         make_private_dir(self._packed)
-        with new_pack(self._packed, self._disk) as writer:
+        with new_pack(self._packed, self._disk, raw=in_haste) as writer:
             yield _Bulk(self, writer)
         self._look_for_packs()
 
@@ -98,7 +101,7 @@ class BlobStore:
 
     def _thin_out(self, pack: Pack, digests: Collection[str]) -> None:
         kept = [digest for digest in pack.places if digest in digests]
-        if len(kept) == len(pack.places):
+        if len(kept) == len(pack.places) and not pack.is_raw:
             return
         if kept:
             with new_pack(self._packed, self._disk) as writer:

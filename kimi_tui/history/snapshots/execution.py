@@ -26,6 +26,7 @@ from kimi_tui.history.snapshots.plan import PlanItem
 
 Phase = Literal["remove", "remove folders", "make folders", "prepare", "settle", "put", "modes"]
 _PHASES: tuple[Phase, ...] = get_args(Phase)
+_BESIDE_EACH_OTHER: set[Phase] = {"settle", "put"}
 _AT_ONCE = 16
 """How many files are brought to the medium together: file systems commit what waits in one go."""
 
@@ -119,7 +120,7 @@ class Executor:
                 def attempt(one: tuple[int, Step], phase: Phase = phase) -> str | None:
                     return self._attempt(phase, one[1], f".kimi-tui-{uid}-{one[0]}")
 
-                why = threads.map(attempt, left) if phase == "settle" else map(attempt, left)
+                why = threads.map(attempt, left) if phase in _BESIDE_EACH_OTHER else map(attempt, left)
                 failed |= {one[1].path: problem for one, problem in zip(left, why, strict=True) if problem}
         done = tuple(step.path for step in steps if step.path not in failed)
         return Outcome(done, tuple(failed.items()))

@@ -14,6 +14,7 @@ from typing import Any
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.disk import Disk, replace_file
+from kimi_tui.history.snapshots.compact_json import compact_json
 
 RACY_NS = 2_000_000_000
 Key = tuple[int, ...]
@@ -55,7 +56,7 @@ def save_known(disk: Disk, path: Path, known: Known, manifest: str) -> None:
     folders = {name: [folder.keys, sorted(folder.skipped)] for name, folder in known.folders.items()}
     record = {"manifest": manifest, "rules": known.rules, "folders": folders}
     make_private_dir(path.parent)
-    replace_file(disk, path, [zlib.compress(json.dumps(record, separators=(",", ":")).encode("ascii"), 1)])
+    replace_file(disk, path, [zlib.compress(compact_json(record), 1)])
 
 
 def load_known(path: Path) -> tuple[Known, str] | None:

@@ -19,6 +19,8 @@ from kimi_tui.history.snapshots.scan import Scan
 _CHECK_EVERY = 16
 _MANY = 16
 """From so many files on, contents are packed together."""
+_VERY_MANY = 1000
+"""From so many on, somebody waits for it: they are compressed later."""
 
 
 @dataclass(slots=True)
@@ -50,7 +52,8 @@ def look_at_scan(
     for path, entry in scan.entries.items():
         note(path, entry)
     room = caps.capture
-    with blobs.bulk() if len(scan.files) >= _MANY else nullcontext(blobs) as sink:
+    many = len(scan.files)
+    with blobs.bulk(in_haste=many >= _VERY_MANY) if many >= _MANY else nullcontext(blobs) as sink:
         for number, (path, info) in enumerate(scan.files):
             if number % _CHECK_EVERY == 0:
                 patience.check(number, len(scan.files))

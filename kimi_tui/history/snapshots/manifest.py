@@ -18,6 +18,7 @@ from typing import Any
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.disk import APPENDING, LOCAL_DISK, Disk, sync_folder, write_all
+from kimi_tui.history.snapshots.compact_json import compact_json
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry
 from kimi_tui.history.snapshots.owner import Owner
 
@@ -223,7 +224,7 @@ def _to_json(parent: str | None, owner: Owner, changes: Changes, whole: Entries 
         record["gone"] = [path for path, entry in changes.items() if entry is None]
     if whole is not None:
         record["whole"] = whole
-    return json.dumps(record, separators=(",", ":")).encode("ascii")
+    return compact_json(record)
 
 
 def _from_json(manifest: str, data: bytes) -> Manifest:

@@ -5,8 +5,8 @@ Source: E. W. Myers, “An O(ND) Difference Algorithm and Its Variations” (198
 
 from collections.abc import Sequence
 
-MAX_DIFFERENCE = 1500
-"""Texts that differ in more lines count as wholly different between their common beginning and end."""
+MAX_DIFFERENCE = 500
+"""Texts in which more lines stand elsewhere count as wholly different between common beginning and end."""
 
 Pairs = list[tuple[int, int]]
 
@@ -20,8 +20,7 @@ def matching(a: Sequence[bytes], b: Sequence[bytes]) -> Pairs:
     while end < least - start and a[-1 - end] == b[-1 - end]:
         end += 1
     pairs = [(index, index) for index in range(start)]
-    middle = _myers(a[start : len(a) - end], b[start : len(b) - end])
-    pairs += [(i + start, j + start) for i, j in middle]
+    pairs += [(i + start, j + start) for i, j in _common(a[start : len(a) - end], b[start : len(b) - end])]
     pairs += [(len(a) - index, len(b) - index) for index in range(end, 0, -1)]
     return pairs
 
@@ -37,6 +36,15 @@ def lines_of(text: bytes) -> list[bytes]:
     lines = text.split(b"\n")
     last = lines.pop()
     return [line + b"\n" for line in lines] + ([last] if last else [])
+
+
+def _common(a: Sequence[bytes], b: Sequence[bytes]) -> Pairs:
+    """The pairs of two texts; only lines that are in both are compared at length."""
+    in_a, in_b = set(a), set(b)
+    left = [index for index, line in enumerate(a) if line in in_b]
+    right = [index for index, line in enumerate(b) if line in in_a]
+    found = _myers([a[index] for index in left], [b[index] for index in right])
+    return [(left[i], right[j]) for i, j in found]
 
 
 def _myers(a: Sequence[bytes], b: Sequence[bytes]) -> Pairs:

@@ -20,6 +20,8 @@ from kimi_tui.history.disk import NEW_FILE, TEMPORARY, Disk, discard, sync_folde
 
 FRAME = 1 << 18
 _LEVEL = 1
+_RAW = "-raw.pack"
+"""How packs end that were written in haste, without compression; the next collection writes them anew."""
 _RECORD = struct.Struct(">20sQIII")
 _FOOTER = struct.Struct(">QQ8s")
 _MAGIC = b"kimipck1"
@@ -61,6 +63,11 @@ class Pack:
             data = file.read(count * _RECORD.size)
         return cls(path, {record[0].hex(): Place(*record[1:]) for record in _RECORD.iter_unpack(data)})
 
+    @property
+    def is_raw(self) -> bool:
+        """Whether nothing in it is compressed."""
+        return self.path.name.endswith(_RAW)
+
     def read(self, digest: str) -> bytes:
         """A blob's content. Raises OSError, zlib.error."""
         place = self.places[digest]
@@ -77,7 +84,8 @@ class Pack:
 class PackWriter:
     """Collects blobs into a pack; compression goes on in a thread of its own."""
 
-    def __init__(self, file: int, disk: Disk, compressor: ThreadPoolExecutor) -> None:
+    def __init__(self, file: int, disk: Disk, compressor: ThreadPoolExecutor, *, level: int) -> None:
+        self._level = level
         self._file = file
         self._disk = disk
         self._compressor = compressor
@@ -105,7 +113,7 @@ class PackWriter:
     def _close_frame(self) -> None:
         parts, self._parts, self._filled = self._parts, [], 0
         content = b"".join(content for _, content in parts)
-        self._waiting.append((parts, self._compressor.submit(zlib.compress, content, _LEVEL)))
+        self._waiting.append((parts, self._compressor.submit(zlib.compress, content, self._level)))
         self._write_frames(down_to=_AHEAD)
 
     def _write_frames(self, *, down_to: int) -> None:
@@ -121,16 +129,16 @@ class PackWriter:
 
 
 @contextmanager
-def new_pack(folder: Path, disk: Disk) -> Iterator[PackWriter]:
+def new_pack(folder: Path, disk: Disk, *, raw: bool = False) -> Iterator[PackWriter]:
     """A writer for a new pack in `folder`, which appears there when the block ends well. Raises OSError."""
-    path = folder / f"{new_uid()}.pack"
+    path = folder / f"{new_uid()}{_RAW if raw else '.pack'}"
     beside = path.with_name(path.name + TEMPORARY)
     with ExitStack() as stack:
         compressor = stack.enter_context(ThreadPoolExecutor(1))
         file = disk.open(beside, NEW_FILE)
         try:
             try:
-                writer = PackWriter(file, disk, compressor)
+                writer = PackWriter(file, disk, compressor, level=0 if raw else _LEVEL)
                 yield writer
                 writer.finish()
                 disk.fsync(file)

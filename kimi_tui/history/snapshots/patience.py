@@ -29,11 +29,10 @@ class Patience:
         self._stopped.set()
 
     def check(self, done: int, total: int | None = None) -> None:
-        """Tell how far the look is, and let other threads have their turn. Raises Stopped, TookTooLong."""
+        """Tell how far the look is. Raises Stopped, TookTooLong."""
         if self._stopped.is_set():
             raise Stopped
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise TookTooLong(f"{self._limit_s:g} s")
         if self._report is not None:
             self._report(done, total)
-        time.sleep(0)
