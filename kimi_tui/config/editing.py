@@ -1,6 +1,6 @@
 """Changing the config file in place: comments and order stay, the file is replaced whole."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import tomlkit
@@ -54,6 +54,15 @@ def allow_in_project(rule: str, *, work_dir: Path, share_dir: Path) -> None:
 def set_default_model(path: Path, name: str) -> None:
     """Make `name` the default model of the file at `path`, made when missing. Raises ConfigError."""
     _edit(path, lambda document: _set_top(document, "default_model", name))
+
+
+def defines_model(path: Path, name: str) -> bool:
+    """Whether the file at `path` has a model `name`, so that it may be the default there."""
+    try:
+        models = tomlkit.parse(read_config_text(path)).get("models")
+    except (ConfigError, TOMLKitError, OSError):
+        return False
+    return isinstance(models, Mapping) and name in models
 
 
 def set_theme(path: Path, theme: str) -> None:

@@ -72,12 +72,13 @@ class Furniture:
             wire=wire,
             state=state,
             last_answer=lambda: self.workbench.transcript.copy_block(),
-            toggle_pane=self.toggle_pane,
+            toggle_pane=lambda name: self._screen.call_later(self.toggle_pane, name),
             timeline=lambda: self.timeline.journeys,
             clipboard=options.clipboard,
             registry=self.registry,
             names=names,
             version=options.version,
+            config_file=options.config_file,
         )
         self.workbench = Workbench(
             names=names, clock=options.clock, copy=self.host.copy, answer=answer, typed_ago=typed_ago
@@ -106,10 +107,10 @@ class Furniture:
         """Show what arrived: the timeline takes what is for it."""
         self.workbench.show(batch if self._timeline is None else self._timeline.take(batch))
 
-    def toggle_pane(self, name: PaneName) -> None:
-        """Show and focus a pane, or hide it."""
+    async def toggle_pane(self, name: PaneName) -> None:
+        """Show and focus a pane, or hide it. When it returns, keys go where they should."""
         if name == "timeline":
-            self.timeline.toggle()
+            await self.timeline.toggle()
         else:
             self.workbench.toggle_pane(name)
 

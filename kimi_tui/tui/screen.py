@@ -147,8 +147,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.state = state
         self.furnished.show(batch)
         self._taken_back.follow(batch)
-        if any(isinstance(message, TurnEnd) for message in batch) and not state.replaying:
-            self._talk.turn_ended()
+        ends = [message for message in batch if isinstance(message, TurnEnd)]
+        if ends and not state.replaying:
+            self._talk.turn_ended(ends[-1])
             self._read_branch()
         first = self._options.initial_prompt
         if before.session is None and state.session is not None and first:
@@ -241,14 +242,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case _:
                 return self._furniture is not None or action.startswith("app.")
 
-    def on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         """Remember when the user typed last; escape twice in an empty prompt opens the timeline."""
         before, self._typed_at = self._typed_at, self._options.clock()
         twice = event.key == "escape" == self._typed and self._typed_at - before < _TWICE_S
         self._typed = event.key if self.prompt.editor.has_focus else ""
         if twice and self._furniture is not None and self.state.turn is None and self.prompt.blank:
             self._typed = ""
-            self.furnished.toggle_pane("timeline")
+            await self.furnished.toggle_pane("timeline")
 
     def _typed_ago(self) -> float | None:
         return self._options.clock() - self._typed_at if self.prompt.blank else None
@@ -323,9 +324,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Search the conversation."""
         await self.furnished.workbench.open_search()
 
-    def action_toggle_pane(self, name: Literal["todo", "tools", "timeline"]) -> None:
+    async def action_toggle_pane(self, name: Literal["todo", "tools", "timeline"]) -> None:
         """Show or hide a pane."""
-        self.furnished.toggle_pane(name)
+        await self.furnished.toggle_pane(name)
 
     def action_help(self) -> None:
         """Open the help."""

@@ -10,7 +10,7 @@ from kimi_tui.tui.prompt.drafts import Draft
 from kimi_tui.tui.state import ScreenState, closed
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Command, Prompt, Steer
-from kimi_tui.wire.events import ApprovalResponse
+from kimi_tui.wire.events import ApprovalResponse, TurnEnd
 from kimi_tui.wire.requests import Answer, QuestionResponse
 
 
@@ -62,6 +62,8 @@ class Talk:
         self._complain = complain
         self._clock = clock
         self._album = album
+        self._said = ""
+        """What was given to the engine last, to begin a turn."""
 
     def submit(self, said: Said) -> bool:
         """Send it, or queue it while a turn runs; whether that was possible."""
@@ -95,8 +97,10 @@ class Talk:
         self._owner.state, text = outbox.take_back(self._owner.state)
         self._prompt().fill(text)
 
-    def turn_ended(self) -> None:
-        """Go on with the queue, or give it back."""
+    def turn_ended(self, end: TurnEnd) -> None:
+        """Go on with the queue, or give it back; and what could not be written down."""
+        if end.failure is not None and end.failure.kind == "JournalWriteError" and end.steps == 0:
+            self._prompt().fill(self._said)
         self._owner.state, command, returned = outbox.after_turn(self._owner.state)
         self._give(command)
         if returned:
@@ -113,6 +117,7 @@ class Talk:
             case None:
                 pass
             case Prompt(user_input=str(text)):
+                self._said = text
                 self._wire.command(Prompt(self._album().unfold(text)))
             case Steer(user_input=str(text)):
                 self._wire.command(Steer(self._album().unfold(text)))

@@ -43,6 +43,9 @@ class FakeHost:
     def toggle_pane(self, name: Literal["todo", "tools"]) -> None:
         self.did.append(f"pane {name}")
 
+    def use_model(self, name: str) -> None:
+        self.command(SetModel(name))
+
     def use_theme(self, name: str) -> None:
         self.did.append(f"theme {name}")
 

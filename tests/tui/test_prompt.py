@@ -9,7 +9,7 @@ from textual import events
 from kimi_tui.base.paths import work_dir_key
 from kimi_tui.tui.prompt.drafts import Draft, DraftStore
 from kimi_tui.wire.commands import Interrupt, Prompt, RunSlash, Steer
-from kimi_tui.wire.events import StepBegin, TurnBegin, TurnEnd
+from kimi_tui.wire.events import StepBegin, TurnBegin, TurnEnd, TurnFailure
 from tests.tui.conftest import Desk
 
 
@@ -299,3 +299,13 @@ async def test_what_could_not_be_sent_stands_before_what_was_typed_since(open_de
         await desk.pilot.press("escape")
         await desk.until(lambda: desk.prompt_text == "/zzz")
         assert desk.told(Prompt) == []
+
+
+async def test_a_prompt_that_a_full_disk_refused_stands_in_the_editor_again(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("long thoughts")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.told(Prompt))
+        failure = TurnFailure("The conversation can't be written: no space left.", kind="JournalWriteError")
+        await desk.say(TurnBegin("long thoughts"), TurnEnd("failed", 0, failure))
+        await desk.until(lambda: desk.prompt_text == "long thoughts")

@@ -6,7 +6,7 @@ from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.commands.registry import Host, SlashCommand
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.themes import THEMES
-from kimi_tui.wire.commands import RunSlash, SetModel, SetThinking, SetYolo
+from kimi_tui.wire.commands import RunSlash, SetThinking, SetYolo
 
 _SWITCH = ("on", "off")
 
@@ -37,7 +37,7 @@ async def _model(host: Host, argument: str) -> None:
     if not name:
         return
     if name in models:
-        host.command(SetModel(name))
+        host.use_model(name)
     else:
         host.say(f"There is no model “{name}”. Configured are: {', '.join(models)}.", severity="error")
 

@@ -1,13 +1,18 @@
 """The host of commands: what they may do, done on the screen that is open."""
 
+import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual.screen import Screen
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal import plain
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.clipboard import Clipboard, copied
+from kimi_tui.tui.commands.keeping import keep_model, keep_theme
 from kimi_tui.tui.commands.registry import PaneName, Registry, Severity
 from kimi_tui.tui.dialogs.help import Help
 from kimi_tui.tui.dialogs.mcp import McpDialog
@@ -16,7 +21,7 @@ from kimi_tui.tui.dialogs.tasks import TasksDialog
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.channel import Wire
-from kimi_tui.wire.commands import Command
+from kimi_tui.wire.commands import Command, SetModel
 
 if TYPE_CHECKING:
     from kimi_tui.tui.commands.time_travel import Timeline
@@ -38,6 +43,7 @@ class ScreenHost:
         registry: Registry,
         names: KeyNames,
         version: str,
+        config_file: Path | None,
     ) -> None:
         self._screen = screen
         self._wire = wire
@@ -49,6 +55,7 @@ class ScreenHost:
         self._registry = registry
         self._names = names
         self._version = version
+        self._config_file = config_file
 
     @property
     def state(self) -> ScreenState:
@@ -111,8 +118,26 @@ class ScreenHost:
         return self._timeline()
 
     def use_theme(self, name: str) -> None:
-        """Change the theme until the app ends."""
+        """Change the theme, for later runs too."""
         self._screen.app.theme = name
+        if self._config_file is not None:
+            self._keep(partial(keep_theme, self._config_file, name))
+
+    def use_model(self, name: str) -> None:
+        """Use another model, in later runs too where the config file has it."""
+        self._wire.command(SetModel(name))
+        if self._config_file is not None:
+            self._keep(partial(keep_model, self._config_file, name))
+
+    def _keep(self, write: Callable[[], str]) -> None:
+        self._screen.run_worker(self._kept(write), group="config")
+
+    async def _kept(self, write: Callable[[], str]) -> None:
+        try:
+            if done := await asyncio.to_thread(write):
+                self.say(done)
+        except KimiTuiError as error:
+            self.say(f"It holds until kimi-tui ends: {error.what} {error.hint}", severity="warning")
 
     def copy(self, text: str) -> None:
         """Put `text` on the clipboard and say so."""

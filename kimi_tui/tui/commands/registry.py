@@ -65,7 +65,11 @@ class Host(Protocol):
         ...
 
     def use_theme(self, name: str) -> None:
-        """Change the theme until the app ends."""
+        """Change the theme, for later runs too."""
+        ...
+
+    def use_model(self, name: str) -> None:
+        """Use another model, in later runs too where the config file has it."""
         ...
 
     def copy(self, text: str) -> None:
