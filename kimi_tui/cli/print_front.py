@@ -47,7 +47,7 @@ def run_print_front(line: CommandLine) -> int:
 
 async def _run(opening: Opening, stdin: RawInput | None, stdout: io.FileIO) -> int:
     wire, interruption = Wire(), Interruption()
-    with stopping_signals(interruption.stop), _stderr() as stderr:
+    with stopping_signals(interruption.stop, patience=2), _stderr() as stderr:
         return await run_print(
             wire,
             _print_options(opening.line),

@@ -12,14 +12,18 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def stopping_signals(stop: Callable[[int], None]) -> Iterator[None]:
-    """Within, a signal calls `stop` on the running loop; a second one ends the process at once."""
+def stopping_signals(stop: Callable[[int], None], *, patience: int = 1) -> Iterator[None]:
+    """Within, a signal calls `stop` on the running loop; after `patience` of them one ends the process.
+
+    From the second on the process's commands are killed.
+    """
     loop = asyncio.get_running_loop()
     seen: list[int] = []
 
     def handle(number: int) -> None:
         if seen:
             end_all()
+        if len(seen) >= patience:
             os._exit(128 + number)
         seen.append(number)
         stop(number)

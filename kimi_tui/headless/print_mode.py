@@ -106,7 +106,9 @@ class _Run:
     async def _shut_down(self, serving: asyncio.Task[None]) -> None:
         if self._conversation.wanted.is_set():
             self._wire.command(Shutdown())
-            await asyncio.wait([serving], timeout=CLOSING_S)
+            hurrying = asyncio.ensure_future(self._interruption.wait_for_more())
+            await asyncio.wait([serving, hurrying], timeout=CLOSING_S, return_when=asyncio.FIRST_COMPLETED)
+            hurrying.cancel()
         serving.cancel()
 
     async def _explain_waiting(self, stdin: ByteReader | None) -> None:

@@ -25,6 +25,8 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 
+DEAF = object()
+"""In a turn: go on whatever happens, until the engine itself is cancelled."""
 HANG = object()
 """In a turn: wait until the turn is cancelled."""
 
@@ -52,6 +54,7 @@ class FakeEngine:
         self.commands: list[Command] = []
         self.answers: list[Any] = []
         self.hanging = asyncio.Event()
+        self.is_deaf = False
 
     async def serve(self) -> None:
         for event in self._opening:
@@ -64,6 +67,8 @@ class FakeEngine:
                 case RunSlash():
                     for event in self._turns.pop(0) if self._turns else ():
                         self._wire.send(event)
+                case Shutdown() if self.is_deaf:
+                    await asyncio.Event().wait()
                 case Shutdown():
                     break
         if self._turn is not None:
@@ -76,7 +81,11 @@ class FakeEngine:
         end = TurnEnd()
         try:
             for event in self._turns.pop(0):
-                if event is HANG:
+                if event is DEAF:
+                    self.is_deaf = True
+                    self.hanging.set()
+                    await asyncio.Event().wait()
+                elif event is HANG:
                     self.hanging.set()
                     await asyncio.Event().wait()
                 elif isinstance(event, TurnEnd):

@@ -27,7 +27,7 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, Question, QuestionRequest, ToolCallRequest
 
-from .conftest import HANG, STEP, call, result
+from .conftest import DEAF, HANG, STEP, call, result
 
 
 def approval(call_id: str) -> ApprovalRequest:
@@ -247,3 +247,20 @@ async def test_a_slash_command_that_fails_is_an_error(run):
     assert run.exit_code == 1
     assert run.result["error"]["what"] == "A title needs a name."
     assert run.stderr.text == "A title needs a name. Type it.\n"
+
+
+async def test_a_second_signal_waits_for_nothing_and_the_result_is_there(run):
+    async def interrupt():
+        while run.engine is None:
+            await asyncio.sleep(0)
+        await run.engine.hanging.wait()
+        run.interruption.stop(signal.SIGINT)
+        await asyncio.sleep(0.01)
+        run.interruption.stop(signal.SIGINT)
+
+    interrupting = asyncio.create_task(interrupt())
+    async with asyncio.timeout(8):  # less than it would wait for an engine that doesn't end
+        await run.play([STEP, TextPart("half"), DEAF], output_format="stream-json")
+    await interrupting
+    assert run.exit_code == 130
+    assert run.result["outcome"] == "interrupted"

@@ -1,0 +1,44 @@
+"""Print mode that is interrupted, and by somebody without patience."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+from tests.e2e.program import Program, script, tool_call
+
+STUBBORN = "trap '' TERM INT; echo $$ > pid; while :; do sleep 0.2; done"
+
+
+def test_interrupting_twice_leaves_no_command_and_writes_the_result(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    program.script(script(tool_call("c1", "Bash", command=STUBBORN)), "text: never said")
+    process = program.start("--yolo", "-p", "go", "--output-format", "stream-json")
+    pid = _pid_in(program.work_dir / "pid")
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.2)  # a person's second press, while the command is still being asked to end
+    process.send_signal(signal.SIGINT)
+    stdout, _ = process.communicate(timeout=30)
+    assert process.returncode == 130
+    result = json.loads(stdout.splitlines()[-1])
+    assert (result["type"], result["outcome"], result["exit_code"]) == ("result", "interrupted", 130)
+    assert not _is_alive(pid)
+
+
+def _pid_in(file: Path) -> int:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if file.exists() and (text := file.read_text().strip()):
+            return int(text)
+        time.sleep(0.05)
+    raise AssertionError("the command never began")
+
+
+def _is_alive(pid: int) -> bool:
+    """Whether the process runs; one that has ended and waits for its parent doesn't."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
