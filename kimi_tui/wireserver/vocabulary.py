@@ -37,11 +37,18 @@ def narrowed(message: Message) -> Message | None:
             if nested is None:
                 return None
             payload["event"] = nested
+        case "StatusUpdate" if isinstance(payload.get("mcp_status"), dict):
+            payload["mcp_status"] = _plain_mcp_status(payload["mcp_status"])
         case "ApprovalRequest":
             payload = _with_plain_display(payload)
         case "ToolResult" if isinstance(payload.get("return_value"), dict):
             payload["return_value"] = _with_plain_display(payload["return_value"])
     return {"type": kind, "payload": payload}
+
+
+def _plain_mcp_status(status: dict[str, Any]) -> dict[str, Any]:
+    servers = [{name: it[name] for name in ("name", "status", "tools")} for it in status["servers"]]
+    return {**status, "servers": servers}
 
 
 def _with_plain_display(value: dict[str, Any]) -> dict[str, Any]:

@@ -2,28 +2,23 @@
 
 import asyncio
 import json
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, assert_never
 
-import httpx2
 import mcp_types
 from fastmcp import Client
-from fastmcp.client.messages import MessageHandler
 from fastmcp.client.transports.base import ClientTransport
 from mcp import MCPError
-from pydantic import ValidationError
 
 from kimi_tui import __version__
-from kimi_tui.base.content import TextPart
-from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.message import Message
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.tools.mcp.answer import McpAnswer, answer_of_call, answer_of_prompt, answer_of_resource
+from kimi_tui.tools.mcp.callbacks import Notices, elicitation_handler, log_message, sampling_handler
+from kimi_tui.tools.mcp.failures import problem_of
 from kimi_tui.tools.mcp.leash import Leash
-from kimi_tui.tools.mcp.listener import Elicitation, Listener, Sampling
+from kimi_tui.tools.mcp.listener import Listener
 from kimi_tui.tools.mcp.oauth import SignIn
 from kimi_tui.tools.mcp.offer import Offer, PromptArgument, PromptOffer, ResourceOffer, ToolOffer
 from kimi_tui.tools.mcp.problem import McpProblem
@@ -36,13 +31,6 @@ from kimi_tui.tools.mcp.stdio import ChildTransport
 T = TypeVar("T")
 
 _CLOSING_S = 5.0
-_LEVELS = {
-    "debug": logging.DEBUG, "info": logging.INFO, "notice": logging.INFO, "warning": logging.WARNING,
-    "error": logging.ERROR, "critical": logging.ERROR, "alert": logging.ERROR, "emergency": logging.ERROR,
-}  # fmt: skip
-_UNAUTHORIZED = (401, 403)
-_LASTING = (400, 404, 405, 406, 410, 415, 421, 426, 501, 505)
-
 OnProgress = Callable[[float, float | None, str], None]
 """Gets how far a call is, of how much if that is known, and what the server says of it."""
 
@@ -85,10 +73,10 @@ class Connection:
                 roots=[root.as_uri() for root in roots],
                 client_info=mcp_types.Implementation(name="kimi-tui", version=__version__),
                 init_timeout=within_s,
-                log_handler=lambda said: _log(said, log),
-                message_handler=_Notices(listener),
-                elicitation_handler=_elicitation_handler(listener),
-                sampling_handler=_sampling_handler(listener),
+                log_handler=lambda said: log_message(said, log),
+                message_handler=Notices(listener),
+                elicitation_handler=elicitation_handler(listener),
+                sampling_handler=sampling_handler(listener),
             ),
             exchange=exchange,
             sign_in=sign_in,
@@ -184,83 +172,8 @@ class Connection:
             raise self._problem(error) from error
 
     def _problem(self, error: Exception) -> McpProblem:
-        """What happened, in words: the cause that fastmcp wraps tells more than the wrapping."""
-        status = self._exchange.failed_status
-        if self._sign_in is not None and self._sign_in.was_refused:
-            return _unauthorized(self._server.name)
-        causes = _causes(error)
-        for cause in causes:
-            if isinstance(cause, McpProblem):
-                return cause
-            if isinstance(cause, httpx2.HTTPStatusError):
-                status = cause.response.status_code
-        if status in _UNAUTHORIZED:
-            return _unauthorized(self._server.name)
-        if status:
-            return McpProblem(
-                f"The server answered with HTTP status {status}.",
-                hint="Check its url and headers.",
-                persistence="lasting" if status in _LASTING else "passing",
-            )
-        return _problem_in_words(causes, self._exchange.failure)
-
-
-def _causes(error: BaseException | None) -> list[BaseException]:
-    """`error`, what it was raised from, and what groups among them hold."""
-    found: list[BaseException] = []
-    waiting = [error]
-    while waiting:
-        each = waiting.pop(0)
-        if each is None or each in found:
-            continue
-        found.append(each)
-        if isinstance(each, BaseExceptionGroup):
-            waiting += each.exceptions
-        waiting += [each.__cause__, each.__context__]
-    return found
-
-
-def _problem_in_words(causes: Sequence[BaseException], failure: str) -> McpProblem:
-    for cause in causes:
-        match cause:
-            case ValidationError():
-                first = cause.errors(include_url=False)[0]
-                where = ".".join(str(part) for part in first["loc"][-4:])
-                return McpProblem(
-                    f"It answered with what the protocol doesn't allow: {where}: {plain_line(first['msg'])}.",
-                    hint="Tell whoever makes the server.",
-                    persistence="lasting",
-                )
-            case MCPError(code=code) if code == mcp_types.CONNECTION_CLOSED:
-                return McpProblem(
-                    "The connection broke.", hint="It is made again; then try once more.", breaks=True
-                )
-            case MCPError(code=mcp_types.INVALID_REQUEST) if "Session terminated" in cause.error.message:
-                return McpProblem(
-                    "It has forgotten the session.", hint="A new one begins; then try once more.", breaks=True
-                )
-            case MCPError():
-                return McpProblem(f"It says: {plain_line(cause.error.message)[:500]}")
-            case httpx2.RequestError():
-                failure = failure or plain_line(str(cause)) or type(cause).__name__
-            case _:
-                pass
-    if failure:
-        return McpProblem(
-            f"It can't be reached: {failure}.", hint="Check its url, and the network.", breaks=True
-        )
-    last = causes[0]
-    return McpProblem(
-        f"{plain_line(str(last))[:500] or type(last).__name__}", hint="The log has the details."
-    )
-
-
-def _unauthorized(name: str) -> McpProblem:
-    return McpProblem(
-        "It wants to know who you are.",
-        hint=f"Sign in with `kimi-tui mcp auth {name}` or /mcp auth {name}, or give it a header.",
-        persistence="unauthorized",
-    )
+        refused = self._sign_in is not None and self._sign_in.was_refused
+        return problem_of(error, name=self._server.name, exchange=self._exchange, is_refused=refused)
 
 
 def _transport(
@@ -280,67 +193,6 @@ def _transport(
             return remote_transport(server, auth=sign_in, exchange=exchange)
         case _:
             assert_never(server)
-
-
-class _Notices(MessageHandler):
-    """Passes on what concerns the offer."""
-
-    def __init__(self, listener: Listener) -> None:
-        self._listener = listener
-
-    async def on_tool_list_changed(self, message: mcp_types.ToolListChangedNotification) -> None:
-        self._listener.offer_changed()
-
-    async def on_prompt_list_changed(self, message: mcp_types.PromptListChangedNotification) -> None:
-        self._listener.offer_changed()
-
-    async def on_resource_list_changed(self, message: mcp_types.ResourceListChangedNotification) -> None:
-        self._listener.offer_changed()
-
-
-def _elicitation_handler(listener: Listener) -> Any:
-    async def handle(message: str, _: Any, params: Any, __: Any) -> mcp_types.ElicitResult:
-        match params:
-            case mcp_types.ElicitRequestURLParams(url=url):
-                wanted = Elicitation(message=message, url=str(url))
-            case _:
-                wanted = Elicitation(message=message, schema=params.requested_schema)
-        elicited = await listener.elicit(wanted)
-        return mcp_types.ElicitResult(action=elicited.action, content=elicited.content)
-
-    return handle
-
-
-def _sampling_handler(listener: Listener) -> Any:
-    async def handle(messages: Any, params: Any, _: Any) -> mcp_types.CreateMessageResult:
-        wanted = Sampling(
-            messages=[Message(it.role, _text_parts(it.content)) for it in messages],
-            system_prompt=params.system_prompt or "",
-        )
-        try:
-            sampled = await listener.sample(wanted)
-        except KimiTuiError as error:
-            raise MCPError(code=mcp_types.INTERNAL_ERROR, message=error.what) from error
-        return mcp_types.CreateMessageResult(
-            role="assistant",
-            content=mcp_types.TextContent(type="text", text=sampled.text),
-            model=sampled.model,
-            stop_reason="endTurn",
-        )
-
-    return handle
-
-
-def _text_parts(content: Any) -> tuple[TextPart, ...]:
-    blocks = content if isinstance(content, list) else [content]
-    return tuple(
-        TextPart(block.text if block.type == "text" else f"[{block.type}, left out]") for block in blocks
-    )
-
-
-async def _log(said: mcp_types.LoggingMessageNotificationParams, log: ServerLog) -> None:
-    data = said.data if isinstance(said.data, str) else json.dumps(said.data, ensure_ascii=False, default=str)
-    log.take(data, level=_LEVELS.get(said.level, logging.INFO))
 
 
 def _tool(tool: mcp_types.Tool) -> ToolOffer:
