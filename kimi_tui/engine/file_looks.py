@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
@@ -21,8 +21,14 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+WAIT_S = 3.0
+"""How long what a user asked for waits for a look: commands are followed one after another."""
 _PATHS = 20
 """How many changed files are named."""
+
+
+class Busy(KimiTuiError):
+    """The files are being looked at, and whoever asked would wait too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +72,15 @@ class FileLooks:
         """The session whose files these are; empty before the first look."""
         return self._history.session if self._history is not None else ""
 
-    async def look(self, owner: Callable[[], Owner], paths: Collection[str] | None = None) -> Seen:
+    async def look(
+        self, owner: Callable[[], Owner], paths: Collection[str] | None = None, *, wait_s: float | None = None
+    ) -> Seen:
         """Record what changed since the look before; `owner`, asked when it is this look's turn, did it.
 
-        Cancelled, it stops soon and records nothing. Raises KimiTuiError when the disk refuses, Stopped.
+        Cancelled, it stops soon and records nothing. Raises KimiTuiError when the disk refuses, Stopped; Busy
+        when it isn't its turn within `wait_s` seconds.
         """
-        async with self._lock:
+        async with self._turn(wait_s):
             loop = asyncio.get_running_loop()
             history = await self._opened()
 
@@ -105,9 +114,9 @@ class FileLooks:
     ) -> T:
         """Let `act` have the history, in a thread and alone.
 
-        Raises what it raises; a KimiTuiError when the disk refuses.
+        Raises what it raises; a KimiTuiError when the disk refuses; Busy when a look takes long.
         """
-        async with self._lock:
+        async with self._turn(WAIT_S):
             with _telling_errors():
                 return await run_to_end(act, await self._opened(), *args, **kwargs)
 
@@ -131,6 +140,20 @@ class FileLooks:
             if self._history is not None:
                 await run_to_end(self._history.close)
                 self._history = None
+
+    @asynccontextmanager
+    async def _turn(self, wait_s: float | None) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._lock.acquire()
+        except TimeoutError:
+            raise Busy(
+                "The files are still being looked at.", hint="Try again when that has ended."
+            ) from None
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     async def _opened(self) -> "FileHistory":
         if self._history is None:

@@ -13,7 +13,7 @@ from kimi_tui.base.completion import carry_out
 from kimi_tui.base.errors import FileProblem, KimiTuiError
 from kimi_tui.base.message import ToolCall
 from kimi_tui.engine.coverage import uncovered
-from kimi_tui.engine.file_looks import FileLooks, together
+from kimi_tui.engine.file_looks import WAIT_S, Busy, FileLooks, together
 from kimi_tui.history.snapshots.owner import YOU, Owner
 from kimi_tui.history.tree import NOT_YET
 from kimi_tui.soul.file_states import FilesAtCheckpoint
@@ -138,9 +138,12 @@ class SessionFiles:
                 await carry_out(self._look(lambda: replace(YOU, command=command)))
 
     async def now(self) -> FilesAtCheckpoint:
-        """The files' state, looked at afresh, and what became of them since the last checkpoint."""
+        """The files' state, looked at afresh, and what became of them since the last checkpoint.
+
+        Raises Busy.
+        """
         if self._enabled:
-            await self._look(self._whoever_it_was)
+            await self._look(self._whoever_it_was, wait_s=WAIT_S)
         if not self._state:
             return FilesAtCheckpoint(self._problem)
         return FilesAtCheckpoint(self._state, self._taken())
@@ -157,7 +160,10 @@ class SessionFiles:
         """What is not covered, one a line."""
         if not self._enabled:
             return [f"The files are not covered: {self._problem}."]
-        return await self.use(uncovered)
+        try:
+            return await self.use(uncovered)
+        except KimiTuiError as error:
+            return [str(error)]
 
     async def use(
         self, act: "Callable[Concatenate[FileHistory, P], T]", *args: P.args, **kwargs: P.kwargs
@@ -199,13 +205,17 @@ class SessionFiles:
             return self._calls[-1]
         return next(reversed(self._tasks.values()), YOU)
 
-    async def _look(self, owner: Callable[[], Owner], paths: Collection[str] | None = None) -> None:
+    async def _look(
+        self, owner: Callable[[], Owner], paths: Collection[str] | None = None, *, wait_s: float | None = None
+    ) -> None:
         from kimi_tui.history.snapshots.patience import Stopped
 
         try:
-            seen = await self._looks.look(owner, paths)
+            seen = await self._looks.look(owner, paths, wait_s=wait_s)
         except Stopped:
             return
+        except Busy:
+            raise
         except Exception as error:
             logger.warning("the files could not be looked at", exc_info=True)
             self._problem, self._state = _why(error), ""
