@@ -6,6 +6,7 @@
     ├── UsageError              options that make no sense together, a prompt that is missing
     ├── ConfigError             a config, agent or MCP file that can't be used; names file, line and key
     ├── SessionError            a session that isn't there, is in use, or can't be read or written
+    │   ├── SessionInUse        another process writes it
     │   └── JournalWriteError   the disk refused a write; memory and disk still agree
     ├── ModelNotSet             no model is configured
     ├── ModelNotSupported       the model lacks what the request needs (images, thinking)
@@ -46,6 +47,14 @@ class ConfigError(KimiTuiError):
 
 class SessionError(KimiTuiError):
     """A session can't be opened, found or written."""
+
+
+class SessionInUse(SessionError):
+    """Another process writes the session."""
+
+    def __init__(self, what: str, *, session_id: str, hint: str = "") -> None:
+        super().__init__(what, hint=hint)
+        self.session_id = session_id
 
 
 class JournalWriteError(SessionError):

@@ -5,7 +5,7 @@ import logging
 import os
 from pathlib import Path
 
-from kimi_tui.base.errors import SessionError
+from kimi_tui.base.errors import SessionError, SessionInUse
 from kimi_tui.base.paths import make_private_dir
 
 logger = logging.getLogger(__name__)
@@ -54,8 +54,9 @@ class Claim:
         except BlockingIOError:
             owner = os.read(file, 20).decode("ascii", "replace").strip()
             os.close(file)
-            raise SessionError(
+            raise SessionInUse(
                 f"The session is in use by another process{f' (pid {owner})' if owner else ''}.",
+                session_id=self._path.name,
                 hint="Go on in a copy with --fork, or open another session with --session.",
             ) from None
         except OSError:

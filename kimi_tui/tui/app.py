@@ -15,14 +15,14 @@ from textual.app import App
 from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
-from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.errors import KimiTuiError, SessionInUse
 from kimi_tui.base.terminal import plain
 from kimi_tui.tui.brush import Placed
 from kimi_tui.tui.key_sequences import teach_key_sequences
 from kimi_tui.tui.keys import APP_KEYS, bindings, complaints, known_ids
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
-from kimi_tui.tui.session_wish import SessionWanted
+from kimi_tui.tui.session_wish import SessionWanted, SessionWish
 from kimi_tui.tui.terminal_background import background_luminance
 from kimi_tui.tui.terminal_mirror import TerminalMirror
 from kimi_tui.tui.themes import THEMES, resolved_theme
@@ -123,6 +123,9 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         ended = self._ended
         try:
             await self._start()
+        except SessionInUse as error:
+            self._fail(error)
+            self._offer_copy(error)
         except KimiTuiError as error:
             self._fail(error)
         except Exception as error:
@@ -131,6 +134,29 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             self._fail(KimiTuiError(what, hint="What was said is on disk; start again with --continue."))
         finally:
             ended.set()
+
+    @work(group="offer", exclusive=True)
+    async def _offer_copy(self, error: SessionInUse) -> None:
+        """A session has one writer: the user goes on in a copy, or elsewhere."""
+        if self._options.reopen is None:
+            return
+        from kimi_tui.tui.choices import Choice  # after the first frame
+        from kimi_tui.tui.dialogs.picker import Picker
+
+        choices = (
+            Choice(value="copy", label="go on in a copy of it", detail="with all that was said in it"),
+            Choice(value="new", label="begin a new session"),
+            Choice(value="leave", label="leave"),
+        )
+        match await self.push_screen_wait(Picker(error.what, choices)):
+            case "copy":
+                self.post_message(SessionWanted(SessionWish(session_id=error.session_id, fork=True)))
+            case "new":
+                self.post_message(SessionWanted(SessionWish()))
+            case "leave":
+                self.action_leave()
+            case _:
+                pass
 
     @on(SessionWanted)
     @work(group="session", exclusive=True)

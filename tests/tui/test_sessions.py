@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kimi_tui.base.errors import SessionInUse
+from kimi_tui.tui.dialogs.picker import Picker
 from kimi_tui.tui.dialogs.sessions import SessionsDialog
 from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.wire.channel import Wire
@@ -132,3 +134,14 @@ async def test_cost_and_debug_say_what_is_known(open_desk: Any) -> None:
         await desk.write("/debug")
         await desk.pilot.press("enter")
         await desk.until(lambda: "kimi-tui.log" in desk.shown().replace("\n", ""))
+
+
+async def test_a_session_that_another_process_writes_can_be_gone_on_with_in_a_copy(open_desk: Any) -> None:
+    reopening = Reopening()
+    error = SessionInUse("The session is in use by another process (pid 7).", session_id="s9")
+    async with open_desk(reopen=reopening, error=error) as desk:
+        await desk.until(lambda: isinstance(desk.app.screen, Picker))
+        await desk.until(lambda: "go on in a copy" in desk.shown())
+        await desk.pilot.press("enter")
+        await desk.until(lambda: session_id(desk)() == "s9")
+        assert reopening.wishes == [SessionWish(session_id="s9", fork=True)]
