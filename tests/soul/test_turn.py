@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from kimi_tui.history.context import Context
 from kimi_tui.llm.provider import LLM, Price, ToolSchema
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.behaviour import Behaviour
-from kimi_tui.soul.limits import LimitReached, Limits
+from kimi_tui.soul.limits import LimitReached, Limits, RepetitionLimits
 from kimi_tui.soul.soul import Soul, TurnRejected
 from kimi_tui.soul.spending import Spending
 from kimi_tui.tools.approval import ToolRejected
@@ -505,3 +506,44 @@ async def test_a_steer_that_is_taken_in_while_the_turn_is_cancelled_is_said_once
 
     await in_time(turn, "go on")
     assert turn.texts().count("in French") == 1
+
+
+async def test_thoughts_alone_are_kept_when_the_turn_is_cancelled(tmp_path: Path) -> None:
+    turn = Turn(tmp_path, [ThinkPart("let me see"), asyncio.Event().wait], [TextPart("fine")])
+    running = asyncio.ensure_future(in_time(turn))
+    turn.on_event = lambda event: running.cancel() if isinstance(event, ThinkPart) else None
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert turn.context.history[1].content == (ThinkPart("let me see"),)
+    assert "still thinking" in turn.texts()[2]
+    turn.on_event = lambda _: None
+    await in_time(turn, "go on")
+    assert turn.texts()[-1] == "fine"
+
+
+async def test_doing_the_same_again_and_again_is_pointed_out_then_stops_the_turn(tmp_path: Path) -> None:
+    limits = Limits(repetition=RepetitionLimits(told_after=2, stopped_after=4))
+    turn = Turn(tmp_path, *([call("x", f"c{n}")] for n in range(9)), limits=limits)
+    with pytest.raises(LimitReached, match="the same 4 times"):
+        await in_time(turn)
+
+    assert len(turn.of(StepBegin)) == 4
+    assert not turn.of(StepInterrupted)
+    notes = [text for text in turn.texts() if "the same" in text]
+    assert ["2 times" in notes[0], "3 times" in notes[1], "4 times" in notes[2]] == [True] * 3
+    for earlier, later in pairwise(turn.model.sent):
+        assert later[: len(earlier)] == earlier
+
+
+async def test_what_is_said_of_plan_mode_only_ever_adds_to_what_was_sent(tmp_path: Path) -> None:
+    turn = Turn(tmp_path, *([call("x")], [TextPart("done")]) * 3)
+    for is_on in (True, True, False):
+        turn.behaviour.plan_mode.is_on = is_on
+        await in_time(turn)
+
+    assert len(turn.model.sent) == 6
+    for earlier, later in pairwise(turn.model.sent):
+        assert later[: len(earlier)] == earlier
+    notes = [text for text in turn.texts() if text.startswith("<system>Plan mode")]
+    assert [note[:25] for note in notes] == ["<system>Plan mode is on: ", "<system>Plan mode is off:"]
