@@ -7,10 +7,12 @@ every picture that changed.
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from textual.pilot import Pilot
 
 from kimi_tui.base.content import TextPart, ThinkPart
@@ -18,6 +20,7 @@ from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.tui.app import KimiTuiApp
+from kimi_tui.tui.images.album import Album, Photo
 from kimi_tui.tui.options import ThemeChoice, TuiOptions
 from kimi_tui.tui.screen import MainScreen
 from kimi_tui.wire.channel import Outgoing, Wire
@@ -34,6 +37,8 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest, Proposal, Question, QuestionOption, QuestionRequest
+from kimi_tui.wire.sessions import ListedSession, SessionList
+from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
 
 OLD = "def validate(form):\n    return form.user.ok\n"
@@ -135,6 +140,7 @@ QUESTION = QuestionRequest(
     ),
 )
 
+TO_SESSIONS = ("slash", *"sessions", "enter")
 LATER = "later"
 """Among keys: a second passes."""
 Act = Callable[[Pilot[None]], Awaitable[None]]
@@ -174,6 +180,7 @@ def app_showing(
             version="1.0",
             clipboard=FakeClipboard(),
             clock=clock,
+            wall_clock=lambda: 10_000.0,
         ),
     )
 
@@ -307,3 +314,40 @@ def test_the_pager(looks: Looks) -> None:
 
 def test_a_terminal_too_small(looks: Looks) -> None:
     assert looks(size=(38, 12))
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_the_users_own_shell(looks: Looks, theme: str) -> None:
+    commands: tuple[Outgoing, ...] = (
+        ShellCommandBegin("s1", "cd 文档 && ls", "/work/shop"),
+        ShellCommandEnd("s1", 0, "说明.md\nnotes.txt\n", "/work/shop/文档"),
+        ShellCommandBegin("s2", "make test", "/work/shop/文档"),
+        ShellCommandEnd("s2", 2, "make: *** No rule to make target 'test'.  Stop.\n", "/work/shop/文档"),
+        ShellCommandBegin("s3", "vim 说明.md", "/work/shop/文档", on_terminal=True),
+        ShellCommandEnd("s3", 0, "", "/work/shop/文档"),
+    )
+    assert looks(*commands, size=(80, 24), theme=theme, keys=("ctrl+x", *"git"))
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_the_sessions(looks: Looks, theme: str) -> None:
+    listed = SessionList(
+        (
+            ListedSession("s1", "fix login", "/work/shop", 9_000.0),
+            ListedSession("s2", "登录表单返回 500", "/work/商店", 8_000.0),
+            ListedSession("s3", "which colour has the door?", "", 1_000.0),
+        )
+    )
+    assert looks(*TURN, EDITED, TurnEnd(), listed, size=(80, 24), theme=theme, keys=(*TO_SESSIONS, "down"))
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_a_prompt_with_a_picture(looks: Looks, theme: str) -> None:
+    grey = Image.linear_gradient("L").resize((160, 80))
+    across = grey.transpose(Image.Transpose.ROTATE_90).resize((160, 80))
+    stream = BytesIO()
+    Image.merge("RGB", (grey, grey.rotate(180), across)).save(stream, "PNG")
+    album = Album()
+    album.add(Photo(data=stream.getvalue(), media_type="image/png", size=(160, 80)))
+    said = album.unfold("这张图片里有什么？ [image #1 160x80]")
+    assert looks(TurnBegin(said), StepBegin(1), TextPart("一个渐变。"), TurnEnd(), size=(80, 24), theme=theme)

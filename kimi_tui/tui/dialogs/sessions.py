@@ -69,7 +69,11 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
 
     def on_mount(self) -> None:
         """Ask for the list and follow what comes."""
-        self._listed, self._previewed = self._state().sessions, self._state().session_preview
+        state = self._state()
+        self._previewed = state.session_preview
+        if state.sessions is not None and not state.sessions.text:
+            self._listed = state.sessions
+            self._show()
         self.watch(self._owner, "state", self._follow, init=False)
         self._command(ListSessions())
         self._say_keys()
