@@ -2,17 +2,15 @@
 
 import asyncio
 import logging
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from kimi_tui.base.completion import carry_out
 from kimi_tui.base.errors import FileProblem, KimiTuiError
 from kimi_tui.base.message import ToolCall
-from kimi_tui.engine.coverage import uncovered
+from kimi_tui.engine.coverage import path_in, uncovered
 from kimi_tui.engine.file_looks import WAIT_S, Busy, FileLooks, together
 from kimi_tui.history.snapshots.owner import YOU, Owner
 from kimi_tui.history.tree import NOT_YET
@@ -238,18 +236,17 @@ class SessionFiles:
         return since
 
     def _paths(self, named: Sequence[str] | None) -> list[str] | None:
-        """The files that a tool names, from the work dir on; those outside of it are not covered."""
+        """The files that a tool names, as far as they are covered."""
         if named is None:
             return None
-        root = Path(os.path.realpath(self._workspace.work_dir))
         paths = []
         for text in named:
             try:
                 real = self._workspace.locate(text).real
             except FileProblem:
                 continue
-            if real.is_relative_to(root) and real != root:
-                paths.append(real.relative_to(root).as_posix())
+            if (path := path_in(self._workspace, real)) is not None:
+                paths.append(path)
         return paths
 
 

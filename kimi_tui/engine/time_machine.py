@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.config.settings import Checkpoints
-from kimi_tui.engine.coverage import shown_path
+from kimi_tui.engine.coverage import covered_dirs, shown_path
 from kimi_tui.engine.file_looks import FileLooks
 from kimi_tui.engine.interrupted_jump import settle_jump
 from kimi_tui.engine.session_files import SessionFiles
@@ -63,7 +63,7 @@ class TimeMachine:
         self._work_dir = session.work_dir
         earlier = [known.files for known in context.checkpoints]
         looks = FileLooks(
-            make_history or (lambda: _history(share_dir, session, self._caps)),
+            make_history or (lambda: _history(share_dir, session, workspace, self._caps)),
             earlier=[files for files in earlier if files is not None and is_manifest(files)],
             send=send,
         )
@@ -140,10 +140,10 @@ def caps_of(settings: Checkpoints) -> Caps:
     )
 
 
-def _history(share_dir: Path, session: Session, caps: Caps) -> "FileHistory":
+def _history(share_dir: Path, session: Session, workspace: Workspace, caps: Caps) -> "FileHistory":
     from kimi_tui.history.snapshots.file_history import FileHistory
     from kimi_tui.history.snapshots.store import ProjectStore
 
     store = ProjectStore(share_dir, session.work_dir, session.id)
     store.collect_when_due(caps)
-    return FileHistory(store, caps=caps)
+    return FileHistory(store, caps=caps, added=covered_dirs(workspace))

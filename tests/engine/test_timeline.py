@@ -323,3 +323,35 @@ async def test_the_lists_name_branches_and_marks(work_dir: Path, share_dir: Path
         await talk.do(Revert(second), Reverted)
         talk.heard.clear()
         assert "write b" in (await talk.do(RunSlash("branches"), Notification)).body
+
+
+async def test_folders_that_were_added_are_covered_too(
+    work_dir: Path, share_dir: Path, tmp_path: Path
+) -> None:
+    added = tmp_path / "added" / "deep"
+    added.mkdir(parents=True)
+    (added / "there").write_text("one\n")
+    (added / "mine").write_text("mine\n")
+    (tmp_path / "added" / "outside").write_text("out\n")
+    command = f"cd {added}; echo two >> there; mkdir sub; echo new > sub/new; echo x >> ../outside"
+    scripts = (
+        calls(("Bash", {"command": command})), says("done"),
+        calls(("WriteFile", {"path": str(added / "named"), "content": "x\n"})), says("done"),
+    )  # fmt: skip
+    async with session(work_dir, share_dir, *scripts, additional_dirs=(added,)) as talk:
+        await talk.ask("work there")
+        await talk.ask("and more")
+        (added / "mine").write_text("mine, newer\n")
+        plan = await talk.do(PlanRevert(0), RevertPlan)
+        assert {Path(file.path).name: file.action for file in plan.files} == {
+            "there": "restore", "sub": "delete", "new": "delete", "named": "delete", "mine": "keep",
+        }  # fmt: skip
+        assert str(added / "there") in {file.path for file in plan.files}
+        reverted = await talk.do(Revert(0), Reverted)
+        assert str(added / "sub" / "new") in reverted.files
+        assert {path.name: path.read_text() for path in added.iterdir()} == {
+            "there": "one\n", "mine": "mine, newer\n",
+        }  # fmt: skip
+        await talk.do(Undo(), Reverted)
+        assert (added / "sub" / "new").read_text() == "new\n"
+    assert (tmp_path / "added" / "outside").read_text() == "out\nx\n"

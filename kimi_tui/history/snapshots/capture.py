@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,7 +51,9 @@ class Capture:
     and the next one finds the same changes again.
     """
 
-    def __init__(self, store: ProjectStore, *, caps: Caps = DEFAULT_CAPS) -> None:
+    def __init__(self, store: ProjectStore, *, caps: Caps = DEFAULT_CAPS, added: Sequence[str] = ()) -> None:
+        self._added = added
+        """Folders that are covered besides the work dir: absolute, without links, none within another."""
         self._store = store
         self._root = store.work_dir
         self._caps = caps
@@ -150,6 +152,7 @@ class Capture:
             self._root,
             self._known,
             max_files=self._caps.files,
+            added=self._added,
             exclude=self._caps.exclude,
             patience=patience,
         )

@@ -8,7 +8,7 @@ it should be is left, and one that is neither was changed by somebody since and 
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.disk import Disk, discard, replace_file
 from kimi_tui.history.snapshots.blobs import BlobStore
 from kimi_tui.history.snapshots.caps import Caps
-from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.history.snapshots.entry import Entry, on_disk
 from kimi_tui.history.snapshots.look import look_at_paths
 from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, Placer, Refused, WorkDisk
 from kimi_tui.history.snapshots.plan import PlanItem
@@ -58,6 +58,7 @@ class Executor:
         journals: Path,
         blobs: BlobStore,
         *,
+        added: Collection[str] = (),
         disk: Disk,
         work_disk: WorkDisk = LOCAL_WORK_DISK,
     ) -> None:
@@ -65,7 +66,7 @@ class Executor:
         self._journals = journals
         self._blobs = blobs
         self._disk = disk
-        self._placer = Placer(root, blobs, work_disk)
+        self._placer = Placer(root, blobs, work_disk, added=added)
         self._work_disk = work_disk
 
     def execute(self, items: Iterable[PlanItem], record: Callable[[Outcome], object]) -> Outcome:
@@ -174,8 +175,8 @@ class Executor:
 
 def _is_reachable(root: Path, path: str) -> bool:
     """Whether no link and no `..` lies on the way to `path`."""
-    folder = os.path.dirname(path)  # noqa: PTH120
-    return os.path.realpath(root / folder) == os.path.join(os.path.realpath(root), folder).rstrip("/")  # noqa: PTH118
+    folder = os.path.dirname(on_disk(os.path.realpath(root), path))  # noqa: PTH120
+    return os.path.realpath(folder) == folder
 
 
 def _is_half_made(found: Entry | None, then: Entry | None) -> bool:

@@ -1,7 +1,7 @@
 """The file history: the states of one work dir in one session, and the ways back to them."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
@@ -28,12 +28,22 @@ class FileHistory:
     """
 
     def __init__(
-        self, store: ProjectStore, *, caps: Caps = DEFAULT_CAPS, work_disk: WorkDisk = LOCAL_WORK_DISK
+        self,
+        store: ProjectStore,
+        *,
+        caps: Caps = DEFAULT_CAPS,
+        added: Sequence[str] = (),
+        work_disk: WorkDisk = LOCAL_WORK_DISK,
     ) -> None:
         self._store = store
-        self._capture = Capture(store, caps=caps)
+        self._capture = Capture(store, caps=caps, added=added)
         self._executor = Executor(
-            store.work_dir, store.folder / "reverts", store.blobs, disk=store.disk, work_disk=work_disk
+            store.work_dir,
+            store.folder / "reverts",
+            store.blobs,
+            added=added,
+            disk=store.disk,
+            work_disk=work_disk,
         )
         self._sessions = {store.session}
         self._is_settled = True

@@ -11,7 +11,7 @@ from pathlib import Path
 from kimi_tui.history.snapshots.blobs import BlobSink, BlobStore
 from kimi_tui.history.snapshots.caps import Caps
 from kimi_tui.history.snapshots.content import Content, read_content
-from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
+from kimi_tui.history.snapshots.entry import Entries, Entry, on_disk, parents_of
 from kimi_tui.history.snapshots.known import RACY_NS, Key, Known, key_of
 from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.scan import Scan
@@ -59,7 +59,7 @@ def look_at_scan(
                 patience.check(number, len(scan.files))
             now = time.time_ns()
             try:
-                found = read_content(f"{root}/{path}", min(caps.file, room), info)
+                found = read_content(on_disk(root, path), min(caps.file, room), info)
             except FileNotFoundError:
                 note(path, None)
                 look.keys[path] = ()
@@ -79,7 +79,7 @@ def look_at_paths(
     look = Look()
     wanted = {folder for path in paths for folder in parents_of(path)} | set(paths)
     for path in sorted(wanted):
-        entry, key = _at(f"{root}/{path}", blobs, caps)
+        entry, key = _at(on_disk(root, path), blobs, caps)
         look.keys[path] = key
         if entries.get(path) != entry:
             look.changes[path] = entry

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import stat
+from collections.abc import Collection
 from pathlib import Path
 from typing import Protocol
 
@@ -97,14 +98,16 @@ class Refused(Exception):
 class Placer:
     """Changes paths below one work dir. Each method may raise OSError and Refused."""
 
-    def __init__(self, root: Path, blobs: BlobStore, disk: WorkDisk) -> None:
+    def __init__(self, root: Path, blobs: BlobStore, disk: WorkDisk, *, added: Collection[str] = ()) -> None:
+        self._added = added
         self._root = root
         self._blobs = blobs
         self._disk = disk
 
     def whole_path(self, path: str) -> Path:
         """Where `path` is. Raises Refused when it isn't below the work dir or a folder on the way is none."""
-        if not is_inside(path):
+        folder, _, rest = path.partition("//") if path.startswith("/") else ("", "", path)
+        if not is_inside(rest) or (path.startswith("/") and folder not in self._added):
             raise Refused("it is not in the work dir")
         for folder in parents_of(path):
             try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_tui.base.ignore import VCS_FOLDERS, IgnoreRules, rules_above, rules_of
-from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.history.snapshots.entry import Entry, on_disk
 from kimi_tui.history.snapshots.known import Folder, Key, Known, key_of
 from kimi_tui.history.snapshots.patience import Patience
 
@@ -56,7 +56,14 @@ class Scanner:
     """Walks over one work dir."""
 
     def __init__(
-        self, root: Path, known: Known, *, max_files: int, exclude: Sequence[str] = (), patience: Patience
+        self,
+        root: Path,
+        known: Known,
+        *,
+        max_files: int,
+        added: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        patience: Patience,
     ) -> None:
         self._root = str(root)
         self._known = known
@@ -67,6 +74,7 @@ class Scanner:
         self._outer_rules = rules_above(root)
         self._excluded = rules_of(exclude, root)
         self._exclude = exclude
+        self._added = added
         self._n_files = 0
         self._n_folders = 0
 
@@ -74,7 +82,7 @@ class Scanner:
         """Walk. Raises TooManyFiles, Stopped, TookTooLong, and OSError when the work dir can't be read."""
         self._result.rules = "\n".join((_outer_rules_stamp(Path(self._root)), *self._exclude))
         stale = self._result.rules != self._known.rules
-        stack = [("", stale, False)]
+        stack = [("", stale, False), *((f"{folder}/", stale, False) for folder in self._added)]
         with os.scandir(self._root):
             pass
         while stack:
@@ -86,7 +94,7 @@ class Scanner:
 
         `stale`: ignore rules may have changed. `begun`: it was ignored before.
         """
-        path = f"{self._root}/{folder}" if folder else self._root
+        path = on_disk(self._root, folder)
         try:
             with os.scandir(path) as scan:
                 found = list(scan)
@@ -153,7 +161,7 @@ class Scanner:
         for name, info in unsettled:
             path = prefix + name
             is_folder = stat.S_ISDIR(info.st_mode)
-            whole = f"{self._root}/{path}"
+            whole = on_disk(self._root, path)
             if (
                 name in VCS_FOLDERS
                 or rules.ignores(whole, is_folder=is_folder)
@@ -194,7 +202,7 @@ class Scanner:
                 self._result.entries[path] = Entry("folder", mode, 0, "")
             case stat.S_IFLNK:
                 try:
-                    target = os.readlink(f"{self._root}/{path}")  # noqa: PTH115
+                    target = os.readlink(on_disk(self._root, path))  # noqa: PTH115
                 except OSError:
                     return
                 self._result.entries[path] = Entry("link", 0o777, 0, target)
@@ -214,8 +222,11 @@ class Scanner:
     def _rules_in(self, folder: str, names: set[str] | None = None) -> IgnoreRules:
         if (rules := self._rules.get(folder)) is not None:
             return rules
-        outer = self._rules_in(folder.rpartition("/")[0]) if folder else self._outer_rules
-        path = f"{self._root}/{folder}" if folder else self._root
+        path = on_disk(self._root, folder)
+        if folder.endswith("/"):
+            outer = rules_above(Path(path))
+        else:
+            outer = self._rules_in(folder.rpartition("/")[0]) if folder else self._outer_rules
         if names is None:
             names = {name for name in (".git", _IGNORE_FILE) if os.path.lexists(f"{path}/{name}")}
         rules = self._rules[folder] = outer.entering(path, names)

@@ -11,7 +11,7 @@ import pytest
 from kimi_tui.history.snapshots.placing import LocalWorkDisk
 from tests.history.snapshots.place import Place
 
-FILES = 30
+FILES = 120
 
 
 class DeadlyWorkDisk(LocalWorkDisk):
@@ -38,7 +38,7 @@ def revert_and_die(folder: Path, at: int) -> None:
     place.revert(start)
 
 
-@pytest.mark.parametrize("at", [1, FILES // 2])
+@pytest.mark.parametrize("at", [1, FILES // 3])
 def test_a_revert_that_is_killed_is_completed_at_the_next_start(at: int, tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     for number in range(FILES):
