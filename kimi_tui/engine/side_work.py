@@ -105,7 +105,7 @@ def _notice_of(cut_off: list[SubagentRecord]) -> Notification:
     count = len(cut_off)
     lines = (f"{it.id} ({it.kind}): {it.description}" for it in cut_off)
     return _notice(
-        f"{count} sub-agent{'' if count == 1 else 's'} had not finished when kimi-tui ended",
+        f"{count} sub-agent{'' if count == 1 else 's'} had not finished when kimi-tui ended:",
         "\n".join((*lines, "Each can go on where it stopped: ask the agent to resume it.")),
         severity="warning",
     )

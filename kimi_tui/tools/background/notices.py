@@ -15,7 +15,7 @@ def ended_notice(task: BackgroundTask, *, at: float) -> Notification:
     return _notice(
         f"task.{task.status}",
         task.id,
-        f"Background task {task.id} {happened}: {task.description}",
+        f"Background task {task.id} {happened}: {task.description}.",
         f"{task.outcome}{lasted(task)}. /tasks shows its output.",
         severity="info" if task.status == "done" else "warning",
         at=at,
@@ -27,8 +27,8 @@ def stopped_notice(tasks: Sequence[BackgroundTask]) -> Notification:
     return _notice(
         "task.stopped",
         "",
-        f"{len(tasks)} background task{' was' if len(tasks) == 1 else 's were'} stopped with kimi-tui",
-        ", ".join(map(described, tasks)),
+        f"{len(tasks)} background task{' was' if len(tasks) == 1 else 's were'} stopped with kimi-tui:",
+        f"{', '.join(map(described, tasks))}.",
         severity="warning",
     )
 
