@@ -241,7 +241,7 @@ def _movement(rows: Sequence[Row], new: dict[int, Row]) -> tuple[int, int, int] 
     `new` then has each row between the first and the last that changes.
     """
     changed = [y for y, row in new.items() if row != rows[y]]
-    if len(changed) < _LEAST_ROWS:
+    if len(changed) < _LEAST_ROWS or None in rows[changed[0]]:
         return None
     first, last = min(changed), max(changed)
     for y in range(first, last + 1):
