@@ -18,6 +18,8 @@ from kimi_tui.wire.codec import PROTOCOL_VERSION, decode, encode
 from kimi_tui.wire.events import (
     MCPLoadingBegin,
     MCPLoadingEnd,
+    ReplayBegin,
+    ReplayEnd,
     SessionInfo,
     SnapshotProgress,
     ToolOutput,
@@ -25,6 +27,7 @@ from kimi_tui.wire.events import (
     ToolReturn,
 )
 from kimi_tui.wire.requests import ApprovalRequest
+from kimi_tui.wire.timeline import BranchContent, Comparison, RevertPlan, Timeline, TimelineUpdate
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +41,11 @@ _NOT_RECORDED = (
     MCPLoadingEnd,
     TasksUpdate,
     TaskText,
+    Timeline,
+    TimelineUpdate,
+    BranchContent,
+    Comparison,
+    RevertPlan,
 )
 
 
@@ -51,6 +59,8 @@ class Recorder:
         self._path = path
         self._subscription = subscription
         self._held: list[Outgoing] = []
+        self._is_replay = False
+        """Whether what comes was recorded when it happened."""
         self._writing = asyncio.Lock()
 
     async def run(self) -> None:
@@ -72,7 +82,11 @@ class Recorder:
         await self._flush()
 
     def _hold(self, batch: Iterable[Outgoing]) -> None:
-        self._held.extend(_kept(message) for message in batch if not isinstance(message, _NOT_RECORDED))
+        for message in batch:
+            if isinstance(message, ReplayBegin | ReplayEnd):
+                self._is_replay = isinstance(message, ReplayBegin)
+            elif not self._is_replay and not isinstance(message, _NOT_RECORDED):
+                self._held.append(_kept(message))
 
     async def _flush(self) -> None:
         async with self._writing:

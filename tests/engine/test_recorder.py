@@ -11,6 +11,8 @@ from kimi_tui.base.content import TextPart
 from kimi_tui.engine.recorder import Recorder, recorded_results
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import (
+    ReplayBegin,
+    ReplayEnd,
     StepBegin,
     ToolOutput,
     ToolResult,
@@ -18,6 +20,7 @@ from kimi_tui.wire.events import (
     TurnBegin,
     TurnEnd,
 )
+from kimi_tui.wire.timeline import Timeline
 
 
 async def recorded(path: Path, *events: Any) -> list[dict[str, Any]]:
@@ -45,6 +48,16 @@ async def test_fragments_become_one_line(tmp_path: Path) -> None:
 async def test_live_output_is_left_out(tmp_path: Path) -> None:
     lines = await recorded(tmp_path / "wire.jsonl", ToolOutput("1", "x"), TurnBegin("new"))
     assert [line["message"]["payload"] for line in lines[1:]] == [{"user_input": "new"}]
+
+
+async def test_what_is_told_anew_after_a_jump_is_not_recorded_twice(tmp_path: Path) -> None:
+    lines = await recorded(
+        tmp_path / "wire.jsonl",
+        TurnBegin("hi"), TurnEnd(), ReplayBegin(anew=True), TurnBegin("hi"), TurnEnd(), ReplayEnd(),
+        Timeline(), TurnBegin("on"),
+    )  # fmt: skip
+    kinds = [line["message"]["type"] for line in lines[1:]]
+    assert kinds == ["TurnBegin", "TurnEnd", "TurnBegin"]
 
 
 async def test_a_session_in_which_nothing_happened_leaves_no_file(tmp_path: Path) -> None:
