@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kimi_tui import __version__
 
-SUBCOMMANDS = ("sessions", "checkpoints", "agents", "mcp", "config", "info")
+SUBCOMMANDS = ("sessions", "checkpoints", "agents", "mcp", "config", "import", "info")
 
 
 def run() -> None:

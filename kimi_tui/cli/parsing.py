@@ -19,10 +19,12 @@ PROGRAM = "kimi-tui"
 _ACP = "acp"
 """As the first word it is short for `--mode acp`: editors' settings read so."""
 _DESCRIPTION = "A full-screen terminal coding agent with safe time travel."
-_USAGE = "%(prog)s [OPTIONS] [PROMPT]\n       %(prog)s acp|sessions|checkpoints|agents|mcp|config|info ..."
+_USAGE = (
+    "%(prog)s [OPTIONS] [PROMPT]\n       %(prog)s acp|sessions|checkpoints|agents|mcp|config|import|info ..."
+)
 _EPILOG = (
-    "A prompt that is one of the words acp, sessions, checkpoints, agents, mcp, config and info goes after -p"
-    "; one that begins with a dash, after --."
+    "A prompt that is one of the words acp, sessions, checkpoints, agents, mcp, config, import and info goes"
+    " after -p; one that begins with a dash, after --."
 )
 
 

@@ -44,6 +44,16 @@ def usable_share_dir() -> Path:
     return path.resolve()
 
 
+def is_new_share() -> bool:
+    """Whether nothing is in the share dir yet: the first start."""
+    try:
+        return not any(share_dir().iterdir())
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
 def current_dir() -> Path:
     """The folder that the process was started in. Raises UsageError when it is gone."""
     try:

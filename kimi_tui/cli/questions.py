@@ -37,6 +37,26 @@ def ask_for_mcp_trust(project: Source, share_dir: Path) -> None:
         _grant(project, share_dir)
 
 
+def offer_import(share_dir: Path) -> None:
+    """At the first start: bring over what Kimi CLI left, when it did and the user says yes."""
+    from kimi_tui.cli.kimi_cli.share import usual_share  # found by a look at a few names
+
+    share = usual_share()
+    if share is None:
+        return
+    _say(f"Kimi CLI has worked here: {share.folder} holds its settings and sessions.")
+    if not yes("Bring config, MCP servers, input history and sessions over? Nothing there changes"):
+        _say("Nothing was brought over. `kimi-tui import` does it later.")
+        return
+    from kimi_tui.cli.commands.import_kimi_cli import tell
+    from kimi_tui.cli.kimi_cli.bringing import bring_over
+
+    account = bring_over(share, share_dir)
+    tell(account)
+    if account.problems:
+        _asked("Press enter to go on.")
+
+
 def ask_for_session(places: Places) -> str:
     """The ID of the session that the user chooses among those of the work dir. Raises UsageError."""
     from kimi_tui.history.session import SessionStore

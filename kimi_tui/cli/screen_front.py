@@ -12,7 +12,7 @@ from kimi_tui.base.errors import UsageError
 from kimi_tui.cli.combinations import check_combination
 from kimi_tui.cli.command_line import CommandLine
 from kimi_tui.cli.opening import Opening, read_config_for
-from kimi_tui.cli.places import Places, places_of
+from kimi_tui.cli.places import Places, is_new_share, places_of
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.config.appearance import appearance_in
 from kimi_tui.config.loading import user_config_path
@@ -28,7 +28,12 @@ def run_screen_front(line: CommandLine) -> int:
     """Open the app and return the exit code. Raises KimiTuiError."""
     check_combination(line)
     check_terminal()
+    share_is_new = is_new_share()
     places = places_of(line)
+    if share_is_new and line.config_file is None:
+        from kimi_tui.cli.questions import offer_import
+
+        offer_import(places.share_dir)
     config = read_config_for(line, places)
     if config.untrusted is not None:
         from kimi_tui.cli.questions import ask_for_trust

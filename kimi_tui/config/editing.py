@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import tomlkit
 from tomlkit import TOMLDocument
@@ -68,6 +69,27 @@ def defines_model(path: Path, name: str) -> bool:
 def set_theme(path: Path, theme: str) -> None:
     """Make `theme` the theme of the file at `path`, made when missing. Raises ConfigError."""
     _edit(path, lambda document: _set_top(document, "theme", theme))
+
+
+def add_missing(path: Path, tables: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Add the entries of `tables` that those of the file at `path` lack. Returns their dotted names.
+
+    Raises ConfigError.
+    """
+    added: list[str] = []
+
+    def add(document: TOMLDocument) -> None:
+        for name, entries in tables.items():
+            table = document.setdefault(name, tomlkit.table(is_super_table=True))
+            if not isinstance(table, Table):
+                raise _not_editable(path, f"{name} is no table")
+            for key, value in entries.items():
+                if key not in table:
+                    table[key] = value
+                    added.append(f"{name}.{key}")
+
+    _edit(path, add)
+    return tuple(added)
 
 
 def _set_top(document: TOMLDocument, key: str, value: str) -> None:

@@ -11,10 +11,14 @@ from kimi_tui.base.errors import UsageError
 from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.base.terminal import plain, plain_line
 
+_MODULES = {"import": "import_kimi_cli"}
+"""Where a subcommand's word can't be the name of its module."""
+
 
 def run_subcommand(arguments: Sequence[str]) -> int:
     """Run what `arguments` name, whose first word is a subcommand. Raises KimiTuiError."""
-    app: typer.Typer = import_module(f"kimi_tui.cli.commands.{arguments[0]}").app
+    module = _MODULES.get(arguments[0], arguments[0])
+    app: typer.Typer = import_module(f"kimi_tui.cli.commands.{module}").app
     program = f"kimi-tui {arguments[0]}"
     try:
         code = get_command(app).main(

@@ -1,0 +1,137 @@
+"""Bringing everything over from a share dir of Kimi CLI; nothing that is ours is replaced."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.private_file import replace_private_file
+from kimi_tui.cli.kimi_cli.sessions import copy_session
+from kimi_tui.cli.kimi_cli.share import KimiCliShare
+from kimi_tui.config.editing import add_missing
+from kimi_tui.config.foreign import without_foreign_keys
+from kimi_tui.config.loading import read_config, settings_of, user_config_path
+from kimi_tui.config.project_mcp import mcp_source
+from kimi_tui.config.source import source_from_file
+from kimi_tui.tools.mcp.config_file import server_table, write_server
+from kimi_tui.tools.mcp.sources import user_mcp_path
+
+
+@dataclass(slots=True)
+class Account:
+    """What came over, and what did not."""
+
+    brought: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def part(self, what: str) -> Iterator[None]:
+        """A part whose failure costs that part alone."""
+        try:
+            yield
+        except KimiTuiError as error:
+            self.problems.append(f"{what}: {error}")
+        except OSError as error:
+            self.problems.append(f"{what}: {error.strerror or error} ({error.filename}).")
+
+
+def bring_over(share: KimiCliShare, share_dir: Path) -> Account:
+    """Copy config, MCP servers, input history and sessions into `share_dir`, which exists."""
+    account = Account()
+    parts: dict[str, Callable[[KimiCliShare, Path, Account], None]] = {
+        "The config": _config,
+        "The MCP servers": _servers,
+        "The input history": _input_history,
+        "The sessions": _sessions,
+    }
+    for what, bring in parts.items():
+        with account.part(what):
+            bring(share, share_dir, account)
+    return account
+
+
+def _config(share: KimiCliShare, share_dir: Path, account: Account) -> None:
+    if share.config is None:
+        return
+    source = source_from_file(share.config)
+    data, left_out = without_foreign_keys(source.data)
+    target = user_config_path(share_dir)
+    if not target.exists():
+        replace_private_file(share_dir / share.config.name, source.text)
+        account.brought.append(f"config: {share_dir / share.config.name}")
+    else:
+        tables = {
+            name: table for name in ("providers", "models") if isinstance(table := data.get(name), dict)
+        }
+        added = add_missing(target, tables)
+        account.brought += [f"config: {name}" for name in added]
+    if left_out:
+        account.notes.append(f"Means something to Kimi CLI only: {', '.join(left_out)}.")
+    for name, provider in source.data.get("providers", {}).items():
+        if isinstance(provider, dict) and provider.get("oauth") and not provider.get("api_key"):
+            account.notes.append(
+                f"The provider “{name}” was signed in to with an account. Give it an API key: "
+                "`kimi-tui config edit`."
+            )
+    with account.part("The config"):
+        settings_of(read_config(share_dir=share_dir, work_dir=share_dir, environ={}))
+
+
+def _servers(share: KimiCliShare, share_dir: Path, account: Account) -> None:
+    if share.mcp is None:
+        return
+    target = user_mcp_path(share_dir)
+    known = server_table(mcp_source(target)) if target.exists() else {}
+    for name, entry in server_table(mcp_source(share.mcp)).items():
+        if name not in known and isinstance(entry, dict):
+            write_server(target, name, entry)
+            account.brought.append(f"MCP server: {name}")
+            if entry.get("auth") == "oauth":
+                account.notes.append(f"Sign in to the MCP server anew: `kimi-tui mcp auth {name}`.")
+
+
+def _input_history(share: KimiCliShare, share_dir: Path, account: Account) -> None:
+    folders = 0
+    for file in share.input_histories():
+        with account.part("The input history"):
+            folders += _added_before(file, share_dir / "user-history" / file.name)
+    if folders:
+        account.brought.append(f"input history: of {_count(folders, 'folder')}")
+
+
+def _added_before(theirs: Path, ours: Path) -> bool:
+    """Put the lines of a file before those of ours, which are newer. Whether there were new ones."""
+    known = ours.read_text("utf-8", "replace").splitlines() if ours.exists() else []
+    lines = [line for line in theirs.read_text("utf-8", "replace").split("\n") if line.strip()]
+    new = [line for line in lines if line not in set(known)]
+    if new:
+        replace_private_file(ours, "".join(f"{line}\n" for line in [*new, *known]))
+    return bool(new)
+
+
+def _sessions(share: KimiCliShare, share_dir: Path, account: Account) -> None:
+    copied = branches = known = homeless = 0
+    for found in share.sessions():
+        with account.part(f"The session {found.id}"):
+            if not copy_session(found, share_dir):
+                known += 1
+                continue
+            copied += 1
+            branches += found.branches
+            homeless += found.work_dir is None
+    if copied:
+        with_branches = f", with {_count(branches, 'branch', 'branches')}" if branches else ""
+        account.brought.append(f"{_count(copied, 'session')}{with_branches}")
+    if known:
+        account.notes.append(f"{_count(known, 'session')} had come over before.")
+    if homeless:
+        account.notes.append(
+            f"Of {_count(homeless, 'session')} it isn't known which folder they worked in. Go there and type "
+            "`kimi-tui --continue`."
+        )
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or f'{one}s'}"

@@ -1,0 +1,211 @@
+"""`kimi-tui import`: what a user of Kimi CLI finds again."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kimi_tui.base.errors import UsageError
+from kimi_tui.cli.kimi_cli.bringing import bring_over
+from kimi_tui.cli.kimi_cli.share import share_at
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import SessionStore
+from tests.cli.conftest import Terminal
+from tests.e2e.program import Program
+
+CONFIG = """\
+# my models
+default_model = "kimi-for-coding"
+telemetry = true
+[providers.moonshot]
+type = "kimi"
+base_url = "https://api.moonshot.cn/v1"
+api_key = "sk-theirs-123456"
+[models.kimi-for-coding]
+provider = "moonshot"
+model = "kimi-k2"
+max_context_size = 262144
+display_name = "Kimi"
+"""
+
+
+def lines(*records: dict[str, Any]) -> str:
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+def turn(number: int, said: str) -> list[dict[str, Any]]:
+    return [
+        {"role": "_checkpoint", "id": number},
+        {"role": "user", "content": said},
+        {"role": "assistant", "content": [{"type": "text", "text": f"About {said}."}]},
+    ]
+
+
+@pytest.fixture
+def work_dir(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, work_dir: Path) -> Path:
+    """A share dir as Kimi CLI leaves it."""
+    folder = tmp_path / ".kimi"
+    key = hashlib.md5(str(work_dir).encode()).hexdigest()
+    session = folder / "sessions" / key / "0c9d8f3a-1111-2222-3333-444455556666"
+    session.mkdir(parents=True)
+    (session / "context.jsonl").write_text(lines(*turn(0, "shoes"), *turn(1, "hats")))
+    (session / "context_1.jsonl").write_text(lines(*turn(0, "shoes"), *turn(1, "coats"), *turn(2, "gloves")))
+    (session / "wire.jsonl").write_text(lines({"type": "metadata", "protocol_version": "1.9"}))
+    state = {
+        "version": 1,
+        "approval": {"yolo": True, "auto_approve_actions": ["run command"]},
+        "custom_title": "What to wear",
+        "additional_dirs": ["/tmp"],
+        "todos": [{"title": "buy", "status": "in_progress"}],
+    }
+    (session / "state.json").write_text(json.dumps(state))
+    (folder / "sessions" / key / "old.jsonl").write_text(lines(*turn(0, "rain")))
+    (folder / "sessions" / key / "old_1.jsonl").write_text(lines(*turn(0, "snow")))
+    (folder / "sessions" / key / "empty.jsonl").touch()
+    (folder / "user-history").mkdir()
+    (folder / "user-history" / f"{key}.jsonl").write_text(lines({"content": "first"}, {"content": "second"}))
+    (folder / "config.toml").write_text(CONFIG)
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"time": {"command": "uvx", "args": ["t"]}}}))
+    (folder / "kimi.json").write_text(json.dumps({"work_dirs": [{"path": str(work_dir)}]}))
+    return folder
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Path:
+    folder = tmp_path / "share"
+    folder.mkdir()
+    return folder
+
+
+async def test_a_session_comes_with_its_title_its_todos_and_its_branches(
+    theirs: Path, ours: Path, work_dir: Path
+) -> None:
+    bring_over(share_at(theirs), ours)
+    session = SessionStore(ours).find("0c9d8f3a")
+    assert (session.state.title, session.work_dir) == ("What to wear", work_dir)
+    assert [todo.title for todo in session.state.todos] == ["buy"]
+    context = Context(session.context_file)
+    await context.restore()
+    assert [message.text for message in context.history] == ["shoes", "About shoes.", "hats", "About hats."]
+    tree = await Context(session.context_file).read_tree()
+    assert [len(branch.checkpoints) for branch in tree.branches] == [3]
+    await context.restore_from_rotation(1)
+    assert context.history[-1].text == "About gloves."
+    await context.close()
+
+
+async def test_a_session_of_an_old_version_comes_with_its_branches(theirs: Path, ours: Path) -> None:
+    bring_over(share_at(theirs), ours)
+    session = SessionStore(ours).find("old")
+    assert {path.name for path in session.dir.iterdir()} == {
+        "context.jsonl",
+        "context_1.jsonl",
+        "state.json",
+    }
+
+
+def test_what_was_granted_to_another_program_stays_behind(theirs: Path, ours: Path) -> None:
+    bring_over(share_at(theirs), ours)
+    state = SessionStore(ours).find("0c9d8f3a").state
+    assert (state.yolo, state.grants) == (False, ())
+
+
+def test_the_last_session_of_the_folder_is_the_one_that_was_used_last(
+    theirs: Path, ours: Path, work_dir: Path
+) -> None:
+    import os
+
+    (old,) = theirs.glob("sessions/*/old.jsonl")
+    os.utime(old, (1, 1))
+    bring_over(share_at(theirs), ours)
+    last = SessionStore(ours).last(work_dir)
+    assert last is not None
+    assert last.state.title == "What to wear"
+
+
+def test_everything_is_private_and_theirs_is_untouched(theirs: Path, ours: Path) -> None:
+    before = {path: path.read_bytes() for path in theirs.rglob("*") if path.is_file()}
+    bring_over(share_at(theirs), ours)
+    assert {path: path.read_bytes() for path in theirs.rglob("*") if path.is_file()} == before
+    files = [path for path in ours.rglob("*") if path.is_file() and path.name != "index.jsonl"]
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+
+def test_a_second_time_brings_nothing(theirs: Path, ours: Path) -> None:
+    bring_over(share_at(theirs), ours)
+    before = {path: path.read_bytes() for path in ours.rglob("*") if path.is_file()}
+    again = bring_over(share_at(theirs), ours)
+    assert again.brought == []
+    assert {path: path.read_bytes() for path in ours.rglob("*") if path.is_file()} == before
+
+
+def test_what_is_here_already_wins_and_what_is_new_is_added(theirs: Path, ours: Path) -> None:
+    (ours / "config.toml").write_text('# mine\n[providers.moonshot]\ntype = "kimi"\napi_key = "sk-mine"\n')
+    (ours / "mcp.json").write_text('{"mcpServers": {"time": {"command": "mine"}}}')
+    (theirs / "mcp.json").write_text('{"mcpServers": {"time": {"command": "x"}, "web": {"url": "http://h"}}}')
+    account = bring_over(share_at(theirs), ours)
+    config = (ours / "config.toml").read_text()
+    assert config.startswith("# mine")
+    assert ("sk-mine" in config, "sk-theirs" in config, "kimi-for-coding" in config) == (True, False, True)
+    servers = json.loads((ours / "mcp.json").read_text())["mcpServers"]
+    assert (servers["time"]["command"], servers["web"]["url"]) == ("mine", "http://h")
+    assert account.problems == []
+
+
+def test_input_history_comes_before_what_was_typed_here(theirs: Path, ours: Path) -> None:
+    (file,) = (theirs / "user-history").iterdir()
+    (ours / "user-history").mkdir()
+    (ours / "user-history" / file.name).write_text(lines({"content": "second"}, {"content": "third"}))
+    bring_over(share_at(theirs), ours)
+    told = [
+        json.loads(line)["content"] for line in (ours / "user-history" / file.name).read_text().splitlines()
+    ]
+    assert told == ["first", "second", "third"]
+
+
+def test_a_part_that_is_broken_costs_that_part_alone(theirs: Path, ours: Path) -> None:
+    (theirs / "config.toml").write_text("default_model = [")
+    (theirs / "kimi.json").write_text("nonsense")
+    account = bring_over(share_at(theirs), ours)
+    assert [problem.partition(":")[0] for problem in account.problems] == ["The config"]
+    assert "2 sessions, with 2 branches" in account.brought
+    assert any("isn't known which folder" in note for note in account.notes)
+
+
+def test_a_folder_that_is_none_of_kimi_cli_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="neither config nor sessions"):
+        share_at(tmp_path)
+    with pytest.raises(UsageError, match="no folder"):
+        share_at(tmp_path / "missing")
+
+
+def test_the_command_tells_what_came_over_and_no_key(program: Program, theirs: Path) -> None:
+    done = program.run("import", str(theirs))
+    assert done.exit_code == 0, done.stderr
+    assert "+ 2 sessions, with 2 branches" in done.stdout
+    assert "Kimi CLI only: telemetry, models.kimi-for-coding.display_name." in done.stdout
+    assert "sk-theirs" not in done.stdout + done.stderr
+    assert "What to wear" in program.run("sessions", "list").stdout
+
+
+def test_the_first_start_offers_it_once(program: Program, terminal: Terminal, theirs: Path) -> None:
+    child = terminal.start("--demo")
+    child.expect(r"\[y/N\]\? ")
+    child.sendline("y")
+    child.expect("2 sessions")
+    child.expect("demo")
+    child.send("\x04")
+    child.expect_exact("\x1b[?1049l")
+    assert (program.share_dir / "config.toml").read_text() == CONFIG
+    again = terminal.start("--demo")
+    again.expect_exact("\x1b[?1049h")
+    assert "Kimi CLI" not in (again.before or "")
