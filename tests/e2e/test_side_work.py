@@ -91,7 +91,9 @@ def test_after_a_kill_ten_sub_agents_are_all_accounted_for(program: Program) -> 
     )
     first = program.start("-p", "begin", "--yolo", "--agent-file", agent, stdout=subprocess.DEVNULL)
     try:
+        told = [*(f"report {n}" for n in others), "no credit", "stopped after 1 s"]
         until(lambda: sum(it["status"] != "running" for it in states(program).values()) == COUNT - 1)
+        until(lambda: all(words in program.context_files[0].read_text() for words in told))
         until((program.work_dir / "hanging").exists)
         server = int((program.work_dir / "pid").read_text())
     finally:
