@@ -7,7 +7,7 @@ import pytest
 
 PACKAGES = [
     "base", "config", "llm", "wire", "history", "agentspec", "tools", "compaction", "soul", "engine",
-    "tui", "headless", "acp", "wireserver", "cli",
+    "tui", "headless", "acp", "wireserver", "api", "cli",
 ]  # fmt: skip
 PROVIDER_SDKS = ("openai", "anthropic", "fastmcp", "mcp")
 

@@ -1,0 +1,32 @@
+"""Time travel: commands of the timeline, each awaited with what came of it."""
+
+from typing import TypeVar
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.wire.channel import Wire, WireClosed
+from kimi_tui.wire.commands import TravelCommand
+from kimi_tui.wire.events import Notification
+
+E = TypeVar("E")
+
+
+async def outcome_of(wire: Wire, command: TravelCommand, kind: type[E]) -> E:
+    """Have the engine do it and return the event of `kind` that it brings about.
+
+    Raises KimiTuiError when the engine refuses, and when the session has ended.
+    """
+    subscription = wire.subscribe()
+    try:
+        await wire.carry_out(command)
+        events = subscription.take()
+    except WireClosed:
+        raise KimiTuiError("The session has ended.", hint="Open another one with KimiTui.create.") from None
+    finally:
+        subscription.close()
+    found = [event for event in events if isinstance(event, kind)]
+    if found:
+        return found[-1]
+    for event in events:
+        if isinstance(event, Notification) and event.severity == "error":
+            raise KimiTuiError(event.title, hint=event.body)
+    raise KimiTuiError("Nothing came of it.", hint="Look at `timeline()` for what there is to go to.")
