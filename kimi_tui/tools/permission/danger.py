@@ -9,13 +9,18 @@ from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject, Sub
 from kimi_tui.tools.permission.command_line import CommandLine, parse_command
 from kimi_tui.tools.permission.danger_git import git_danger
 from kimi_tui.tools.permission.part import Part, Word
-from kimi_tui.tools.permission.places import Folder, Places, is_harmless_device, protection_of
+from kimi_tui.tools.permission.places import (
+    Folder,
+    Places,
+    is_harmless_device,
+    is_network_file,
+    protection_of,
+)
 from kimi_tui.tools.permission.programs import reads_script
 from kimi_tui.tools.permission.wrappers import SHELLS
 from kimi_tui.tools.permission.writes import is_option, written_words
 
 _FORK_BOMB = re.compile(r"(\w+|:)\s*\(\)\s*\{[^}]*\1\s*\|\s*\1\s*&")
-_NETWORK_FILE = re.compile(r"/dev/(?:tcp|udp)/")
 _AS_SOMEONE_ELSE = frozenset({"sudo", "doas", "su", "pkexec", "run0", "runuser"})
 _DISK_TOOLS = frozenset(
     {
@@ -42,13 +47,15 @@ _DESTROYING = {
     "helm": {"delete", "uninstall"}, "kubectl": {"delete", "drain"}, "podman": {"prune", "rm", "rmi"},
     "terraform": {"apply", "destroy"}, "tofu": {"apply", "destroy"},
 }  # fmt: skip
+_OF_COMPILERS = {"-B", "-Xclang", "-fplugin", "-load", "-specs", "--specs", "-wrapper"}
 _RUNNING_OPTIONS = {
-    "ack": {"--pager"}, "ag": {"--pager"},
-    "cargo": {"--config"}, "curl": {"-K", "--config"}, "go": {"-exec", "-toolexec", "-vettool"},
+    "ack": {"--pager"}, "ag": {"--pager"}, "c++": _OF_COMPILERS, "cargo": {"--config"}, "cc": _OF_COMPILERS,
+    "clang": _OF_COMPILERS, "clang++": _OF_COMPILERS, "curl": {"-K", "--config"}, "diff3": {"--diff-program"},
+    "g++": _OF_COMPILERS, "gcc": _OF_COMPILERS, "go": {"-exec", "-toolexec", "-vettool"},
     "man": {"-H", "-P", "--html", "--pager"}, "npm": {"--script-shell"}, "pnpm": {"--script-shell"},
-    "rg": {"--hostname-bin", "--pre"}, "rsync": {"-e", "--rsh", "--rsync-path"},
-    "sort": {"--compress-program"}, "tar": {"-F", "-I", "--checkpoint-action", "--info-script",
-    "--new-volume-script", "--rsh-command", "--to-command", "--use-compress-program"},
+    "rg": {"--hostname-bin", "--pre"}, "rsync": {"-e", "--rsh", "--rsync-path"}, "sdiff": {"--diff-program"},
+    "sort": {"--compress-program"}, "split": {"--filter"}, "tar": {"-F", "-I", "--checkpoint-action",
+    "--info-script", "--new-volume-script", "--rsh-command", "--to-command", "--use-compress-program"},
     "wget": {"-e", "--execute", "--use-askpass"}, "zip": {"-TT", "--unzip-command"},
 }  # fmt: skip
 """Options by which a program runs another."""
@@ -153,7 +160,7 @@ def _killing(part: Part) -> str | None:
 def _network(part: Part) -> str | None:
     """Of bash itself; other programs are known by their names."""
     targets = (each.target for each in part.redirections if each.reads or each.writes)
-    return "talks to the network" if any(_NETWORK_FILE.match(word.lead) for word in targets) else None
+    return "talks to the network" if any(is_network_file(word) for word in targets) else None
 
 
 def _unseen_code(part: Part) -> str | None:
@@ -185,6 +192,22 @@ def _running_option(part: Part) -> str | None:
     return None
 
 
+def _setting_clock(part: Part) -> str | None:
+    sets = part.program == "date" and _has_flag([word.lead for word in part.arguments], "s", "--set")
+    return "sets the clock" if sets else None
+
+
+def _unpacking(part: Part) -> str | None:
+    if part.program != "tar" or not part.arguments:
+        return None
+    first = part.arguments[0].lead
+    leaves = ("P" in first and re.match(r"-?[A-Za-z]+", first)) or any(
+        is_option(word.lead, "--absolute-names") or re.match(r"-[A-Za-z]*P", word.lead)
+        for word in part.arguments
+    )
+    return "unpacks to wherever the archive says (tar -P)" if leaves else None
+
+
 def _is_attached(text: str, name: str) -> bool:
     return len(name) == 2 and text.startswith(name) and not text.startswith("--")
 
@@ -206,4 +229,6 @@ _CHECKS: tuple[Callable[[Part], str | None], ...] = (
     _unseen_code,
     _publishing,
     _running_option,
+    _setting_clock,
+    _unpacking,
 )

@@ -10,6 +10,7 @@ from kimi_tui.base.paths import share_dir
 from kimi_tui.tools.permission.part import Part, Word
 
 _HARMLESS_DEVICE = re.compile(r"/dev/(?:null|zero|full|tty|stdin|stdout|stderr|fd/\d+)")
+_NETWORK_FILES = ("/dev/tcp/", "/dev/udp/")
 _PLAIN_HOME_PATH = re.compile(r"~(?:/[\w./ @%+=:,-]*)?")
 _SHELL_FILES = frozenset(
     {
@@ -87,6 +88,18 @@ def is_harmless_device(word: Word) -> bool:
     return word.lead.startswith("/dev/fd/") or (
         word.is_literal and _HARMLESS_DEVICE.fullmatch(word.text) is not None
     )
+
+
+def is_network_file(word: Word) -> bool:
+    """Whether a redirection to `word` opens a connection, as bash does for `/dev/tcp/HOST/PORT`."""
+    return word.lead.startswith(_NETWORK_FILES)
+
+
+def may_be_network_file(word: Word) -> bool:
+    """Whether a redirection to `word` may turn out to open a connection."""
+    if is_network_file(word):
+        return True
+    return not word.is_literal and any(name.startswith(word.lead) for name in _NETWORK_FILES)
 
 
 def protection_of(path: Path) -> str:

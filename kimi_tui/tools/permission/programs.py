@@ -12,9 +12,10 @@ _INTERPRETER = re.compile(
 )
 _RUNS_ITS_ARGUMENTS = frozenset(
     {
-        ".", "awk", "clojure", "ed", "emacs", "ex", "expect", "fc", "gawk", "gdb", "ghci", "irb", "mawk",
-        "mysql", "nawk", "nvim", "osascript", "psql", "scp", "screen", "sftp", "source", "sqlite3", "tclsh",
-        "telnet", "vi", "view", "vim", "wish",
+        ".", "awk", "clojure", "dc", "ed", "emacs", "ex", "expect", "fc", "gawk", "gdb", "ghci",
+        "irb", "less", "m4", "mawk", "more", "most", "mysql", "nawk", "nvim", "osascript", "psql",
+        "scp", "screen", "sftp", "source", "sqlite3", "tclsh", "telnet", "vi", "view", "vim",
+        "wish",
     }
 )  # fmt: skip
 """Programs whose arguments are, or may hold, commands in a language of their own."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kimi_tui.tools.permission.command_line import parse_command
 from kimi_tui.tools.permission.part import Part, Word
-from kimi_tui.tools.permission.places import is_harmless_device
+from kimi_tui.tools.permission.places import is_harmless_device, may_be_network_file
 from kimi_tui.tools.permission.programs import continues_freely
 from kimi_tui.tools.permission.reading_git import git_only_reads
 from kimi_tui.tools.permission.writes import is_option
@@ -17,9 +17,9 @@ from kimi_tui.tools.permission.writes import is_option
 _ANYTHING = frozenset(
     {
         ":", "[", "b2sum", "base32", "base64", "basename", "basenc", "break", "cat", "cd", "cksum", "cmp",
-        "column", "comm", "continue", "cut", "df", "diff", "diff3", "dirname", "du", "echo", "egrep",
+        "column", "comm", "continue", "cut", "df", "diff", "dirname", "du", "echo", "egrep",
         "exit", "expand", "expr", "factor", "false", "fgrep", "fmt", "fold", "free", "getconf", "grep",
-        "groups", "head", "hexdump", "id", "join", "jq", "locale", "look", "ls", "lsof", "md5sum", "nl",
+        "groups", "head", "hexdump", "id", "join", "jq", "locale", "look", "ls", "md5sum", "nl",
         "nproc", "numfmt", "od", "paste", "pathchk", "pgrep", "pr", "printenv", "printf", "ps", "pwd",
         "readlink", "realpath", "return", "rev", "sed", "seq", "set", "sha1sum", "sha224sum", "sha256sum",
         "sha384sum", "sha512sum", "sleep", "stat", "strings", "sum", "tac", "tail", "test", "tr", "true",
@@ -44,9 +44,11 @@ class _Options:
 
 _BUT_FOR: Mapping[str, _Options] = {
     "ag": _Options("", ("--pager",)),
+    "diff3": _Options("", ("--diff-program",)),
     "fd": _Options("xX", ("--exec", "--exec-batch")),
     "fdfind": _Options("xX", ("--exec", "--exec-batch")),
     "file": _Options("C", ("--compile",)),
+    "lsof": _Options("D"),
     "rg": _Options("", ("--pre", "--hostname-bin")),
     "shuf": _Options("o", ("--output",)),
     "sort": _Options("oT", ("--output", "--compress-program", "--temporary-directory")),
@@ -87,6 +89,8 @@ def only_reads(command: str) -> bool:
 
 def _part_only_reads(part: Part) -> bool:
     if any(each.writes and not is_harmless_device(each.target) for each in part.redirections):
+        return False
+    if any(each.reads and may_be_network_file(each.target) for each in part.redirections):
         return False
     if not all(each.is_harmless for each in part.assignments):
         return False

@@ -12,7 +12,13 @@ from kimi_tui.tools.permission.danger import danger_of, danger_of_commands
 from kimi_tui.tools.permission.matching import Likelihood, allows, speaks_of
 from kimi_tui.tools.permission.part import Part, Word
 from kimi_tui.tools.permission.path_pattern import folder_pattern_for, matches, names, pattern_for
-from kimi_tui.tools.permission.places import Folder, Places, is_harmless_device, protection_of
+from kimi_tui.tools.permission.places import (
+    Folder,
+    Places,
+    is_harmless_device,
+    may_be_network_file,
+    protection_of,
+)
 from kimi_tui.tools.permission.programs import grant_prefix, runs_anything, stands_alone
 from kimi_tui.tools.permission.rule import (
     SAMPLING,
@@ -113,6 +119,8 @@ class RuleBook:
         return all(self._allows_part(part, folders) for part in line.parts)
 
     def _allows_part(self, part: Part, folders: tuple[Folder, ...]) -> bool:
+        if any(each.reads and may_be_network_file(each.target) for each in part.redirections):
+            return False
         return self._allows_running(part, folders) and all(
             self._allows_writing(each.target, folders) for each in part.redirections if each.writes
         )

@@ -25,7 +25,7 @@ _PATH_OPTIONS: Mapping[str, Set[str]] = {
     "pip": {"-t", "--prefix", "--target"},
     "pnpm": {"-C", "--dir"},
     "pytest": {"--basetemp"},
-    "sort": {"-o", "--output"},
+    "sort": {"-T", "-o", "--output", "--temporary-directory"},
     "tar": {"-C", "--directory"},
     "tree": {"-o"},
     "unzip": {"-d"},
@@ -36,12 +36,21 @@ _PATH_OPTIONS: Mapping[str, Set[str]] = {
     "yarn": {"--cwd"},
 }  # fmt: skip
 """Options that take a path to write to, or a folder to work in."""
+_CLUSTERING = frozenset(
+    {"cp", "curl", "git", "install", "ln", "mv", "pip", "sort", "tar", "tree", "unzip", "wget"}
+)
+"""Programs of those that take several one-letter options in one word."""
+_TAR_READS = re.compile(r"-?[BSUWahijklmpvwzJOZ]*[tx]|--(?:extract|get|list)")
+"""What `tar` begins with when it doesn't write its archive."""
+_TAR_VALUED = frozenset("CFHIKLNTVXbfg")
+"""Letters of `tar` that take a word each."""
 
 
 def written_words(part: Part) -> list[Word]:
     """The words of `part` that name what it creates, changes or removes, its redirections aside."""
     path_options = _PATH_OPTIONS.get(part.program, set())
-    words = list(option_values(part.arguments, path_options))
+    clusters = part.program in _CLUSTERING
+    words = list(option_values(part.arguments, path_options, clusters=clusters))
     operands = _operands(part.arguments, path_options)
     match part.program:
         case (
@@ -60,7 +69,9 @@ def written_words(part: Part) -> list[Word]:
             words += operands
         case "uniq" | "xxd":
             words += operands[1:2]
-        case "tar" if part.arguments and re.match(r"-?[A-Za-z]*c", part.arguments[0].lead):
+        case "tar":
+            words += _written_by_tar(part.arguments)
+        case "zip":
             words += operands[:1]
         case "dd":
             words += _assigned(part.arguments, "of")
@@ -71,23 +82,51 @@ def written_words(part: Part) -> list[Word]:
     return words
 
 
-def option_values(arguments: Sequence[Word], names: Collection[str]) -> Iterable[Word]:
-    """The values of the options `names` among `arguments`: `-o x`, `-ox`, `--output x`, `--output=x`."""
+def option_values(
+    arguments: Sequence[Word], names: Collection[str], *, clusters: bool = False
+) -> Iterable[Word]:
+    """The values of the options `names` among `arguments`: `-o x`, `-ox`, `--output x`, `--output=x`.
+
+    With `clusters` those of `-uo x` and `-uox` too.
+    """
     for index, word in enumerate(arguments):
         text = word.lead
-        if text in names:
+        option, equals, _ = text.partition("=")
+        if text in names or (not equals and any(is_option(text, name) for name in names)):
             yield from arguments[index + 1 : index + 2]
         elif text.startswith("--"):
-            option, equals, _ = text.partition("=")
             if equals and any(is_option(option, name) for name in names):
                 yield _rest(word, len(option) + 1)
-        elif text.startswith("-") and len(text) > 2 and text[:2] in names:
-            yield _rest(word, 2)
+        elif text.startswith("-") and len(text) > 2:
+            at = _letter_at(text, names, clusters=clusters)
+            if at == len(text) - 1 and word.is_literal:
+                yield from arguments[index + 1 : index + 2]
+            elif at is not None:
+                yield _rest(word, at + 1)
+
+
+def _letter_at(text: str, names: Collection[str], *, clusters: bool) -> int | None:
+    """Where in `-abc` the first letter stands that is one of the options `names`."""
+    last = len(text) if clusters else 2
+    return next((at for at in range(1, last) if f"-{text[at]}" in names), None)
 
 
 def is_option(word: str, name: str) -> bool:
     """Whether `word` is the long option `name`, or an abbreviation of it."""
-    return word == name or (len(word) > 4 and name.startswith("--") and name.startswith(word))
+    return word == name or (len(word) > 2 and name.startswith("--") and name.startswith(word))
+
+
+def _written_by_tar(arguments: Sequence[Word]) -> Iterable[Word]:
+    """The archive that `tar` makes, and for `tar xfC a dir` the folder that it works in."""
+    first = arguments[0].lead if arguments else ""
+    makes = _TAR_READS.match(first) is None
+    if makes:
+        yield from option_values(arguments, {"-f", "--file"}, clusters=True)
+    if not first.startswith("-"):
+        letters = [letter for letter in first if letter in _TAR_VALUED]
+        for letter, value in zip(letters, arguments[1:], strict=False):
+            if letter == "C" or (letter == "f" and makes):
+                yield value
 
 
 def _operands(arguments: Sequence[Word], valued: Collection[str]) -> list[Word]:
