@@ -133,7 +133,7 @@ async def test_a_state_that_can_not_be_saved_is_told_and_the_switch_holds_meanwh
         front.give(SetYolo(True))
         assert (await front.until(SessionInfo)).yolo
         notice = await front.told()
-        assert notice.severity == "error"
+        assert notice.severity == "warning"
         assert "can't be saved" in notice.title
 
 
