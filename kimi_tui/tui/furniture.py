@@ -72,7 +72,7 @@ class Furniture:
             wire=wire,
             state=state,
             last_answer=lambda: self.workbench.transcript.copy_block(),
-            toggle_pane=lambda name: self._screen.call_later(self.toggle_pane, name),
+            toggle_pane=self._toggle_soon,
             timeline=lambda: self.timeline.journeys,
             clipboard=options.clipboard,
             registry=self.registry,
@@ -117,6 +117,9 @@ class Furniture:
     def cycle_mode(self) -> None:
         """Go to the next mode: asking, accepting edits, planning."""
         cycle_mode(self.host)
+
+    def _toggle_soon(self, name: PaneName) -> None:
+        self._screen.call_later(self.toggle_pane, name)
 
     def load_styles(self) -> None:
         """Add the looks of all this to the app's style sheet."""

@@ -296,11 +296,15 @@ class Workbench(Vertical):
         elif not shown:
             self.post_message(self.Left())
 
-    def show_timeline(self, pane: Widget | None) -> None:
-        """Put the timeline left of the conversation; None hides it."""
-        if pane is not None and not pane.is_attached:
-            self.query_one("#body").mount(pane, before="#conversation")
-        self.set_class(pane is not None, "-show-timeline")
+    async def show_timeline(self, pane: Widget) -> None:
+        """Put the timeline left of the conversation."""
+        if not pane.is_attached:
+            await self.query_one("#body").mount(pane, before="#conversation")
+        self.add_class("-show-timeline")
+
+    def hide_timeline(self) -> None:
+        """Give the conversation its room."""
+        self.remove_class("-show-timeline")
 
     @property
     def is_narrow(self) -> bool:

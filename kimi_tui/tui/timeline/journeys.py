@@ -86,13 +86,13 @@ class Journeys:
         """Show the plan of an undo or a redo, and carry it out if the user wants."""
 
         def found(tree: Tree) -> None:
-            words = tree.undo if what == "undo" else tree.redo
+            words = plain_line(tree.undo if what == "undo" else tree.redo).removeprefix("before ")
             if not words:
                 self._say(f"There is nothing to {what}.")
                 return
             undoing = what == "undo"
             self._plan(
-                f"{'Take back' if undoing else 'Do again'}: {plain_line(words).removeprefix('before ')}",
+                f"Take back: {words}" if undoing else "Do again what the last undo took back",
                 act=what,
                 scopes=("both",),
                 scope="both",

@@ -193,11 +193,7 @@ def told_now(tree: Tree) -> list[Content]:
             )
         )
     if tree.redo:
-        lines.append(
-            Content.assemble(
-                ("redo does again: ", "$text-muted"), plain_line(tree.redo).removeprefix("before ")
-            )
-        )
+        lines.append(Content.styled("redo does again what the last undo took back", "$text-muted"))
     return lines
 
 

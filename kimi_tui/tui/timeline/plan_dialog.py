@@ -157,10 +157,9 @@ class PlanDialog(FilesDialog[Decision | None]):
 
     def hints(self) -> list[Hint]:
         """What one can do."""
-        hints = [
-            Hint(self.names.first("plan.go"), self._act, "go", "bold"),
-            Hint(self.names.first("files.close"), "change nothing", "close"),
-        ]
+        hints = [Hint(self.names.first("files.close"), "change nothing", "close")]
+        if self._shown is not None:
+            hints.insert(0, Hint(self.names.first("plan.go"), self._act, "go", "bold"))
         if self._shown is not None and self.files.tickable and self._scope != "conversation":
             hints += [
                 Hint(self.names.first("plan.tick"), "tick", "tick"),

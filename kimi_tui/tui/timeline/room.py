@@ -20,8 +20,12 @@ from kimi_tui.wire.timeline import Reverted, Timeline, TimelineNode, TimelineUpd
 class Bench(Protocol):
     """The screen's part that the pane stands in, and the conversation beside it."""
 
-    def show_timeline(self, pane: TimelinePane | None) -> None:
-        """Put the pane beside the conversation; None hides it."""
+    async def show_timeline(self, pane: TimelinePane) -> None:
+        """Put the pane beside the conversation."""
+        ...
+
+    def hide_timeline(self) -> None:
+        """Take it away."""
         ...
 
     def leave(self) -> None:
@@ -82,32 +86,26 @@ class TimelineRoom:
 
     # the pane
 
-    def toggle(self) -> None:
+    async def toggle(self) -> None:
         """Show the pane and go there; hide it when it has the keyboard."""
         if self._is_shown and self._pane is not None and self._pane.has_focus_within:
             self._hide()
             return
         self._is_shown = True
+        is_new = self._pane is None
         if self._pane is None:
             self._pane = TimelinePane(
                 names=self._names, wall_clock=self._wall_clock, wish=self._wished, marked=self._marked
             )
-            self._bench.show_timeline(self._pane)
-            self._pane.call_after_refresh(self._fill)
-        else:
-            self._bench.show_timeline(self._pane)
-            self._pane.view.focus()
+        await self._bench.show_timeline(self._pane)
+        if is_new and self._tree is not None:
+            self._pane.view.show(self._tree)
+        self._pane.view.focus()
         self._ask_tree()
-
-    def _fill(self) -> None:
-        if self._pane is not None:
-            self._pane.view.focus()
-            if self._tree is not None:
-                self._pane.view.show(self._tree)
 
     def _hide(self) -> None:
         self._is_shown = False
-        self._bench.show_timeline(None)
+        self._bench.hide_timeline()
         self._go_away()
 
     def _go_away(self) -> None:
@@ -169,9 +167,7 @@ class TimelineRoom:
     def _jumped(self) -> None:
         if self._pane is not None and self._pane.is_mounted:
             self._pane.view.action_edge(-1)
-            if self._pane.has_focus_within:
-                self.leave()
-        self._bench.look_back(None)
+        self.leave()
 
     def _follow_session(self, session: str) -> None:
         if self._session and session != self._session and self._tree is not None:

@@ -167,11 +167,13 @@ async def test_undo_and_redo_are_plans_too(open_timeline: Any) -> None:
         assert desk.told(PlanRevert) == [PlanRevert("undo")]
         await closed(desk)
         desk.engine.say(replace(TIMELINE, undo="", redo="going back to 4"))
-        await desk.until(lambda: "redo does it" in desk.words() or "redo" in desk.words())
+        await desk.until(lambda: "U redo" in desk.words())
         await desk.pilot.press("U")
         await desk.until(lambda: len(desk.told(PlanRevert)) == 2)
         desk.engine.say(replace(PLAN, reason="redo"))
-        await desk.until(lambda: "Do again: going back to 4" in desk.shown() and files(desk).line is not None)
+        await desk.until(
+            lambda: "Do again what the last undo" in desk.shown() and files(desk).line is not None
+        )
         await desk.pilot.press("enter")
         await desk.until(lambda: desk.told(Redo))
 
