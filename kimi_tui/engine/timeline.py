@@ -70,7 +70,7 @@ class TimelineTeller:
         state = self._session.state
         self._send(
             Timeline(
-                nodes=tuple(map(self._node, tree.places.values())),
+                nodes=await asyncio.to_thread(lambda: tuple(map(self._node, tree.places.values()))),
                 branches=tuple(_branch(branch) for branch in tree.own_branches()),
                 current=tree.live[-1].uid if tree.live else None,
                 undo=_way(state.undos, tree),

@@ -43,6 +43,8 @@ def glance(number: int, path: Path) -> Glance:
     messages = 0
     checkpoints: list[Checkpoint] = []
     reverts: list[Revert] = []
+    places: dict[int, int] = {}
+    """Where each checkpoint stands in the list, by its number."""
     parent: str | None = None
     for raw in raw_lines(path):
         role = role_of(raw.data)
@@ -55,13 +57,12 @@ def glance(number: int, path: Path) -> Glance:
             continue
         match record:
             case Checkpoint():
+                places[record.id] = len(checkpoints)
                 checkpoints.append(replace(record, parent=record.parent or parent))
                 parent = record.uid
-            case FilesOf(id=number_of, files=files, changes=changes):
-                checkpoints = [
-                    replace(known, files=files, changes=changes) if known.id == number_of else known
-                    for known in checkpoints
-                ]
+            case FilesOf(id=checkpoint, files=files, changes=changes) if checkpoint in places:
+                known = checkpoints[places[checkpoint]]
+                checkpoints[places[checkpoint]] = replace(known, files=files, changes=changes)
             case Revert():
                 reverts.append(record)
                 parent = record.parent or parent

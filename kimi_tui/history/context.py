@@ -289,7 +289,9 @@ class Context:
     async def tree(self) -> Tree:
         """All lines of the conversation, put together. Raises SessionError."""
         left = branches(await self._looks(), self._line.reverts)
-        return Tree(tuple(self._line.checkpoints), tuple(self._line.reverts), left)
+        tree = Tree(tuple(self._line.checkpoints), tuple(self._line.reverts), left)
+        await asyncio.to_thread(tree.put_together)
+        return tree
 
     @serially
     async def read_branch(self, number: int) -> Line:

@@ -38,6 +38,10 @@ class Tree:
     branches: Sequence[Branch]
     """Oldest first."""
 
+    def put_together(self) -> None:
+        """Do the work that the answers need: with thousands of checkpoints it takes its time."""
+        len(self.by_id)
+
     @cached_property
     def places(self) -> Mapping[str, Place]:
         """Every checkpoint by its uid, by rising ids."""
