@@ -13,6 +13,7 @@ _CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if code n
 _BIDI = dict.fromkeys((*range(8234, 8239), *range(8294, 8298), 8206, 8207, 1564))
 _SURROGATES = dict.fromkeys(range(55296, 57344), 65533)
 _FORBIDDEN = {**_CONTROLS, **_BIDI, **_SURROGATES}
+_INVISIBLE = {**_FORBIDDEN, 0x09: None, 0x0A: None}
 _SUSPECT = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -34,3 +35,8 @@ def plain(text: str) -> str:
 def plain_line(text: str) -> str:
     """`plain` on one line: every run of white space becomes a space."""
     return " ".join(plain(text).split())
+
+
+def without_controls(text: str) -> str:
+    """`text` without any control character, tab and newline included, so that no escape sequence begins."""
+    return text if text.isprintable() else text.translate(_INVISIBLE)

@@ -55,4 +55,15 @@ def _target(entry: Any) -> str:
         return "nothing that could be started"
     args = entry.get("args")
     words = [entry.get("command") or entry.get("url"), *(args if isinstance(args, list) else ())]
-    return " ".join(str(word) for word in words if word) or "nothing that could be started"
+    target = " ".join(str(word) for word in words if word)
+    return f"{target}{_sent_along(entry)}" if target else "nothing that could be started"
+
+
+def _sent_along(entry: dict[str, Any]) -> str:
+    """What else decides what the server does, and what of the user's environment it is given."""
+    said = [f"{key} {entry[key]}" for key in ("cwd", "auth") if isinstance(entry.get(key), str)]
+    for key in ("env", "headers"):
+        table = entry.get(key)
+        if isinstance(table, dict) and table:
+            said.append(f"{key} " + ", ".join(f"{name}={value}" for name, value in table.items()))
+    return f" (with {'; '.join(said)})" if said else ""

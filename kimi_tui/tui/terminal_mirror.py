@@ -3,6 +3,8 @@
 Textual sends whole regions: a new line in the conversation is a screen of text, a turn of the spinner is the
 whole prompt. Here each frame is held against the cells that the terminal shows already. Rows that only moved
 are moved by the terminal itself: in a scrolling region (DECSTBM), by line feeds or reverse indexes.
+
+Whatever a widget overlooked, no control character of a text gets past here.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +21,7 @@ from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.geometry import Size
 from textual.strip import Strip
 
+from kimi_tui.base.terminal import without_controls
 from kimi_tui.tui.brush import Placed
 
 Look = tuple[str, str]
@@ -171,7 +174,8 @@ def _placed(update: LayoutUpdate | ChopsUpdate) -> Iterator[Placed]:
 
 def _cells(strip: Strip, colours: ColorSystem) -> list[Cell]:
     cells: list[Cell] = []
-    for text, style, _ in strip:
+    for written, style, _ in strip:
+        text = without_controls(written)
         if style is None:
             look = _PLAIN
         elif text.isspace():
@@ -205,7 +209,8 @@ def _look_of(style: Style, colours: ColorSystem, *, blank: bool = False) -> Look
     if blank and not (style.reverse or style.underline or style.strike or style.overline or style.underline2):
         style = Style(bgcolor=style.bgcolor, link=style.link)
     codes = Strip.render_ansi(style, colours)
-    link = f"\x1b]8;;{style.link}\x1b\\" if style.link else ""
+    address = without_controls(style.link or "")
+    link = f"\x1b]8;;{address}\x1b\\" if address else ""
     return (codes, link) if codes or link else _PLAIN
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.config.project_mcp import mcp_source, summary_of_servers, untrusted_mcp
+from kimi_tui.config.source import Source
 from kimi_tui.config.trust import Trust
 from kimi_tui.tools.mcp.config_file import servers_in, source_of_text, write_server
 from kimi_tui.tools.mcp.server_config import Patience, RemoteServer, StdioServer, UnusableServer
@@ -163,6 +164,18 @@ def test_a_projects_servers_count_only_when_the_user_trusts_this_very_text(place
     assert untrusted_mcp(places.work, places.share) is None
     places.project(trusted=False, evil="rm")
     assert places.found() == {}
+
+
+def test_who_decides_about_a_projects_servers_sees_what_they_are_given_of_the_environment() -> None:
+    servers = {
+        "local": {"command": "node", "args": ["a.js"], "env": {"NODE_OPTIONS": "--require ./b.js"}},
+        "far": {"url": "https://example.org", "headers": {"X-Key": "${OPENAI_API_KEY}"}, "auth": "oauth"},
+    }
+    source = Source("config", {"mcpServers": servers}, syntax="json")
+    assert list(summary_of_servers(source)) == [
+        "local: node a.js (with env NODE_OPTIONS=--require ./b.js)",
+        "far: https://example.org (with auth oauth; headers X-Key=${OPENAI_API_KEY})",
+    ]
 
 
 def test_a_file_that_can_not_be_read_costs_itself(places):

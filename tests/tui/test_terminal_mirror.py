@@ -1,5 +1,8 @@
 """What reaches the terminal: the same picture as Textual's frames, in as few bytes as may be."""
 
+import re
+import unicodedata
+
 import pyte
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -101,6 +104,16 @@ def test_a_link_opens_and_closes_around_its_words() -> None:
     terminal.put([(0, 0, Strip([Segment("see ", TEXT), Segment("this", link), Segment(" page", TEXT)]))])
     assert terminal.sent.count("\x1b]8;;https://example.org/a\x1b\\this") == 1
     assert terminal.sent.count("\x1b]8;;\x1b\\") == 1
+
+
+@given(text=st.text(alphabet=st.characters(max_codepoint=0x2FFF), max_size=WIDTH), link=st.text(max_size=8))
+def test_no_control_character_of_a_text_or_a_link_reaches_the_terminal(text: str, link: str) -> None:
+    terminal = Terminal()
+    hostile = f"a\x1b]0;owned\x07\x9b2J\x08\r\n\t{text}\u202eb"
+    terminal.put([(0, 0, Strip([Segment(hostile, TEXT + Style(link=f"http://x/\x1b\\\x1b[2J{link}"))]))])
+    own = re.sub(r"\x1b\[[0-9;]*[Hm]|\x1b\]8;;[^\x00-\x1f\x7f-\x9f]*\x1b\\", "", terminal.sent)
+    assert own.startswith("a]0;owned2J")
+    assert not any(unicodedata.category(character) == "Cc" or character == "\u202e" for character in own)
 
 
 def test_half_of_a_wide_character_is_never_sent_alone() -> None:
