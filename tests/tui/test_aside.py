@@ -22,6 +22,15 @@ async def test_the_answer_is_drawn_where_the_question_stands(open_desk: Any) -> 
         assert "thinking about it" not in desk.shown()
 
 
+async def test_an_answer_that_comes_with_its_question_is_shown_beside_the_conversation(
+    open_desk: Any,
+) -> None:
+    async with open_desk() as desk:
+        desk.engine.say(TurnBegin("look here"), BtwBegin("b1", "what?"), BtwEnd("b1", response="It is 42."))
+        await desk.until(lambda: "It is 42." in desk.shown() and "y copies" in desk.shown())
+        assert "look here" in desk.shown()
+
+
 async def test_escape_puts_it_away_and_leaves_the_turn_alone(open_desk: Any) -> None:
     async with open_desk() as desk:
         await asked(desk)

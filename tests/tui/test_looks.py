@@ -26,7 +26,10 @@ from kimi_tui.tui.screen import MainScreen
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.display import DiffBlock, ShellBlock, TodoItem
 from kimi_tui.wire.events import (
+    BtwBegin,
+    BtwEnd,
     CostUpdate,
+    PlanDisplay,
     SessionInfo,
     StatusUpdate,
     StepBegin,
@@ -275,6 +278,46 @@ def test_a_dangerous_command_and_another_request_behind_it(looks: Looks) -> None
 
 def test_a_question(looks: Looks) -> None:
     assert looks(*TURN, QUESTION, keys=("f2", "down"))
+
+
+def test_several_questions_on_a_small_screen(looks: Looks) -> None:
+    checks = Question(
+        "提交之前应运行哪些检查？",
+        "检查",
+        (
+            QuestionOption(
+                "lint", "ruff and the import contracts; a few seconds, whatever was changed in it"
+            ),
+            QuestionOption("types", "mypy --strict"),
+        ),
+        multi_select=True,
+    )
+    several = replace(QUESTION, questions=(*QUESTION.questions, checks))
+    assert looks(*TURN, several, size=(80, 24), keys=("f2", "2", "space", "1", "1"))
+
+
+def test_a_plan_and_its_approval(looks: Looks) -> None:
+    plan = PlanDisplay(
+        "# Mend the login\n\n1. Move `validate()` **behind** the session\n2. Test it\n", "/plans/s.md"
+    )
+    approval = Question(
+        "Carry out this plan?",
+        "Plan",
+        (
+            QuestionOption("Yes, and accept edits", "edits in the work dir need no approval any more"),
+            QuestionOption("Yes, and ask before each edit", "as usual"),
+            QuestionOption("No, keep planning", "then say what should be different"),
+        ),
+    )
+    asked = replace(QUESTION, questions=(approval,))
+    session = replace(SESSION, plan_mode=True)
+    assert looks(*TURN, plan, asked, session=session, theme="light", size=(80, 24), keys=("f2",))
+
+
+def test_a_side_question(looks: Looks) -> None:
+    answer = "`validate()` is called **before** the session exists:\n\n- in `src/auth.py`\n- nowhere else"
+    asked = (BtwBegin("b1", "where does the 500 come from?"), BtwEnd("b1", response=answer))
+    assert looks(*TURN, EDITED, *asked, session=replace(SESSION, accept_edits=True))
 
 
 def test_the_first_screen(looks: Looks) -> None:

@@ -67,8 +67,9 @@ class Aside(Vertical, can_focus=True):
         """Show the answer to it, if it is one."""
         if end.id == self._begin.id:
             self._end = end
-            self.view.redraw()
-            self._show_hint()
+            if self.is_mounted:  # an answer may be as quick as the panel
+                self.view.redraw()
+                self._show_hint()
 
     def fit(self, rows: int) -> None:
         """Take at most `rows`."""
