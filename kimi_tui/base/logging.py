@@ -49,6 +49,26 @@ def start_logging(
     return handler
 
 
+def end_of_log(share_dir: Path, *, lines: int = 30) -> list[str]:
+    """The last lines of the log; none when it can't be read."""
+    try:
+        with log_path(share_dir).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 400 * lines))
+            return without_secrets(file.read().decode("utf-8", "replace")).splitlines()[-lines:]
+    except OSError:
+        return []
+
+
+def is_logging() -> bool:
+    """Whether there is a log already."""
+    return any(isinstance(handler, LogFile) for handler in logging.getLogger().handlers)
+
+
+def without_secrets(text: str) -> str:
+    """`text` with what looks like a key, a token or a password blacked out."""
+    return _SECRET_SHAPES.sub(lambda match: f"{match['keep'] or ''}[hidden]", text)
+
+
 class LogFile(RotatingFileHandler):
     """The log file (0600). What can't be written is dropped: a log never breaks what it tells of."""
 
@@ -65,7 +85,7 @@ class LogFile(RotatingFileHandler):
         text = super().format(record)
         for secret in self._secrets:
             text = text.replace(secret, "[hidden]")
-        return _SECRET_SHAPES.sub(lambda match: f"{match['keep'] or ''}[hidden]", text)
+        return without_secrets(text)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Nothing: the default writes to the screen."""

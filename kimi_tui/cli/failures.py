@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.exit_codes import ExitCode, exit_code_of
-from kimi_tui.base.logging import log_path, start_logging
+from kimi_tui.base.logging import is_logging, log_path, start_logging, without_secrets
 from kimi_tui.base.paths import share_dir
 from kimi_tui.base.terminal import plain
 from kimi_tui.cli.debugging import is_debugging
@@ -23,20 +23,21 @@ def tell(error: KimiTuiError, arguments: Sequence[str]) -> int:
     return exit_code_of(error)
 
 
-def tell_unexpected(error: Exception, arguments: Sequence[str]) -> int:
-    """A defect of ours: one sentence, and where the traceback is. Returns the exit code."""
-    what = f"kimi-tui ended by an internal error: {type(error).__name__}: {error}."
+def tell_unexpected(error: Exception, arguments: Sequence[str], *, then: str = "") -> int:
+    """A defect of ours: one sentence, where the traceback is, what to do `then`. Returns the exit code."""
+    what = without_secrets(f"kimi-tui ended by an internal error: {type(error).__name__}: {error}.")
     if is_debugging(asked="--debug" in arguments):
-        _write("".join(traceback.format_exception(error)))
-        _write(what)
+        _write(without_secrets("".join(traceback.format_exception(error))))
+        _write(f"{what} {then}")
         return ExitCode.FAILED
     try:
-        start_logging(share_dir())
+        if not is_logging():
+            start_logging(share_dir())
         logger.critical("internal error", exc_info=error)
     except OSError:
-        _write(f"{what} Run it with --debug to see where.")
+        _write(f"{what} Run it with --debug to see where. {then}")
     else:
-        _write(f"{what} The details are in {log_path(share_dir())}.")
+        _write(f"{what} The details are in {log_path(share_dir())}. {then}")
     return ExitCode.FAILED
 
 

@@ -21,6 +21,7 @@ from kimi_tui.wire.channel import Wire
 
 SMALLEST = (40, 10)
 """Columns and lines below which nothing sensible can be shown."""
+_AFTER_A_CRASH = "What was said and typed is kept: `kimi-tui --continue` goes on."
 _WITHOUT = 'Without one, use print mode: kimi-tui -p "…".'
 
 
@@ -126,4 +127,8 @@ def _run(opening: Opening) -> int:
             await app.run_async(mouse=appearance.ui.mouse)
 
     asyncio.run(run())
+    if app.defect is not None:
+        from kimi_tui.cli.failures import tell_unexpected
+
+        return tell_unexpected(app.defect, sys.argv[1:], then=_AFTER_A_CRASH)
     return 128 + signals[0] if signals else app.return_code or 0

@@ -12,7 +12,9 @@ from rich.console import RenderableType
 from textual import on, work
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
+from textual.css.query import NoMatches
 from textual.screen import Screen
+from textual.worker import WorkerFailed
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError, SessionInUse
@@ -58,6 +60,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._main: MainScreen | None = None
         self._ended = asyncio.Event()
         self._failed = False
+        self._defect: Exception | None = None
         self._leaving = False
         self._mirror = TerminalMirror()
         teach_key_sequences()
@@ -186,6 +189,24 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._failed = True
         if self._main is not None:
             self._main.show_failure(error)
+
+    @property
+    def defect(self) -> Exception | None:
+        """What ended the app, when that was an error of ours."""
+        return self._defect
+
+    def _handle_exception(self, error: Exception) -> None:
+        if self._defect is None:
+            inner = error.error if isinstance(error, WorkerFailed) else error
+            self._defect = inner if isinstance(inner, Exception) else error
+            with suppress(NoMatches):
+                if self._main is not None:
+                    self._main.prompt.save_draft_now()
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """End without Textual's traceback, which shows local variables; whoever runs the app tells of it."""
+        self._close_messages_no_wait()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Over a dialog, its own keys come first."""

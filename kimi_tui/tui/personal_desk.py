@@ -8,6 +8,7 @@ from typing import Any
 
 from textual.screen import Screen
 
+from kimi_tui.base.logging import end_of_log, log_path
 from kimi_tui.tui.commands.personal import PersonalActs
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.sessions import SessionsDialog
@@ -64,7 +65,7 @@ def personal_acts(
             ("system", platform.platform()),
             ("terminal", f"{terminal.strip()}, {screen.app.size.width}x{screen.app.size.height}"),
             ("share dir", str(options.share_dir)),
-            ("log", str(options.share_dir / "logs" / "kimi-tui.log")),
+            ("log", str(log_path(options.share_dir))),
         )
 
     return PersonalActs(
@@ -74,4 +75,5 @@ def personal_acts(
         edit_prompt=lambda: edit_prompt(prompt()),
         read=read,
         facts=facts,
+        log=lambda: end_of_log(options.share_dir),
     )

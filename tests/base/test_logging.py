@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from kimi_tui.base.logging import LogFile, log_path, start_logging
+from kimi_tui.base.logging import LogFile, end_of_log, log_path, start_logging
 
 
 @pytest.fixture(autouse=True)
@@ -88,3 +88,11 @@ def test_starting_anew_replaces_the_file_that_was_logged_to(tmp_path):
     logging.getLogger("kimi_tui").error("here")
     assert "here" in logged(tmp_path / "b")
     assert not log_path(tmp_path / "a").exists()
+
+
+def test_the_end_of_the_log_is_its_last_lines_without_secrets(tmp_path):
+    assert end_of_log(tmp_path) == []
+    path = log_path(tmp_path)
+    path.parent.mkdir()
+    path.write_text("".join(f"line {number}\n" for number in range(5_000)) + "token=abcdefgh\n")
+    assert end_of_log(tmp_path, lines=3) == ["line 4998", "line 4999", "token=[hidden]"]

@@ -100,7 +100,20 @@ def test_info_tells_the_facts_and_no_key(program):
     facts = json.loads(done.stdout)
     assert facts["share_dir"] == str(program.share_dir)
     assert facts["model"] == "m (kimi-k2, kimi)"
+    assert facts["providers"] == "p (kimi, with a key)"
     assert "secret" not in done.stdout + program.run("info").stdout
+
+
+def test_info_tells_of_addresses_and_keys_in_the_environment_only_that_they_are_set(program):
+    program.env |= {
+        "OPENAI_API_KEY": "sk-hidden",
+        "OPENAI_BASE_URL": "http://user:hidden@host",
+        "TERM": "vt100",
+    }
+    done = program.run("info")
+    assert "OPENAI_API_KEY set, OPENAI_BASE_URL set, " in done.stdout
+    assert "TERM vt100" in done.stdout
+    assert "hidden" not in done.stdout
 
 
 def test_info_works_with_a_broken_config(program):

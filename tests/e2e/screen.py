@@ -14,9 +14,16 @@ KEYS = {"enter": "\r", "escape": "\x1b", "ctrl+c": "\x03", "ctrl+d": "\x04", "ct
 class Screen:
     """`kimi-tui` in a pseudo-terminal, drawn by pyte."""
 
-    def __init__(self, program: Program, *arguments: str, columns: int = 100, lines: int = 30) -> None:
+    def __init__(
+        self,
+        program: Program,
+        *arguments: str,
+        columns: int = 100,
+        lines: int = 30,
+        binary: str = KIMI_TUI,
+    ) -> None:
         self._child = pexpect.spawn(
-            KIMI_TUI,
+            binary,
             list(arguments),
             cwd=str(program.work_dir),
             env={**program.environment(), "TERM": "xterm-256color", "COLORTERM": "truecolor"},  # type: ignore[arg-type]
@@ -70,6 +77,7 @@ class Screen:
     def exit_code(self) -> int:
         """Wait for the program's end."""
         self._child.expect(pexpect.EOF)
+        self._stream.feed(self._child.before or b"")
         self._child.close()
         status = self._child.exitstatus
         return int(status) if status is not None else -int(self._child.signalstatus or 0)

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from kimi_tui.base.terminal import plain_line
 from kimi_tui.tui.commands.registry import Host, SlashCommand
 from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.tui.state import ScreenState
@@ -22,6 +23,8 @@ class PersonalActs:
     """Opens a title and a text in the pager."""
     facts: Callable[[], Sequence[tuple[str, str]]]
     """What else is known of the program, in pairs."""
+    log: Callable[[], Sequence[str]]
+    """The last lines of the log."""
 
 
 def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
@@ -49,7 +52,7 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
         acts.read("Usage", _usage(host.state))
 
     async def debug(host: Host, _: str) -> None:
-        acts.read("Debug", _debug(host.state, acts.facts()))
+        acts.read("Debug", _debug(host.state, acts.facts(), acts.log()))
 
     return (
         SlashCommand(name="new", summary="Begin a new session; this one stays on disk", run=new),
@@ -96,7 +99,7 @@ def _usage(state: ScreenState) -> str:
     return _table(lines)
 
 
-def _debug(state: ScreenState, facts: Sequence[tuple[str, str]]) -> str:
+def _debug(state: ScreenState, facts: Sequence[tuple[str, str]], log: Sequence[str]) -> str:
     session = state.session
     lines = list(facts)
     if session is not None:
@@ -118,7 +121,7 @@ def _debug(state: ScreenState, facts: Sequence[tuple[str, str]]) -> str:
         ("open requests", str(len(state.requests))),
         ("tool calls that run", str(len(state.runs.running))),
     ]
-    return _table(lines)
+    return "\n".join([_table(lines), "", "The last lines of the log:", *map(plain_line, log)])
 
 
 def _table(lines: Sequence[tuple[str, str]]) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -314,6 +315,11 @@ class Prompt(Vertical):
                 await asyncio.to_thread(self._drafts.save, self.editor.draft)
             except OSError:
                 self.log.warning("The draft can't be written.")
+
+    def save_draft_now(self) -> None:
+        """Save the draft before the app ends by an error. A disk that refuses costs what was typed last."""
+        with suppress(OSError):
+            self._drafts.save(self.editor.draft)
 
     # completions
 
