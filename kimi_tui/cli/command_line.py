@@ -79,6 +79,10 @@ class CommandLine:
     output: Path | None = option(
         "-o", "--output", panel=PRINT_PANEL, metavar="FILE", help="Write to FILE in place of standard output."
     )
+    output_schema: Path | None = option(
+        "--output-schema", panel=PRINT_PANEL, metavar="FILE",
+        help="The answer is JSON that fits the JSON schema in FILE.",
+    )  # fmt: skip
     allow_denials: bool = option(
         "--allow-denials", panel=PRINT_PANEL, default=False, help="Exit with 0 though a tool was denied."
     )

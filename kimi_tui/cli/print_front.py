@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
-from kimi_tui import __version__
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.interruption import Interruption
 from kimi_tui.base.json_line import json_line
@@ -16,7 +15,9 @@ from kimi_tui.base.raw_input import RawInput
 from kimi_tui.cli.combinations import check_combination
 from kimi_tui.cli.command_line import CommandLine
 from kimi_tui.cli.opening import Opening, read_config_for
+from kimi_tui.cli.output_file import output_file
 from kimi_tui.cli.places import places_of
+from kimi_tui.cli.print_options import print_options
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.print_mode import run_print
@@ -31,6 +32,7 @@ def run_print_front(line: CommandLine) -> int:
             check_combination(line)
             places = places_of(line)
             config = read_config_for(line, places)
+            options = print_options(line)
             stdin = stack.enter_context(_input(line))
             stdout = stack.enter_context(_output(line))
         except KimiTuiError as error:
@@ -42,32 +44,21 @@ def run_print_front(line: CommandLine) -> int:
                 " Start kimi-tui here once in a terminal to look at it.\n"
             )
         opening = Opening(line=line, places=places, config=config, interactive=False)
-        return asyncio.run(_run(opening, stdin, stdout))
+        return asyncio.run(_run(opening, options, stdin, stdout))
 
 
-async def _run(opening: Opening, stdin: RawInput | None, stdout: io.FileIO) -> int:
+async def _run(opening: Opening, options: PrintOptions, stdin: RawInput | None, stdout: io.FileIO) -> int:
     wire, interruption = Wire(), Interruption()
     with stopping_signals(interruption.stop, patience=2), _stderr() as stderr:
         return await run_print(
             wire,
-            _print_options(opening.line),
+            options,
             start=partial(opening.serve, wire),
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             interruption=interruption,
         )
-
-
-def _print_options(line: CommandLine) -> PrintOptions:
-    return PrintOptions(
-        prompt=line.text,
-        input_format=line.input_format or "text",
-        output_format=line.output_format or "text",
-        final_only=line.final_message_only or line.quiet,
-        allow_denials=line.allow_denials,
-        version=__version__,
-    )
 
 
 @contextmanager
@@ -88,21 +79,14 @@ def _input(line: CommandLine) -> Iterator[RawInput | None]:
 
 @contextmanager
 def _output(line: CommandLine) -> Iterator[io.FileIO]:
-    """The file of `--output`, else stdout; unbuffered."""
-    if line.output is None:
-        if sys.stdout is None:
-            raise UsageError("Standard output is closed.", hint="Name a file to write to with -o.")
+    """The file of `--output`, there whole at the end; else stdout; unbuffered."""
+    if line.output is not None:
+        with output_file(line.output) as file:
+            yield file
+    elif sys.stdout is None:
+        raise UsageError("Standard output is closed.", hint="Name a file to write to with -o.")
+    else:
         yield io.FileIO(1, "w", closefd=False)
-        return
-    try:
-        file = io.FileIO(line.output.expanduser(), "w")
-    except OSError as error:
-        raise UsageError(
-            f"--output {line.output} can't be written: {error.strerror}.",
-            hint="Name a file that you may write to.",
-        ) from error
-    with file:
-        yield file
 
 
 def _stderr() -> io.FileIO:

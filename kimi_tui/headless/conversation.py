@@ -1,14 +1,16 @@
 """Print mode's side of the Wire: prompts go in, events come out, requests are answered by nobody."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import AsyncIterator
 
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.headless.output_schema import ATTEMPTS, Misfit, OutputSchema
 from kimi_tui.headless.printer import Printer
 from kimi_tui.headless.tally import Tally
-from kimi_tui.wire.channel import Outgoing, Subscription, Wire
+from kimi_tui.wire.channel import Outgoing, Subscription, Wire, WireClosed
 from kimi_tui.wire.commands import Command, Prompt, RunSlash
 from kimi_tui.wire.events import (
     ApprovalResponse,
@@ -46,12 +48,19 @@ _SIDE_QUESTION = "btw"
 class Conversation:
     """One prompt after another, each when the turn before it is over."""
 
-    def __init__(self, *, wire: Wire, printer: Printer, tally: Tally) -> None:
+    def __init__(
+        self, *, wire: Wire, printer: Printer, tally: Tally, schema: OutputSchema | None = None
+    ) -> None:
         self._wire = wire
         self._printer = printer
         self._tally = tally
-        self._info: SessionInfo | None = None
-        self._opened = asyncio.Event()
+        self._schema = schema
+        self._subscription: Subscription | None = None
+        self._showing = False
+        self._shown = asyncio.Event()
+        self.info: SessionInfo | None = None
+        self.opened = asyncio.Event()
+        """Set when the session is open."""
         self._turn_over = asyncio.Event()
         self._in_turn = False
         self.wanted = asyncio.Event()
@@ -62,54 +71,99 @@ class Conversation:
         try:
             async for user_input in prompts:
                 self.wanted.set()
-                await self._opened.wait()
-                await self._send(user_input)
+                await self.opened.wait()
+                await self.send(user_input)
                 if not self._tally.may_go_on:
                     return
         except KimiTuiError as error:
             self._tally.fail(error)
 
+    def hand_to(self, printer: Printer, tally: Tally) -> None:
+        """Show what comes from now on to `printer`, and count it in `tally`."""
+        self._printer = printer
+        self._tally = tally
+
+    async def send(self, user_input: UserInput) -> None:
+        """One prompt or command, to its end. What goes wrong is in the tally."""
+        info = self._command_in(user_input) if isinstance(user_input, str) else None
+        if info is None:
+            await self._prompt(user_input)
+            return
+        command = RunSlash(str(user_input).strip().removeprefix("/"))
+        if info.takes_turn or info.name == _SIDE_QUESTION:
+            await self._turn(command, in_turn=info.takes_turn)
+        else:
+            with contextlib.suppress(WireClosed):
+                await self._wire.carry_out(command)
+                await self._everything_shown()
+
     async def follow(self, subscription: Subscription) -> None:
         """Show and count events, and answer requests, until the Wire closes."""
+        self._subscription = subscription
+        replaying = False
         try:
-            replaying = False
-            async for event in subscription:
-                match event:
-                    case ReplayBegin():
-                        replaying = True
-                    case ReplayEnd():
-                        replaying = False
-                    case _ if not replaying:
+            while batch := await subscription.drain():
+                self._showing = True
+                for event in batch:
+                    if isinstance(event, ReplayBegin | ReplayEnd):
+                        replaying = isinstance(event, ReplayBegin)
+                    elif not replaying:
                         await self._take(event)
+                self._showing = False
+                self._shown.set()
         except Exception as error:
             logger.exception("print mode failed")
             self._tally.fail(internal_error(error))
         finally:
+            self._subscription = None
+            self._showing = False
+            self._shown.set()
             self._turn_over.set()
 
-    async def _send(self, user_input: UserInput) -> None:
-        info = self._command_in(user_input) if isinstance(user_input, str) else None
-        command: Command = Prompt(user_input)
-        if isinstance(user_input, str) and info is not None:
-            command = RunSlash(user_input.strip().removeprefix("/"))
-        if info is not None and not info.takes_turn and info.name != _SIDE_QUESTION:
-            self._wire.command(command)
+    async def _prompt(self, user_input: UserInput) -> None:
+        """A turn, and as many more as it takes until the answer fits the schema, if there is one."""
+        schema = self._schema
+        if schema is None:
+            await self._turn(Prompt(user_input))
             return
+        user_input = schema.asked_along_with(user_input)
+        problem = ""
+        for _ in range(ATTEMPTS):
+            await self._turn(Prompt(user_input))
+            if self._tally.outcome != "finished" or not self._tally.may_go_on:
+                return
+            try:
+                self._tally.structured = schema.read(self._tally.text)
+            except Misfit as misfit:
+                user_input = misfit.correction
+                problem = str(misfit)
+            else:
+                return
+        what = f"The answer doesn't fit the output schema after {ATTEMPTS} attempts: {problem}"
+        self._tally.fail(KimiTuiError(what, hint="Make the schema simpler, or use another model."))
+
+    async def _turn(self, command: Command, *, in_turn: bool = True) -> None:
         self._turn_over.clear()
-        self._in_turn = info is None or info.takes_turn
-        self._wire.command(command)
-        await self._turn_over.wait()
+        self._in_turn = in_turn
+        if not self._wire.closed:
+            self._wire.command(command)
+            await self._turn_over.wait()
         self._in_turn = False
+
+    async def _everything_shown(self) -> None:
+        while self._showing or (self._subscription is not None and self._subscription.has_pending):
+            self._shown.clear()
+            await self._shown.wait()
 
     def _command_in(self, text: str) -> SlashCommandInfo | None:
         """The engine's command that `text` is; any other text that begins with a slash is for the model."""
-        if not text.startswith("/") or self._info is None:
+        if not text.startswith("/") or self.info is None:
             return None
         name = text[1:].split(maxsplit=1)[:1]
         return next(
             (
                 it
-                for it in self._info.slash_commands
+                for it in self.info.slash_commands
                 if any(name == [known] for known in (it.name, *it.aliases))
             ),
             None,
@@ -119,10 +173,10 @@ class Conversation:
         self._tally.count(event)
         match event:
             case SessionInfo():
-                first, self._info = self._info is None, event
+                first, self.info = self.info is None, event
                 if first:
                     await self._printer.begin(event)
-                    self._opened.set()
+                    self.opened.set()
                 return
             case ApprovalRequest():
                 self._tally.deny(event)

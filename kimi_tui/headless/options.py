@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from kimi_tui.headless.output_schema import OutputSchema
+
 InputFormat = Literal["text", "stream-json"]
 OutputFormat = Literal["text", "json", "stream-json"]
 
@@ -18,4 +20,6 @@ class PrintOptions:
     """Of each turn, only its last message."""
     allow_denials: bool = False
     """Whether a denied tool leaves the exit code 0."""
+    schema: OutputSchema | None = None
+    """What the answer of each turn must fit."""
     version: str = ""

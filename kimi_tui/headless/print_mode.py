@@ -5,21 +5,17 @@ import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from typing import assert_never
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.interruption import Interruption
 from kimi_tui.base.output import ByteStream, Output
 from kimi_tui.headless.conversation import Conversation, internal_error
 from kimi_tui.headless.input import ByteReader, prompts
-from kimi_tui.headless.json_printer import JsonPrinter
 from kimi_tui.headless.options import PrintOptions
-from kimi_tui.headless.printer import Printer
+from kimi_tui.headless.printers import printer_of
 from kimi_tui.headless.remarks import Remarks
 from kimi_tui.headless.result import Ending, ending_of, result_of
-from kimi_tui.headless.stream_json_printer import StreamJsonPrinter
 from kimi_tui.headless.tally import Tally
-from kimi_tui.headless.text_printer import TextPrinter
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Shutdown
 
@@ -64,9 +60,11 @@ class _Run:
         self._err = err
         self._interruption = interruption
         self._remarks = Remarks(err)
-        self._printer = _printer(options, out, self._remarks)
+        self._printer = printer_of(options, out, self._remarks)
         self._tally = Tally()
-        self._conversation = Conversation(wire=wire, printer=self._printer, tally=self._tally)
+        self._conversation = Conversation(
+            wire=wire, printer=self._printer, tally=self._tally, schema=options.schema
+        )
         self._began = time.monotonic()
 
     async def to_the_end(self, start: Callable[[], Awaitable[None]], stdin: ByteReader | None) -> int:
@@ -152,15 +150,3 @@ class _Run:
             output_closed=output_closed,
             allow_denials=self._options.allow_denials,
         )
-
-
-def _printer(options: PrintOptions, out: Output, remarks: Remarks) -> Printer:
-    match options.output_format:
-        case "text":
-            return TextPrinter(out, remarks, final_only=options.final_only)
-        case "json":
-            return JsonPrinter(out, remarks)
-        case "stream-json":
-            return StreamJsonPrinter(out, remarks, final_only=options.final_only, version=options.version)
-        case _:
-            assert_never(options.output_format)

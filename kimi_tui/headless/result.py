@@ -65,6 +65,8 @@ def result_of(tally: Tally, ending: Ending, *, duration_s: float) -> dict[str, A
         result["mcp_servers"] = [_server(server) for server in tally.mcp.servers]
     if tally.plan is not None:
         result["plan"] = {"content": tally.plan.content, "file_path": tally.plan.file_path}
+    if tally.structured is not None:
+        result["structured_output"] = tally.structured.value
     return result | {
         "denials": [to_jsonable(denial) for denial in tally.denials.values()],
         "files_changed": list(tally.files_changed),

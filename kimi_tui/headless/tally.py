@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 
+from kimi_tui.base.content import TextPart
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.exit_codes import ExitCode, exit_code_of
 from kimi_tui.base.message import ToolCall
 from kimi_tui.base.usage import TokenUsage
+from kimi_tui.headless.output_schema import Structured
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.display import DiffBlock
@@ -16,6 +18,7 @@ from kimi_tui.wire.events import (
     SessionInfo,
     StatusUpdate,
     StepBegin,
+    StepRetry,
     SubagentEvent,
     ToolResult,
     TurnBegin,
@@ -57,7 +60,19 @@ class Tally:
     exit_code: ExitCode = ExitCode.DONE
     mcp: McpStatus | None = None
     """How the MCP servers are; None when there are none."""
+    structured: Structured | None = None
+    """The answer, once it fits the output schema."""
+    _words: list[str] = field(default_factory=list)
     _tools: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """What the model said in its last step."""
+        return "".join(self._words)
+
+    def next(self) -> "Tally":
+        """A tally of what comes next in the same session, of which usage, costs and servers are."""
+        return Tally(session_id=self.session_id, usage=self.usage, cost_usd=self.cost_usd, mcp=self.mcp)
 
     def count(self, event: Outgoing) -> None:
         """Take `event` into account."""
@@ -68,6 +83,11 @@ class Tally:
                 self.turns += 1
             case StepBegin():
                 self.steps += 1
+                self._words.clear()
+            case StepRetry():
+                self._words.clear()
+            case TextPart(text=text):
+                self._words.append(text)
             case TurnEnd():
                 self._end_turn(event)
             case StatusUpdate(mcp_status=McpStatus() as mcp):

@@ -3,6 +3,7 @@
 from typing import Any
 
 from kimi_tui.base.content import TextPart
+from kimi_tui.base.json_line import json_line
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.output import Output
 from kimi_tui.headless.plain_stream import PlainStream
@@ -28,10 +29,12 @@ _ORDER_WAIT_S = 0.2
 class TextPrinter:
     """Escape sequences in the words never get through, whatever stdout is."""
 
-    def __init__(self, out: Output, remarks: Remarks, *, final_only: bool) -> None:
+    def __init__(self, out: Output, remarks: Remarks, *, final_only: bool, structured: bool = False) -> None:
         self._out = out
         self._remarks = remarks
-        self._final_only = final_only
+        self._final_only = final_only or structured
+        self._structured = structured
+        """Whether the result's structured output is all that is printed."""
         self._answer = StepAnswer()
         self._plain = PlainStream()
         self._in_line = False
@@ -67,7 +70,7 @@ class TextPrinter:
                 await self._end_line()
                 await self._print(self._plain.feed(f"{content.strip()}\n"))
             case TurnEnd(outcome=outcome):
-                if self._final_only and outcome == "finished":
+                if self._final_only and not self._structured and outcome == "finished":
                     await self._print(self._plain.feed(self._answer.text))
                 await self._end_line()
             case ApprovalRequest(tool_call_id=call_id):
@@ -80,6 +83,8 @@ class TextPrinter:
     async def finish(self, result: dict[str, Any]) -> None:
         """It is over."""
         await self._end_line()
+        if "structured_output" in result:
+            await self._out.write(json_line(result["structured_output"]))
 
     async def _print(self, text: str) -> None:
         if text:
