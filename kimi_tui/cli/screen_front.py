@@ -120,7 +120,10 @@ def _run(opening: Opening) -> int:
         if number == signal.SIGINT and is_lent(app):
             return  # it was meant for the program that has the terminal
         signals.append(number)
-        app.action_leave()
+        if number == signal.SIGHUP:
+            app.lose_terminal()
+        else:
+            app.action_leave()
 
     async def run() -> None:
         with stopping_signals(stop):

@@ -13,6 +13,7 @@ from textual import on, work
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
 from textual.css.query import NoMatches
+from textual.driver import Driver
 from textual.screen import Screen
 from textual.worker import WorkerFailed
 
@@ -26,6 +27,7 @@ from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
 from kimi_tui.tui.session_wish import SessionWanted, SessionWish
 from kimi_tui.tui.terminal_background import background_luminance
+from kimi_tui.tui.terminal_link import FrameGate, TerminalFile
 from kimi_tui.tui.terminal_mirror import TerminalMirror
 from kimi_tui.tui.themes import THEMES, resolved_theme
 from kimi_tui.wire.channel import Wire
@@ -63,6 +65,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._defect: Exception | None = None
         self._leaving = False
         self._mirror = TerminalMirror()
+        self._gate = FrameGate(self)
         teach_key_sequences()
         for theme in THEMES:
             self.register_theme(theme)
@@ -98,6 +101,8 @@ class KimiTuiApp(App[None], inherit_bindings=False):
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Send a frame: only what the terminal does not show already."""
+        if self._gate.is_shut:
+            return
         if isinstance(renderable, LayoutUpdate | ChopsUpdate) and not self.is_headless:
             super()._display(screen, self._mirror.lessened(renderable, self.size))
         else:
@@ -107,8 +112,24 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         """Put strips on the terminal, past the compositor; False while that can't be done."""
         if self.is_headless or self._batch_count or not self._running:
             return False
+        if self._gate.is_shut:
+            return True  # all of the screen follows
         super()._display(self.screen, self._mirror.painting(placed, self.size))
         return True
+
+    def _build_driver(
+        self, headless: bool, inline: bool, mouse: bool, size: tuple[int, int] | None
+    ) -> Driver:
+        driver = super()._build_driver(headless, inline, mouse, size)
+        if file := getattr(driver, "_file", None):
+            loop = asyncio.get_running_loop()
+            driver._file = TerminalFile(file, lambda: loop.call_soon_threadsafe(self.lose_terminal))  # type: ignore[attr-defined]
+        return driver
+
+    def lose_terminal(self) -> None:
+        """Nobody can see or say anything any more: save and end."""
+        if not self._leaving:
+            self.action_leave()
 
     def on_ready(self) -> None:
         """Say what is wrong with the key map."""
