@@ -172,6 +172,15 @@ def test_input_history_comes_before_what_was_typed_here(theirs: Path, ours: Path
     assert told == ["first", "second", "third"]
 
 
+def test_what_was_typed_here_survives_an_import_whatever_its_characters(theirs: Path, ours: Path) -> None:
+    (file,) = (theirs / "user-history").iterdir()
+    mine = json.dumps({"content": "two\u2028lines\x85"}, ensure_ascii=False)
+    (ours / "user-history").mkdir()
+    (ours / "user-history" / file.name).write_text(f"{mine}\n", encoding="utf-8")
+    bring_over(share_at(theirs), ours)
+    assert (ours / "user-history" / file.name).read_text("utf-8").split("\n")[-2] == mine
+
+
 def test_a_part_that_is_broken_costs_that_part_alone(theirs: Path, ours: Path) -> None:
     (theirs / "config.toml").write_text("default_model = [")
     (theirs / "kimi.json").write_text("nonsense")

@@ -103,12 +103,17 @@ def _input_history(share: KimiCliShare, share_dir: Path, account: Account) -> No
 
 def _added_before(theirs: Path, ours: Path) -> bool:
     """Put the lines of a file before those of ours, which are newer. Whether there were new ones."""
-    known = ours.read_text("utf-8", "replace").splitlines() if ours.exists() else []
-    lines = [line for line in theirs.read_text("utf-8", "replace").split("\n") if line.strip()]
+    known = _lines_of(ours) if ours.exists() else []
+    lines = _lines_of(theirs)
     new = [line for line in lines if line not in set(known)]
     if new:
         replace_private_file(ours, "".join(f"{line}\n" for line in [*new, *known]))
     return bool(new)
+
+
+def _lines_of(file: Path) -> list[str]:
+    """Lines of JSON: some of their characters end lines for `str.splitlines`."""
+    return [line for line in file.read_text("utf-8", "replace").split("\n") if line.strip()]
 
 
 def _sessions(share: KimiCliShare, share_dir: Path, account: Account) -> None:
