@@ -22,6 +22,7 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, QuestionResponse
 from tests.engine.front import Front, Home, bash, call, script, write
+from tests.engine.household import hire, part, task
 
 ALL_ALLOWED = Permissions(allow=("Bash(git diff *)", "Bash(rm *)", "Bash(echo *)", "Edit(**)"))
 
@@ -135,6 +136,27 @@ async def test_the_plan_itself_is_written_unasked_and_nothing_beside_it(home: Ho
         assert request.danger is not None
         front.answer(request, "reject")
         await front.until(TurnEnd)
+
+
+@pytest.mark.parametrize("in_background", [False, True])
+async def test_sub_agents_are_held_to_it_and_told_of_it(home: Home, in_background: bool) -> None:
+    agent = hire(home)
+    home.script(
+        part("change it", write("c1", "a.txt"), bash("c2", "ls; touch b.txt"), bash("c3", "ls")),
+        part("change it", "text: I could only look."),
+        part("begin", task("t1", "change it", run_in_background=in_background)),
+        part("begin", call("o1", "TaskOutput", task_id="agent-1", block=True))
+        if in_background
+        else "text: well",
+        part("begin", "text: well"),
+    )
+    async with home.opened(agent_file=agent, plan=True, yolo=True) as front:
+        assert (await front.turn("begin")).outcome == "finished"
+    assert list(home.work_dir.glob("*.txt")) == []
+    (journal,) = home.session_dir.glob("subagents/*/context.jsonl")
+    assert "Plan mode is on: change nothing" in journal.read_text()
+    results = [line for line in journal.read_text().splitlines() if line.startswith('{"role":"tool"')]
+    assert ["nothing may change yet" in result for result in results] == [True, True, False]
 
 
 async def test_a_link_in_place_of_the_plan_leads_nowhere(home: Home) -> None:
