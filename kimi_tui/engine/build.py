@@ -58,6 +58,7 @@ from kimi_tui.tools.plan.planning import Planning
 from kimi_tui.tools.questions.asking import Questions
 from kimi_tui.tools.shell.output import OutputFolder
 from kimi_tui.tools.shell.process import Shell
+from kimi_tui.tools.shell.survivors import Survivors
 from kimi_tui.tools.shell.terminals import Terminals
 from kimi_tui.tools.task import Delegation
 from kimi_tui.tools.todo import TodoStore
@@ -120,7 +121,9 @@ async def _assemble(
     hooks = session_hooks(settings.hooks, session, wire)
     todos = SessionTodos(session, wire)
     dmailbox = DMailbox()
-    shell = Shell()
+    survivors = Survivors(session.dir / "commands")
+    await asyncio.to_thread(survivors.end_all)
+    shell = Shell(survivors=survivors)
     resources.push_async_callback(shell.close)
     ledger = FileLedger()
     output = OutputFolder(session.dir / "output")

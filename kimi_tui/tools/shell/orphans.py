@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 MARK = "KIMI_TUI_TASK"
-"""The variable that tells a background command, and all that it starts, by its output's path."""
+"""The variable that tells a command, and all that it starts: of a background one, by its output's path."""
 _PROC = Path("/proc")
 
 

@@ -14,6 +14,7 @@ from kimi_tui.base.child_groups import keep_in_sight, let_go
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.tools.shell.orphans import MARK
 from kimi_tui.tools.shell.pipe import OutputPipe
+from kimi_tui.tools.shell.survivors import Survivors
 
 _TERM_GRACE_S = 2.0
 """How long a process may take to end after it was told to."""
@@ -56,8 +57,14 @@ class Shell:
     """
 
     def __init__(
-        self, *, environment: Mapping[str, str] | None = None, term_grace_s: float = _TERM_GRACE_S
+        self,
+        *,
+        environment: Mapping[str, str] | None = None,
+        survivors: Survivors | None = None,
+        term_grace_s: float = _TERM_GRACE_S,
     ) -> None:
+        """`survivors` remembers what runs, should the program be killed."""
+        self._survivors = survivors
         self._environment = environment
         """What commands see of it; None for the program's own."""
         self._term_grace_s = term_grace_s
@@ -88,6 +95,8 @@ class Shell:
             raise
         self._groups[process.pid] = output
         keep_in_sight(process.pid)
+        if self._survivors is not None and not mark:
+            self._survivors.keep(process.pid)
         try:
             if on_start is not None:
                 await on_start(process.pid)
@@ -111,14 +120,14 @@ class Shell:
                     await asyncio.sleep(_POLL_S)
         for group, output in self._groups.items():
             _signal(group, signal.SIGKILL)
-            let_go(group)
+            self._let_go(group)
             output.close()
         self._groups.clear()
 
     async def _started(self, command: str, work_dir: Path, output: OutputPipe, mark: str) -> Process:
         program = shell_path()
         environment = {**(os.environ if self._environment is None else self._environment), **ENVIRONMENT}
-        if mark:
+        if mark := mark or (self._survivors.mark if self._survivors is not None else ""):
             environment[MARK] = mark
         starting = asyncio.ensure_future(
             asyncio.create_subprocess_exec(
@@ -160,7 +169,7 @@ class Shell:
             output.read_rest()
             output.close()
             self._groups.pop(process.pid, None)
-            let_go(process.pid)
+            self._let_go(process.pid)
         await process.wait()
 
     def _leave(self, group: int) -> bool:
@@ -169,7 +178,7 @@ class Shell:
         if not _is_alive(group):
             output.close()
             del self._groups[group]
-            let_go(group)
+            self._let_go(group)
             return False
         output.discard()
         return True
@@ -179,7 +188,12 @@ class Shell:
             if not output.is_wanted and not _is_alive(group):
                 output.close()
                 del self._groups[group]
-                let_go(group)
+                self._let_go(group)
+
+    def _let_go(self, group: int) -> None:
+        let_go(group)
+        if self._survivors is not None:
+            self._survivors.forget(group)
 
 
 async def _status_within(timeout_s: float, process: Process) -> int | None:
