@@ -34,6 +34,10 @@ def check_combination(line: CommandLine) -> None:
 
 
 def _check_print_mode(line: CommandLine) -> None:
+    if line.daemon:
+        _check_daemon(line)
+    elif line.socket is not None:
+        raise UsageError("--socket goes with --daemon only.", hint="Add --daemon, or leave it out.")
     if line.quiet and line.output_format not in (None, "text"):
         raise _senseless("quiet", "output_format", "--quiet prints text; leave one of them out.")
     if line.final_message_only and line.output_format == "json":
@@ -43,6 +47,24 @@ def _check_print_mode(line: CommandLine) -> None:
         name = "argument" if line.argument else "prompt"
         raise _senseless("input_format", name, "With stream-json, the messages are the prompts.")
     _check_session_id(line, mode="print mode")
+
+
+def _check_daemon(line: CommandLine) -> None:
+    for name in ("argument", "prompt"):
+        if given(line, name):
+            raise _senseless(
+                "daemon", name, "A daemon is given its prompts line by line; leave one of them out."
+            )
+    if line.output is not None:
+        hint = "An output file is there whole at the end; write `> FILE` in its place."
+        raise _senseless("daemon", "output", hint)
+    if line.socket is None:
+        return
+    if line.input is not None:
+        raise _senseless("socket", "input", "Both say where prompts come from; leave one of them out.")
+    if line.quiet or line.output_format == "text":
+        hint = "On a socket, each prompt is answered with a result, in json or stream-json."
+        raise _senseless("socket", "quiet" if line.quiet else "output_format", hint)
 
 
 def _check_acp_mode(line: CommandLine) -> None:

@@ -61,6 +61,14 @@ class CommandLine:
     mode: Literal["tui", "print", "acp", "wire"] | None = option(
         "--mode", panel=_FRONT_END, help="The screen, print mode, an editor's agent, or the Wire."
     )
+    daemon: bool = option(
+        "-d", "--daemon", panel=PRINT_PANEL, default=False,
+        help="Stay, and answer one prompt a line, each with its result, in one session.",
+    )  # fmt: skip
+    socket: Path | None = option(
+        "--socket", panel=PRINT_PANEL, metavar="PATH",
+        help="Answer whoever connects to a socket at PATH, in place of standard input.",
+    )  # fmt: skip
     input: Path | None = option(
         "--input", panel=PRINT_PANEL, metavar="FILE", help="Read FILE in place of standard input."
     )
@@ -167,7 +175,7 @@ class CommandLine:
         """Whether the run is without a screen."""
         if self.mode is not None:
             return self.mode == "print"
-        return self.print or self.quiet or self.prompt is not None
+        return self.print or self.quiet or self.daemon or self.prompt is not None
 
     @property
     def is_acp_mode(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kimi_tui import __version__
 
-SUBCOMMANDS = ("sessions", "checkpoints", "agents", "mcp", "config", "import", "info")
+SUBCOMMANDS = ("sessions", "checkpoints", "agents", "mcp", "config", "import", "info", "completion")
 
 
 def run() -> None:
@@ -63,6 +63,10 @@ def _dispatch(arguments: Sequence[str]) -> int:
         from kimi_tui.cli.wire_front import run_wire_front
 
         return run_wire_front(line)
+    if line.is_print_mode and line.daemon:
+        from kimi_tui.cli.daemon_front import run_daemon_front
+
+        return run_daemon_front(line)
     if line.is_print_mode:
         from kimi_tui.cli.print_front import run_print_front
 

@@ -19,6 +19,7 @@ from kimi_tui.cli.output_file import output_file
 from kimi_tui.cli.places import places_of
 from kimi_tui.cli.print_options import print_options
 from kimi_tui.cli.signals import stopping_signals
+from kimi_tui.config.loading import RawConfig
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.print_mode import run_print
 from kimi_tui.headless.result import result_of_failure
@@ -33,23 +34,19 @@ def run_print_front(line: CommandLine) -> int:
             places = places_of(line)
             config = read_config_for(line, places)
             options = print_options(line)
-            stdin = stack.enter_context(_input(line))
+            stdin = stack.enter_context(input_of(line))
             stdout = stack.enter_context(_output(line))
         except KimiTuiError as error:
             _write_failure(line, error)
             raise
-        if config.untrusted is not None:
-            sys.stderr.write(
-                f"Ignored {config.untrusted.name}, since you haven't said that you trust it."
-                " Start kimi-tui here once in a terminal to look at it.\n"
-            )
+        remark_untrusted(config)
         opening = Opening(line=line, places=places, config=config, interactive=False)
         return asyncio.run(_run(opening, options, stdin, stdout))
 
 
 async def _run(opening: Opening, options: PrintOptions, stdin: RawInput | None, stdout: io.FileIO) -> int:
     wire, interruption = Wire(), Interruption()
-    with stopping_signals(interruption.stop, patience=2), _stderr() as stderr:
+    with stopping_signals(interruption.stop, patience=2), own_stderr() as stderr:
         return await run_print(
             wire,
             options,
@@ -61,8 +58,17 @@ async def _run(opening: Opening, options: PrintOptions, stdin: RawInput | None, 
         )
 
 
+def remark_untrusted(config: RawConfig) -> None:
+    """Say on stderr which config of the project was left out, if one was."""
+    if config.untrusted is not None and sys.stderr is not None:
+        sys.stderr.write(
+            f"Ignored {config.untrusted.name}, since you haven't said that you trust it."
+            " Start kimi-tui here once in a terminal to look at it.\n"
+        )
+
+
 @contextmanager
-def _input(line: CommandLine) -> Iterator[RawInput | None]:
+def input_of(line: CommandLine) -> Iterator[RawInput | None]:
     """The file of `--input`, else stdin unless it is a terminal."""
     if line.input is None:
         yield None if sys.stdin is None or sys.stdin.isatty() else RawInput(0)
@@ -89,7 +95,7 @@ def _output(line: CommandLine) -> Iterator[io.FileIO]:
         yield io.FileIO(1, "w", closefd=False)
 
 
-def _stderr() -> io.FileIO:
+def own_stderr() -> io.FileIO:
     """Unbuffered; when the process was started without one, what is said there goes nowhere."""
     return io.FileIO(2, "w", closefd=False) if sys.stderr is not None else io.FileIO(os.devnull, "w")
 

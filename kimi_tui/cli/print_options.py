@@ -14,7 +14,7 @@ def print_options(line: CommandLine) -> PrintOptions:
     return PrintOptions(
         prompt=line.text,
         input_format=line.input_format or "text",
-        output_format=line.output_format or "text",
+        output_format=line.output_format or ("json" if line.daemon and not line.quiet else "text"),
         final_only=line.final_message_only or line.quiet,
         allow_denials=line.allow_denials,
         schema=_schema(line.output_schema) if line.output_schema is not None else None,

@@ -68,15 +68,16 @@ async def _messages(stdin: ByteReader) -> AsyncIterator[UserInput]:
     while line := await read_in_thread(stdin.readline):
         number += 1
         if line.strip():
-            yield _message(line, number)
+            yield message_in(line, number)
     if not number:
         raise UsageError("The input holds no message.", hint=_SHAPE)
 
 
-def _message(line: bytes, number: int) -> UserInput:
+def message_in(line: bytes, number: int) -> UserInput:
+    """The message on a line of a stream; `number` is for what is told. Raises UsageError."""
     try:
         data: Any = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UsageError(f"Line {number} of the input is not JSON.", hint=_SHAPE) from None
     if not isinstance(data, dict) or data.get("role") != "user":
         raise UsageError(f"Line {number} of the input is no message of the user.", hint=_SHAPE)

@@ -37,4 +37,5 @@ class JsonPrinter:
 
     async def finish(self, result: dict[str, Any]) -> None:
         """It is over."""
-        await self._out.write(json_line({**result, "result": self._answer.text}))
+        answer, self._answer = self._answer, StepAnswer()
+        await self._out.write(json_line({**result, "result": answer.text}))

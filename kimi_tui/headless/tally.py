@@ -115,13 +115,7 @@ class Tally:
 
     def fail(self, error: KimiTuiError) -> None:
         """The run can't go on."""
-        self.error = TurnFailure(
-            error.what,
-            error.hint,
-            type(error).__name__,
-            getattr(error, "status_code", None),
-            exit_code_of(error) is ExitCode.TRANSIENT,
-        )
+        self.error = failure_of(error)
         self.outcome = "failed"
         self.exit_code = exit_code_of(error)
 
@@ -161,3 +155,14 @@ class Tally:
             return
         if isinstance(nested, ToolCall | ToolResult | SubagentEvent):
             self.count(nested)
+
+
+def failure_of(error: KimiTuiError) -> TurnFailure:
+    """`error` as a result tells it."""
+    return TurnFailure(
+        error.what,
+        error.hint,
+        type(error).__name__,
+        getattr(error, "status_code", None),
+        exit_code_of(error) is ExitCode.TRANSIENT,
+    )

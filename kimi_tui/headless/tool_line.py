@@ -25,7 +25,7 @@ def key_argument(arguments: str) -> str:
     """The argument that tells best what a call is about; empty when none does."""
     try:
         values = json.loads(arguments or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     if not isinstance(values, dict):
         return ""
