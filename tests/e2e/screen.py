@@ -1,5 +1,7 @@
 """The program on a terminal screen, as a person sees it: cells, not bytes."""
 
+import os
+import termios
 import time
 from collections.abc import Callable
 
@@ -9,6 +11,15 @@ import pyte
 from tests.e2e.program import KIMI_TUI, Program
 
 KEYS = {"enter": "\r", "escape": "\x1b", "ctrl+c": "\x03", "ctrl+d": "\x04", "ctrl+s": "\x13", "f1": "\x1bOP"}
+
+_MODES = [
+    (b"\x1b[?1049h", b"\x1b[?1049l"),
+    (b"\x1b[?25l", b"\x1b[?25h"),
+    (b"\x1b[?1000h", b"\x1b[?1000l"),
+    (b"\x1b[?1003h", b"\x1b[?1003l"),
+    (b"\x1b[?2004h", b"\x1b[?2004l"),
+]
+"""What a program sets on a terminal, and how it takes it back: screen, cursor, mouse, pasting."""
 
 
 class Screen:
@@ -29,6 +40,8 @@ class Screen:
             env={**program.environment(), "TERM": "xterm-256color", "COLORTERM": "truecolor"},  # type: ignore[arg-type]
             dimensions=(lines, columns),
         )
+        self._before = termios.tcgetattr(self._child.fileno())
+        self._received = b""
         self._screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self._screen)
 
@@ -53,7 +66,7 @@ class Screen:
         while not (shown(self.text) if callable(shown) else shown in self.text):
             assert time.monotonic() < deadline, f"{shown!r} never showed on:\n{self.text}"
             try:
-                self._stream.feed(self._child.read_nonblocking(65536, timeout=0.2))
+                self._receive(self._child.read_nonblocking(65536, timeout=0.2))
             except pexpect.TIMEOUT:
                 continue
             except pexpect.EOF:
@@ -74,13 +87,41 @@ class Screen:
         self._screen.resize(lines, columns)
         self._child.setwinsize(lines, columns)
 
+    def lose_terminal(self) -> None:
+        """Close the window: what the program writes or reads from now on fails."""
+        os.close(self._child.child_fd)
+
+    def wait(self, *, seconds: float = 30) -> int:
+        """Wait for the end of a program whose window is closed; what `waitpid` says of it."""
+        deadline = time.monotonic() + seconds
+        while not (ended := os.waitpid(self.pid, os.WNOHANG))[0]:
+            assert time.monotonic() < deadline, "the program never ended"
+            time.sleep(0.05)
+        return ended[1]
+
     def exit_code(self) -> int:
         """Wait for the program's end."""
         self._child.expect(pexpect.EOF)
-        self._stream.feed(self._child.before or b"")
+        self._receive(self._child.before or b"")
+        self._after = termios.tcgetattr(self._child.fileno())
         self._child.close()
         status = self._child.exitstatus
         return int(status) if status is not None else -int(self._child.signalstatus or 0)
+
+    def assert_terminal_is_restored(self) -> None:
+        """That the terminal, when the program has ended, is as it was: modes, screen, cursor and mouse."""
+        input_flags, output_flags, _, local_flags = self._after[:4]
+        assert [input_flags, output_flags, local_flags] == [*self._before[:2], self._before[3]]
+        for begins, ends in _MODES:
+            assert self._received.rfind(ends) >= self._received.rfind(begins), f"left {begins!r}"
+
+    def vanish(self) -> None:
+        """Close the terminal, as a window does that is closed; the program runs on until it notices."""
+        self._child.ptyproc.fileobj.close()
+
+    def _receive(self, data: bytes) -> None:
+        self._received += data
+        self._stream.feed(data)
 
     def close(self) -> None:
         """Kill the program if it still runs."""
