@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: run test bench faults check format screenshots clean help
+.PHONY: run test bench faults check format screenshots docs clean help
 
 help: ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -36,6 +36,10 @@ format: $(VENV)/.dev ## format the code and mend what the linter can
 
 screenshots: $(VENV)/.dev ## take screenshots/*.svg anew
 	@$(BIN)/python scripts/screenshots.py
+
+docs: $(VENV)/.dev ## write the reference of the settings and the manual page anew
+	@$(BIN)/python scripts/configuration_reference.py
+	@$(BIN)/python scripts/man_page.py
 
 clean: ## remove what was set up and built
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .import_linter_cache

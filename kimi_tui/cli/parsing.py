@@ -20,11 +20,12 @@ _ACP = "acp"
 """As the first word it is short for `--mode acp`: editors' settings read so."""
 _DESCRIPTION = "A full-screen terminal coding agent with safe time travel."
 _USAGE = (
-    "%(prog)s [OPTIONS] [PROMPT]\n       %(prog)s acp|sessions|checkpoints|agents|mcp|config|import|info ..."
+    "%(prog)s [OPTIONS] [PROMPT]\n"
+    "       %(prog)s acp|sessions|checkpoints|agents|mcp|config|import|info|completion ..."
 )
 _EPILOG = (
-    "A prompt that is one of the words acp, sessions, checkpoints, agents, mcp, config, import and info goes"
-    " after -p; one that begins with a dash, after --."
+    "A prompt that is one of the words acp, sessions, checkpoints, agents, mcp, config, import, info and"
+    " completion goes after -p; one that begins with a dash, after --."
 )
 
 
@@ -36,6 +37,7 @@ def parse(arguments: Sequence[str]) -> CommandLine | None:
         description=_DESCRIPTION,
         epilog=_EPILOG,
         add_help=False,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
     panels: dict[str, Any] = {}
@@ -64,6 +66,19 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
         return list(arguments), []
     end = list(arguments).index("--")
     return list(arguments[:end]), list(arguments[end + 1 :])
+
+
+class _Help(argparse.HelpFormatter):
+    """An option a line where that is possible: its value is named once, and help begins in one column."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=34)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
 
 
 class _Parser(argparse.ArgumentParser):

@@ -16,7 +16,9 @@ class UI:
     """How the app looks and behaves."""
 
     mouse: bool = True
+    """Whether the app takes the mouse."""
     reduced_motion: bool = False
+    """Nothing moves by itself: no spinner, no animated scrolling."""
     screen_reader: bool = False
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}

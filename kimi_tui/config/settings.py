@@ -40,43 +40,60 @@ class Provider(_Table):
         Literal[ProviderType, ForeignProviderType],
         BeforeValidator(lambda value: "scripted" if value == "_scripted_echo" else value),
     ]
+    """How it is spoken with; `openai` is chat completions, which most servers know."""
     base_url: Annotated[str | None, AfterValidator(_http_url)] = None
+    """Where it is, with the version, such as `http://localhost:11434/v1`."""
     api_key: SecretStr = SecretStr("")
     """The key itself, or `env:NAME` to read it from the environment."""
     custom_headers: dict[str, str] = {}
+    """Sent with every request."""
     env: dict[str, str] = {}
+    """Variables that are set for this provider alone."""
     scripts: str | None = None
     """For `scripted`: the file of scripts."""
     idle_timeout_s: float = Field(120.0, gt=0)
+    """Seconds without a byte after which an answer counts as broken."""
 
 
 class ModelPrice(_Table):
     """US dollars per million tokens."""
 
     input: float = Field(0.0, ge=0)
+    """What is sent."""
     output: float = Field(0.0, ge=0)
+    """What the model writes."""
     cached: float = Field(0.0, ge=0)
+    """What is sent and was in the provider's cache."""
 
 
 class Model(_Table):
     """A model of a provider."""
 
     provider: str
+    """Its provider's name under `[providers]`."""
     model: str
+    """What the provider calls it."""
     max_context_size: int = Field(gt=0)
+    """Tokens that it can hold."""
     capabilities: frozenset[Capability] | None = None
-    """None: what the provider's models are known for."""
+    """What it can do; without it, what the provider's models are known for."""
     price: ModelPrice | None = None
+    """What it costs; without it no cost is shown, and `--max-cost` can't stop anything."""
     max_output_tokens: int | None = Field(None, gt=0)
+    """Tokens that an answer may have."""
 
 
 class LoopControl(_Table):
     """Limits of a turn."""
 
     max_steps_per_turn: int = Field(1000, ge=1)
+    """Model calls in one turn."""
     max_retries_per_step: int = Field(3, ge=1)
+    """Attempts at one model call."""
     reserved_context_size: int = Field(50_000, ge=0)
+    """Tokens that stay free for the answer."""
     compaction_trigger_ratio: float = Field(0.85, gt=0, le=1)
+    """How full the window may become before the conversation is compacted."""
     repetition_note_after: int = Field(3, ge=0)
     """How often the model does the same, with the same result, before it is told so; 0 for never."""
     repetition_stop_after: int = Field(8, ge=0)
@@ -102,6 +119,7 @@ class Compaction(_Table):
     strategy: Annotated[str, BeforeValidator(_our_strategy), AfterValidator(_class_path)] = OWN_STRATEGIES[
         "LLMSummaryCompaction"
     ]
+    """One of ours by its name, or `module:Class`."""
 
 
 class Checkpoints(_Table):
@@ -142,8 +160,11 @@ class Permissions(_Table):
     """Rules of what may run; deny wins over ask, ask over allow."""
 
     allow: tuple[str, ...] = ()
+    """What runs without asking."""
     ask: tuple[str, ...] = ()
+    """What is asked even with `--yolo`."""
     deny: tuple[str, ...] = ()
+    """What never runs."""
 
 
 def _regular_expression(value: str) -> str:
@@ -158,9 +179,11 @@ class Hook(_Table):
     """A command that is run at a moment of a session and may object. Those of all config files add up."""
 
     event: HookEventName
+    """The moment."""
     matcher: Annotated[str, AfterValidator(_regular_expression)] = ""
     """What the event must be about, such as `Bash|WriteFile`; empty for anything."""
     command: str = Field(min_length=1)
+    """What is run, by the shell."""
     timeout: float = Field(30, gt=0, le=600)
     """Seconds."""
 
@@ -173,6 +196,7 @@ class MoonshotSearch(_Table):
     api_key: SecretStr = SecretStr("")
     """The key itself, or `env:NAME` to read it from the environment."""
     custom_headers: dict[str, str] = {}
+    """Sent with every request."""
 
 
 class Services(_Table):
@@ -199,8 +223,11 @@ class Settings(_Table):
     """All settings."""
 
     default_model: str = ""
+    """Its name under `[models]`; needed when there are several."""
     default_thinking: bool = False
+    """Whether the model thinks before it answers."""
     theme: Theme = "auto"
+    """The colours; `auto` follows the terminal's background."""
     providers: dict[str, Provider] = {}
     models: dict[str, Model] = {}
     loop_control: LoopControl = LoopControl()
@@ -215,4 +242,5 @@ class Settings(_Table):
     web: Web = Web()
     shell: UsersShell = UsersShell()
     keymap: dict[str, str] = {}
+    """Binding ids to keys, several separated by commas; `/keys` lists the ids."""
     ui: UI = UI()

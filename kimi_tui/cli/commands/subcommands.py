@@ -17,8 +17,7 @@ _MODULES = {"import": "import_kimi_cli"}
 
 def run_subcommand(arguments: Sequence[str]) -> int:
     """Run what `arguments` name, whose first word is a subcommand. Raises KimiTuiError."""
-    module = _MODULES.get(arguments[0], arguments[0])
-    app: typer.Typer = import_module(f"kimi_tui.cli.commands.{module}").app
+    app: typer.Typer = import_module(f"kimi_tui.cli.commands.{module_of(arguments[0])}").app
     program = f"kimi-tui {arguments[0]}"
     try:
         code = get_command(app).main(
@@ -38,6 +37,11 @@ def run_subcommand(arguments: Sequence[str]) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     return code if isinstance(code, int) else 0
+
+
+def module_of(subcommand: str) -> str:
+    """The module under `cli.commands` that holds a subcommand."""
+    return _MODULES.get(subcommand, subcommand)
 
 
 def new_app(help_text: str) -> typer.Typer:
