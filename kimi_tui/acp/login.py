@@ -14,8 +14,8 @@ AuthMethod = EnvVarAuthMethod | TerminalAuthMethod | AuthMethodAgent
 _VARIABLES = ("KIMI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 _CONFIG = "config"
 _HOW = (
-    "Write a model into the config (`kimi-tui config edit`), or set KIMI_API_KEY, ANTHROPIC_API_KEY or"
-    " OPENAI_API_KEY."
+    "Store a key (`kimi-tui login`), describe a model in the config (`kimi-tui config edit`), or set"
+    " KIMI_API_KEY, ANTHROPIC_API_KEY or OPENAI_API_KEY."
 )
 
 
@@ -48,9 +48,9 @@ def _in_terminal() -> TerminalAuthMethod:
     return TerminalAuthMethod(
         type="terminal",
         id="terminal",
-        name="Edit the config in a terminal",
-        description="Opens the config file in your editor.",
-        args=["config", "edit"],
+        name="Log in in a terminal",
+        description="Asks for a provider's API key, tries it and stores it.",
+        args=["login"],
     )
 
 

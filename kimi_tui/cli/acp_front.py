@@ -61,7 +61,7 @@ class _Door:
         if not self._finds_model(opening):
             raise ModelNotSet(
                 "No model is configured.",
-                hint="Set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY, or use `kimi-tui config edit`.",
+                hint="Use `kimi-tui login`, or set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY.",
             )
         if opening.config.untrusted is not None:
             sys.stderr.write(

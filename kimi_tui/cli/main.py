@@ -5,7 +5,18 @@ from collections.abc import Sequence
 
 from kimi_tui import __version__
 
-SUBCOMMANDS = ("sessions", "checkpoints", "agents", "mcp", "config", "import", "info", "completion")
+SUBCOMMANDS = (
+    "sessions",
+    "checkpoints",
+    "agents",
+    "mcp",
+    "config",
+    "import",
+    "info",
+    "completion",
+    "login",
+    "logout",
+)
 
 
 def run() -> None:

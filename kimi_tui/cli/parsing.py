@@ -21,11 +21,11 @@ _ACP = "acp"
 _DESCRIPTION = "A full-screen terminal coding agent with safe time travel."
 _USAGE = (
     "%(prog)s [OPTIONS] [PROMPT]\n"
-    "       %(prog)s acp|sessions|checkpoints|agents|mcp|config|import|info|completion ..."
+    "       %(prog)s acp|sessions|checkpoints|agents|mcp|config|import|info|login|logout|completion ..."
 )
 _EPILOG = (
-    "A prompt that is one of the words acp, sessions, checkpoints, agents, mcp, config, import, info and"
-    " completion goes after -p; one that begins with a dash, after --."
+    "A prompt that is one of the words acp, sessions, checkpoints, agents, mcp, config, import, info, login,"
+    " logout and completion goes after -p; one that begins with a dash, after --."
 )
 
 

@@ -1,9 +1,9 @@
 """Reading the settings: which places, and what wins (`specs/cli.md`, Configuration).
 
-Later wins: built-in, the share dir's config, the project's, the environment, `--config-file`, `--config`. A
-file named by `--config-file` is read in place of the first two. Permission rules and hooks add up instead: no
-place can drop those of another. Reading costs no pydantic, so it can happen before the first frame; to
-validate does.
+Later wins: built-in, the share dir's config, the project's, the environment (and, where that has none, keys
+that `login` stored), `--config-file`, `--config`. A file named by `--config-file` is read in place of the
+first two. Permission rules and hooks add up instead: no place can drop those of another. Reading costs no
+pydantic, so it can happen before the first frame; to validate does.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from kimi_tui.config.environment import environment_layer
+from kimi_tui.config.credentials import Credentials, stored_layer
 from kimi_tui.config.foreign import without_foreign_keys
 from kimi_tui.config.project import check_project_rights, project_config_path
 from kimi_tui.config.source import SYNTAXES, Source, source_from_file, source_from_option
@@ -60,7 +60,8 @@ def read_config(
     if config_text is not None:
         typed.append(source_from_option(config_text))
     typed.append(Source("The command line", dict(options)))
-    surroundings = Source("The environment", environment_layer(_merged([*files, *typed]), environ))
+    stored = Credentials(share_dir).read()
+    surroundings = Source("The environment", stored_layer(_merged([*files, *typed]), stored, environ))
     sources = (*files, surroundings, *typed)
     data, left_out = without_foreign_keys(_merged(sources))
     return RawConfig(data=data, sources=sources, untrusted=untrusted, left_out=left_out)

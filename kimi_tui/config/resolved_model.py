@@ -87,8 +87,9 @@ def default_model_name(settings: Settings) -> str:
         )
     raise ModelNotSet(
         "No model is configured.",
-        hint=f"Set {', '.join(KEY_VARIABLES[:-1])} or {KEY_VARIABLES[-1]} in the environment, describe a"
-        " model in the file that `kimi-tui config path` names, or try it without a key: `kimi-tui --demo`.",
+        hint="Store a key with `kimi-tui login`, or set"
+        f" {', '.join(KEY_VARIABLES[:-1])} or {KEY_VARIABLES[-1]} in the environment; describe other models"
+        " in the file that `kimi-tui config path` names; or try it without a key: `kimi-tui --demo`.",
     )
 
 
@@ -125,7 +126,8 @@ def _key(provider: Provider, name: str, kind: ModelKind, environ: Mapping[str, s
         variable = known.key_variable if known else f"{kind.upper()}_API_KEY"
         raise ConfigError(
             f"The provider {name} has no key.",
-            hint=f'Set {variable} in the environment, or api_key = "env:{variable}" in [providers.{name}].',
+            hint=f"Use `kimi-tui login`, set {variable} in the environment, or write"
+            f' api_key = "env:{variable}" in [providers.{name}].',
         )
     return key.strip()
 
