@@ -20,8 +20,10 @@ test: $(VENV)/.dev ## set up and run the tests (ARGS="tests/tui -k prompt" for s
 bench: $(VENV)/.dev ## measure beside bare programs (ARGS="--short startup" for some)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-faults: $(VENV)/.dev ## kill the program 200 times, and work for 2,000 steps: nothing is lost
+faults: $(VENV)/.dev ## kill the program 250 times, feed it nonsense, work for 2,000 steps: nothing is lost
+	@KIMI_TUI_FUZZ_EXAMPLES=1000 $(BIN)/pytest -n 0 --timeout 1800 tests/fuzz $(ARGS)
 	@KIMI_TUI_KILL_ROUNDS=200 $(BIN)/pytest -n 0 --timeout 1800 tests/e2e/test_killed.py $(ARGS)
+	@KIMI_TUI_END_ROUNDS=48 $(BIN)/pytest -n 0 --timeout 1800 tests/e2e/test_ended.py $(ARGS)
 	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n 0 --timeout 1800 tests/soul/test_compacting.py -k long_work
 
 check: $(VENV)/.dev ## format, lint, types, import contracts

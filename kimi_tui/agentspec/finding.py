@@ -11,7 +11,7 @@ from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.terminal import plain_line
 
-_NAME = re.compile(r"^\w[\w.-]*$")
+_NAME = re.compile(r"\w[\w.-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def list_agents(*, work_dir: Path, share_dir: Path) -> tuple[FoundAgent, ...]:
 
 def find_agent(name: str, *, work_dir: Path, share_dir: Path) -> Path:
     """The file of the agent called `name`. Raises ConfigError that lists near names, or all."""
-    if _NAME.match(name):
+    if _NAME.fullmatch(name):
         for folder, _ in _folders(work_dir, share_dir):
             path = folder / name / AGENT_FILE
             if path.is_file():

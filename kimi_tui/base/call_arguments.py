@@ -56,7 +56,7 @@ class Arguments:
             return False
         try:
             json.loads(self.text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
         return True
 
@@ -64,7 +64,7 @@ class Arguments:
         """The arguments by name; empty while they are incomplete or no object."""
         try:
             values = json.loads(self.text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         return values if isinstance(values, dict) else {}
 

@@ -15,6 +15,10 @@ SYNTAXES: dict[str, Syntax] = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml",
 """File endings and what they mean; among files of the share dir the first that exists is read."""
 
 
+_UNREADABLE = (RecursionError, ValueError, KeyError, AttributeError)
+"""What parsers raise of values that can't be: too deep, 5,000 digits, `2024-99-99`, `!!bool x`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Settings from one place, not yet validated."""
@@ -84,6 +88,8 @@ def _parse_toml(text: str, name: str) -> Any:
         if not line.isdigit():
             line = str(text.rstrip().count("\n") + 1)
         raise _syntax_error(name, int(line), "TOML", what or str(error)) from None
+    except _UNREADABLE as error:
+        raise _syntax_error(name, 1, "TOML", str(error)) from None
 
 
 def _parse_json(text: str, name: str) -> Any:
@@ -91,6 +97,8 @@ def _parse_json(text: str, name: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise _syntax_error(name, error.lineno, "JSON", error.msg) from None
+    except _UNREADABLE as error:
+        raise _syntax_error(name, 1, "JSON", str(error)) from None
 
 
 def _parse_yaml(text: str, name: str) -> Any:
@@ -101,7 +109,7 @@ def _parse_yaml(text: str, name: str) -> Any:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise _syntax_error(name, line, "YAML", error.problem or "it can't be parsed") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, *_UNREADABLE) as error:
         raise _syntax_error(name, 1, "YAML", str(error)) from None
 
 

@@ -53,6 +53,6 @@ def _exported(text: str) -> str | None:
     try:
         data = json.loads(text)
         messages = [from_jsonable(Message, message) for message in data["messages"]]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return as_markdown(messages, title=str(data.get("title", "")), session_id=str(data.get("session_id", "")))

@@ -14,7 +14,7 @@ from kimi_tui.library.places import folders_up
 
 MOST_COMMANDS = 500
 MOST_FOLDERS_DEEP = 4
-_NAME = re.compile(r"^[\w-]{1,64}(?::[\w-]{1,64})*$")
+_NAME = re.compile(r"[\w-]{1,64}(?::[\w-]{1,64})*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ def find_commands(folders: Iterable[Path]) -> FoundCommands:
 def read_command(file: Path, folder: Path) -> WrittenCommand:
     """The command that `file`, somewhere in `folder`, describes. Raises ConfigError that names the file."""
     name = ":".join(file.relative_to(folder).with_suffix("").parts)
-    if not _NAME.match(name):
+    if not _NAME.fullmatch(name):
         raise ConfigError(
             plain(f"{file}: a command can't be called “/{name}”."),
             hint="Call the file by letters, digits, `-` and `_`.",

@@ -10,6 +10,9 @@ from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.terminal import plain
 
 MOST_BYTES = 1_000_000
+MOST_CHARACTERS = 16_000
+MOST_BRACKETS = 300
+"""Of a front matter."""
 _FENCE = re.compile(r"^---[ \t]*$")
 _LINE = re.compile(r"^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$")
 
@@ -74,9 +77,10 @@ def _values(path: Path, lines: list[str]) -> Mapping[str, Any]:
     """
     import yaml
 
+    text = "\n".join(lines)
     try:
-        values = yaml.safe_load("\n".join(lines))
-    except (yaml.YAMLError, RecursionError) as error:
+        values = _parsed(text)
+    except (yaml.YAMLError, RecursionError, ValueError, KeyError, AttributeError) as error:
         plain_values = _plain_values(lines)
         if plain_values is not None:
             return plain_values
@@ -94,6 +98,17 @@ def _values(path: Path, lines: list[str]) -> Mapping[str, Any]:
             f"{path}, line 2: the front matter holds no keys.", hint="Write `key: value` lines."
         )
     return {str(key): value for key, value in values.items()}
+
+
+def _parsed(text: str) -> Any:
+    """What YAML makes of `text`, unless that could take for ever, or more memory than there is."""
+    import yaml
+
+    if len(text) > MOST_CHARACTERS or text.count("[") + text.count("{") > MOST_BRACKETS:
+        raise ValueError("there is too much of it")
+    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
+        raise ValueError("there are aliases in it")
+    return yaml.safe_load(text)
 
 
 def _plain_values(lines: list[str]) -> Mapping[str, Any] | None:

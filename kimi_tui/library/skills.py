@@ -16,7 +16,7 @@ LONGEST_DESCRIPTION = 1024
 MOST_SKILLS = 500
 LONGEST_LIST = 20_000
 """Characters of the list that a system prompt has."""
-_NAME = re.compile(r"^[\w-]{1,64}$")
+_NAME = re.compile(r"[\w-]{1,64}")
 _PROJECT_FOLDERS = (".kimi-tui/skills", ".kimi/skills", ".claude/skills", ".codex/skills", ".agents/skills")
 _USER_FOLDERS = (
     ".kimi/skills", ".claude/skills", ".codex/skills", ".config/agents/skills", ".agents/skills",
@@ -79,7 +79,7 @@ def read_skill(file: Path) -> Skill:
     """The skill that a SKILL.md describes. Raises ConfigError that names the file."""
     markdown = read_markdown(file)
     name = markdown.text("name") or file.parent.name
-    if not _NAME.match(name):
+    if not _NAME.fullmatch(name):
         raise ConfigError(
             plain(f"{file}: a skill can't be called “{plain_line(name)}”."),
             hint="Use up to 64 letters, digits, `-` and `_`.",

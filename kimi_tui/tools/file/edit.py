@@ -181,5 +181,5 @@ def _parsed(value: Any) -> Any:
         return value
     try:
         return json.loads(value, strict=False)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value

@@ -91,7 +91,7 @@ class HistoryWalk:
 def _content(line: bytes) -> str:
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     content = entry.get("content") if isinstance(entry, dict) else None
     return content if isinstance(content, str) and content.strip() else ""

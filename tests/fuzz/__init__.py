@@ -1,0 +1,1 @@
+"""Whatever stands in what others wrote, its readers answer, or say in words what is wrong."""
