@@ -1,4 +1,5 @@
-"""The demo model's guided tour: a plan, a new file, an edit and a command, each with the user's consent."""
+"""The demo model's guided tour: a plan, a new file, an edit and a command, each with the user's
+consent, and a way back for the user to go."""
 
 import os
 from collections.abc import Callable
@@ -45,6 +46,7 @@ def answer_to_tour(turn: Turn, tools: DemoTools, words: Words) -> Answer:
     return _last(
         words,
         words.tour_end.format(output=block(printed)),
+        words.tour_back.format(file=code(name)),
         *_clean_up(turn, tools, name, words),
         words.connect,
     )

@@ -54,6 +54,8 @@ class Words:
     tour_edit: str
     tour_run: str
     tour_end: str
+    tour_back: str
+    """What the visitor does at the end: takes the change back, and that back."""
     tour_stopped: str
     tour_clean: str
     tour_impossible: str
@@ -143,8 +145,15 @@ ENGLISH = Words(
     tour_edit="{file} is on the disk. Next an edit: look at the diff, with the old line and the new one.",
     tour_run="Edited. Now I run it: for a command, too, your consent covers exactly what you see.",
     tour_end=(
-        "It printed:\n\n{output}\n\nThat was the tour: a plan, a new file, an edit and a command, each with "
+        "It printed:\n\n{output}\n\nThat was a plan, a new file, an edit and a command, each with "
         "your consent. A real model works in the same way, only it decides by itself what to do."
+    ),
+    tour_back=(
+        "**Now it's your turn: take it back.** Everything so far is on the timeline.\n\n"
+        "1. Press `f3`. Go down to your word `tour` and press `f`: you see that {file} would go.\n"
+        "2. Press `enter`: {file} is not on the disk any more.\n"
+        "3. Type `/undo`, and press `enter` until it is done: {file} is back, as it was.\n\n"
+        "`enter` in place of `f` takes the conversation back as well. Nothing is ever lost by it."
     ),
     tour_stopped="{tool} came to nothing: {note}\n\nSo the demo tour ends here.",
     tour_clean="To clean up, type `run rm {name}`.",
@@ -216,8 +225,15 @@ CHINESE = Words(
     tour_edit="{file} 已经写到磁盘上了。接下来修改它：请看差异里的旧行和新行。",
     tour_run="改好了。现在运行它：对命令也一样，你同意的就是你看到的那一条。",
     tour_end=(
-        "它输出了：\n\n{output}\n\n导览到此结束：一个计划、一个新文件、一次修改、一条命令，每一步都经过你的同意。"
+        "它输出了：\n\n{output}\n\n这就是：一个计划、一个新文件、一次修改、一条命令，每一步都经过你的同意。"
         "真实的模型也这样工作，只是由它自己决定做什么。"
+    ),
+    tour_back=(
+        "**现在轮到你了：把它退回去。** 刚才的每一步都在时间线上。\n\n"
+        "1. 按 `f3`，向下走到你输入的那一行，按 `f`：会看到 {file} 将被删除。\n"
+        "2. 按 `enter`：{file} 已经不在磁盘上了。\n"
+        "3. 输入 `/undo`，按 `enter` 直到完成：{file} 又回来了，和原来一样。\n\n"
+        "不按 `f` 而按 `enter`，对话也一起退回。什么都不会丢。"
     ),
     tour_stopped="{tool} 没有做成：{note}\n\n所以演示导览到此为止。",
     tour_clean="要清理，请输入 `run rm {name}`。",

@@ -390,6 +390,7 @@ async def test_the_tour_plans_writes_edits_and_runs_a_file() -> None:
     assert "demo tour" in answers[0].text
     assert folder.files["hello.py"].strip() in answers[-1].text
     assert "run rm hello.py" in answers[-1].text
+    assert "`f3`" in answers[-1].text
     assert "KIMI_API_KEY" in answers[-1].text
 
 
