@@ -11,6 +11,7 @@ _LINES = (
     ("/", "", "commands"),
     ("@", "", "names a file"),
     ("interrupt", "turn.interrupt", "stops the agent"),
+    ("timeline", "panes.timeline", "goes back in time, and forth again"),
     ("help", "app.help", "lists every command and key"),
 )
 

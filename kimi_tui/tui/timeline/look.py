@@ -146,7 +146,7 @@ def _right(node: TimelineNode, totals: Totals, width: int, marks: Marks, tree: T
         parts.append((f" {_short(totals.changed)}f", "$text-muted"))
     if totals.shell:
         parts.append((" $", "$warning"))
-    if totals.partial or node.problem:
+    if totals.partial or (node.problem and tree.keeps_files):
         parts.append((" ◔", "$warning"))
     if width >= _WITH_TOKENS and node.tokens:
         parts.append((f" {tokens(node.tokens):>5}", "$text-muted"))
@@ -186,6 +186,9 @@ def told_now(tree: Tree) -> list[Content]:
     """What is told of the state of now."""
     words = "The conversation and the files as they are."
     lines = [Content.styled(words, "$text-muted")]
+    last = tree.nodes.get(tree.current or "")
+    if last is not None and not tree.keeps_files:
+        lines.append(Content.styled(f"◔ {plain_line(last.problem)}", "$warning"))
     if tree.undo:
         lines.append(
             Content.assemble(

@@ -63,6 +63,7 @@ class TimelinePane(Vertical):
         self._wall_clock = wall_clock
         self._wish = wish
         self._marked = marked
+        self._told = Content()
         self._field: Input | None = None
         self._typed: Callable[[str], None] | None = None
         self._live: Callable[[str], None] | None = None
@@ -96,7 +97,10 @@ class TimelinePane(Vertical):
         view = self.view
         row = view.marked
         lines = told(row, view.rows, view.marks) if row is not None else told_now(view.rows.tree)
-        self.query_one("#timeline-told", Static).update(Content("\n").join(lines[: 4 if self._tall else 1]))
+        words = Content("\n").join(lines[: 4 if self._tall else 1])
+        if not words.is_same(self._told):
+            self._told = words
+            self.query_one("#timeline-told", Static).update(words)
         count = len(view.rows.all)
         self.border_title = Content(f"timeline: {count} found" if view.rows.query else "timeline")
         self.query_one(Hints).show(self._hints())

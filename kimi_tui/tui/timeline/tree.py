@@ -96,6 +96,8 @@ class Tree:
         self.undo = timeline.undo
         self.redo = timeline.redo
         self.current = timeline.current
+        self.keeps_files = any(not node.problem for node in timeline.nodes)
+        """Whether the files' states are kept at all."""
         self.turn_of: dict[str, Turn] = {}
         """The turn of each checkpoint."""
         self.rootless: list[Strand] = []
@@ -145,6 +147,7 @@ class Tree:
                 in_order = in_order and old.kind == node.kind and old.parent == node.parent
             else:
                 self.nodes[node.uid] = node
+                self.keeps_files = self.keeps_files or not node.problem
                 if node.kind == "user":
                     self._parents[node.parent] = node.uid
                 if node.parent == self.current:
