@@ -64,7 +64,7 @@ def add(
             raise UsageError("--header and --auth are for servers at an address.", hint="Leave them out.")
         if not words:
             raise UsageError(
-                "There is no program to start.", hint=f"Type: kimi-tui mcp add {name} -- COMMAND"
+                "There is no program to start.", hint=f"Type `kimi-tui mcp add {name} -- COMMAND`."
             )
         entry: dict[str, object] = {"command": words[0], "args": words[1:]}
         if env:

@@ -159,7 +159,7 @@ def _server(name: str, form: ServerForm, folder: Path | None) -> ServerConfig:
             )
         case transport:
             if not (form.url or "").startswith(("http://", "https://")):
-                raise ConfigError("It has no url that begins with http:// or https://.", hint="Add one")
+                raise ConfigError("It has no url that begins with http:// or https://.", hint="Add one.")
             oauth = (form.auth or "").lower() == "oauth"
             bearer = {"Authorization": f"Bearer {form.auth}"} if form.auth and not oauth else {}
             return RemoteServer(
@@ -182,7 +182,7 @@ def _transport(form: ServerForm) -> Literal["stdio", "http", "sse"]:
         case ("stdio" | "http" | "sse") as known:
             return known
         case _:
-            raise ConfigError(f"There is no transport “{form.transport}”.", hint="Write stdio, http or sse")
+            raise ConfigError(f"There is no transport “{form.transport}”.", hint="Write stdio, http or sse.")
 
 
 def _filled(form: ServerForm, environ: Mapping[str, str]) -> ServerForm:
@@ -205,7 +205,8 @@ def _value_of(found: re.Match[str], environ: Mapping[str, str]) -> str:
     value = environ.get(name) or default
     if value is None:
         raise ConfigError(
-            f"The variable {name} is not set.", hint=f"Set it before you start, or write ${{{name}:-default}}"
+            f"The variable {name} is not set.",
+            hint=f"Set it before you start, or write ${{{name}:-default}}.",
         )
     return value
 
