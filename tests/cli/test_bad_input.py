@@ -77,8 +77,8 @@ def test_a_wrong_key(program, kind):
     told(done, 1, "401", "key")
     kept = [path for path in program.share_dir.rglob("*") if path.is_file() and path.name != "config.toml"]
     assert (program.share_dir / "logs" / "kimi-tui.log") in kept
-    for text in (done.stderr, *(path.read_text() for path in kept)):
-        assert "sk-secret-key" not in text
+    for text in (done.stderr.encode(), *(path.read_bytes() for path in kept)):
+        assert b"sk-secret-key" not in text
 
 
 def test_an_unknown_model(program):
