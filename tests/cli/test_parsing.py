@@ -42,7 +42,7 @@ def test_every_option_is_taken():
         *("-o", "out"),
         *("--max-retries-per-step", "2", "--max-cost", "1.5", "--max-time", "60", "--config", "a=1"),
         *("--config-file", "c.toml", "--log-level", "debug", "--debug", "--allow-denials", "--input", "in"),
-        *("--daemon", "--socket", "s", "--output-schema", "o.json"),
+        *("--output-schema", "o.json"),
         *("--input-format", "stream-json", "--output-format", "stream-json", "--final-message-only"),
     )
     assert parsed.thinking is False
@@ -55,7 +55,8 @@ def test_every_option_is_taken():
         if getattr(parsed, item.name) == getattr(CommandLine(), item.name)
     }
     assert untouched == {
-        "argument", "prompt", "mode", "wire", "quiet", "demo", "agent_file", "continue_last", "version"
+        "argument", "prompt", "mode", "wire", "quiet", "demo", "agent_file", "continue_last", "version",
+            "daemon", "socket",
     }  # fmt: skip
 
 
