@@ -24,7 +24,7 @@ _HOME_FOLDERS = (
     (".gnupg",),
     (".config", "fish"),
     (".config", "autostart"),
-    ("Library", "LaunchAgents"),
+    ("library", "launchagents"),
 )
 
 Folder = Path | None
@@ -104,15 +104,15 @@ def may_be_network_file(word: Word) -> bool:
 
 def protection_of(path: Path) -> str:
     """Why `path`, links resolved, must not change unnoticed wherever it lies; empty when it may."""
-    parts = path.parts
+    parts = path.as_posix().casefold().split("/")  # for some file systems .GIT is .git
     home = _real(Path.home())
     if path.is_relative_to(home):
-        below = path.relative_to(home).parts
+        below = tuple(part.casefold() for part in path.relative_to(home).parts)
         if len(below) == 1 and below[0] in _SHELL_FILES:
             return "changes a shell profile"
         if any(below[: len(folder)] == folder for folder in _HOME_FOLDERS):
             return f"changes ~/{below[0]}"
-    if ".git" in parts[:-1]:
+    if ".git" in parts:  # itself too: as a file it says where the repository is
         return "changes git's own files"
     if ".kimi-tui" in parts[:-1] or path.is_relative_to(_real(share_dir())):
         return "changes kimi-tui's own files"
