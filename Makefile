@@ -36,8 +36,9 @@ format: $(VENV)/.dev ## format the code and mend what the linter can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-screenshots: $(VENV)/.dev ## take screenshots/*.svg anew
+screenshots: $(VENV)/.dev ## take screenshots/*.svg anew, and record screenshots/tour.cast
 	@$(BIN)/python scripts/screenshots.py
+	@$(BIN)/python scripts/tour.py
 
 docs: $(VENV)/.dev ## write the reference of the settings and the manual page anew
 	@$(BIN)/python scripts/configuration_reference.py
