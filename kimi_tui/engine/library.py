@@ -15,7 +15,7 @@ from kimi_tui.library import skills
 from kimi_tui.library.commands import WrittenCommand, command_folders, find_commands
 from kimi_tui.library.skills import Skill, find_skills, listed, skill_folders
 from kimi_tui.tools.approval import Approval
-from kimi_tui.tools.file.secrets import is_secret
+from kimi_tui.tools.file.secrets import is_private
 
 SKILL_PREFIX = "skill:"
 
@@ -38,7 +38,7 @@ class Library:
         """A slash command for each: `/skill:NAME`, and the commands by their own names."""
 
         def may_include(path: Path) -> bool:
-            return not is_secret(str(path)) and approval.may_read(path)
+            return not is_private(path) and approval.may_read(path)
 
         return (
             *(_skill_command(skill) for skill in self.skills if skill.for_the_user),

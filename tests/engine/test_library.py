@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from kimi_tui.wire.commands import Revert, RunSlash
 from kimi_tui.wire.events import (
     CheckpointCreated,
@@ -117,6 +119,18 @@ async def test_a_command_from_a_file_says_its_text_with_arguments_and_files(home
         assert (info.description, info.argument, info.takes_turn) == ("Reviews a file", "[FILE]", True)
         await run(front, "code:review a.py bugs")
     assert said(home) == ['Review @a.py for bugs.\n\n<file path="a.py">\nx = 1\n</file>']
+
+
+async def test_a_command_does_not_include_our_own_settings_wherever_they_are(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIMI_SHARE_DIR", str(tmp_path / "elsewhere"))
+    settings = put(tmp_path, "elsewhere/config.toml", 'api_key = "hunter2"')
+    put(home.work_dir, ".kimi-tui/commands/leak.md", f"Look at @{settings}")
+    home.script("text: no")
+    async with home.opened() as front:
+        await run(front, "leak")
+    assert "hunter2" not in said(home)[0]
 
 
 async def test_a_command_includes_nothing_that_is_secret_or_must_not_be_read(home: Home) -> None:

@@ -114,7 +114,12 @@ def is_secret(path: str) -> bool:
 
 def holds_secrets(file: Located) -> bool:
     """Whether `file`, or what its links lead to, is likely to hold secrets. Our own settings are."""
-    return _is_setting_of_ours(file.real) or is_secret(str(file.path)) or is_secret(str(file.real))
+    return is_secret(str(file.path)) or is_private(file.real)
+
+
+def is_private(path: Path) -> bool:
+    """Whether the file at `path`, links resolved, is likely to hold secrets, or is a setting of ours."""
+    return _is_setting_of_ours(path) or is_secret(str(path))
 
 
 def _is_setting_of_ours(path: Path) -> bool:
