@@ -134,7 +134,7 @@ async def test_a_state_that_can_not_be_saved_is_told_and_the_switch_holds_meanwh
         assert (await front.until(SessionInfo)).yolo
         notice = await front.told()
         assert notice.severity == "warning"
-        assert "can't be saved" in notice.title
+        assert "can't be saved" in notice.body
 
 
 async def test_a_title_that_can_not_be_saved_does_not_stop_the_turn(tmp_path: Path) -> None:
