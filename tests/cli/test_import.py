@@ -97,7 +97,9 @@ async def test_a_session_comes_with_its_title_its_todos_and_its_branches(
     await context.restore()
     assert [message.text for message in context.history] == ["shoes", "About shoes.", "hats", "About hats."]
     tree = await Context(session.context_file).read_tree()
-    assert [len(branch.checkpoints) for branch in tree.branches] == [3]
+    assert [place.checkpoint.id for place in tree.places.values()] == [0, 1, 3, 4]
+    assert [branch.number for branch in tree.own_branches()] == [1]
+    assert [known.id for known in tree.live] == [0, 1]
     await context.restore_from_rotation(1)
     assert context.history[-1].text == "About gloves."
     await context.close()

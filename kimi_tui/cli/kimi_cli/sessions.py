@@ -1,5 +1,6 @@
 """Copying a session of Kimi CLI: the conversation as it is, its branches, its title and todos."""
 
+import os
 import shutil
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 from kimi_tui.base.encoding import from_jsonable
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.cli.kimi_cli.numbering import number_branches
 from kimi_tui.cli.kimi_cli.share import FoundSession, read_object
 from kimi_tui.history.disk import LOCAL_DISK, replace_file
 from kimi_tui.history.index import SessionIndex
@@ -33,6 +35,7 @@ def copy_session(found: FoundSession, share_dir: Path) -> bool:
         for name, source in found.files.items():
             shutil.copy2(source, beside / name)  # with its time: the newest session is the last used
             (beside / name).chmod(0o600)
+        _number(beside, found)
         state = _state_of(found)
         replace_file(LOCAL_DISK, beside / "state.json", [encoded_state(state)])
         beside.rename(target)
@@ -44,6 +47,13 @@ def copy_session(found: FoundSession, share_dir: Path) -> bool:
             found.id, work_dir=found.work_dir, title=state.title, updated=_last_used(found)
         )
     return True
+
+
+def _number(folder: Path, found: FoundSession) -> None:
+    live = folder / "context.jsonl"
+    used = live.stat()
+    number_branches(live, [folder / name for name in sorted(found.files) if name.startswith("context_")])
+    os.utime(live, ns=(used.st_atime_ns, used.st_mtime_ns))
 
 
 def _state_of(found: FoundSession) -> SessionState:
