@@ -246,9 +246,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Remember when the user typed last; escape twice in an empty prompt opens the timeline."""
         before, self._typed_at = self._typed_at, self._options.clock()
         twice = event.key == "escape" == self._typed and self._typed_at - before < _TWICE_S
-        self._typed = event.key if self.prompt.editor.has_focus else ""
+        self._typed = event.key if self.prompt.editor.has_focus and not twice else ""
         if twice and self._furniture is not None and self.state.turn is None and self.prompt.blank:
-            self._typed = ""
+            event.stop()  # in the timeline, escape leaves it
             await self.furnished.toggle_pane("timeline")
 
     def _typed_ago(self) -> float | None:

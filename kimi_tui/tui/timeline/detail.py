@@ -18,8 +18,10 @@ def drawing(line: FileLine | None) -> Draw:
             return lambda width: [*_head(line, width), *compared.lines(width)]
         case Listed():
             return lambda width: [*_head(line, width), *_without_diff(line, width)]
-        case Remark(full=full) if full:
+        case Remark(full=full, is_command=True):
             return lambda width: _command(full, width)
+        case Remark(full=full):
+            return lambda width: wrap([(plain_line(full), ink())], width)
         case _:
             return lambda _: []
 

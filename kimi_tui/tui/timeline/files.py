@@ -73,6 +73,7 @@ class Remark:
     style: str = ""
     full: str = ""
     """What is shown of it when it is marked; empty for a heading."""
+    is_command: bool = False
 
 
 Line = Listed | Remark

@@ -110,5 +110,5 @@ def command_lines(commands: Sequence[str]) -> list[Line]:
         return []
     return [
         Remark(_COMMANDS, "$warning"),
-        *(Remark(f"  $ {' '.join(command.split())}", "", command) for command in commands),
+        *(Remark(f"  $ {' '.join(command.split())}", "", command, is_command=True) for command in commands),
     ]

@@ -193,11 +193,13 @@ async def test_on_a_narrow_terminal_leaving_hides_it(open_timeline: Any) -> None
 
 
 async def test_escape_twice_opens_it_from_an_empty_prompt_only(open_desk: Any) -> None:
-    async with open_desk(wall_clock=lambda: NOW) as desk:
+    async with open_desk(size=(80, 24), wall_clock=lambda: NOW) as desk:
         await desk.pilot.press("x", "escape", "escape")
         assert not desk.told(ShowTimeline)
         await desk.pilot.press("backspace", "escape", "escape")
         await desk.until(lambda: desk.told(ShowTimeline))
+        await desk.pilot.pause()
+        assert desk.app.focused is view(desk)
 
 
 async def test_hostile_labels_and_names_are_text(open_timeline: Any) -> None:
