@@ -107,7 +107,7 @@ def _run(opening: Opening) -> int:
             theme=appearance.theme,
             keymap=appearance.keymap,
             mouse=appearance.ui.mouse,
-            reduced_motion=appearance.ui.reduced_motion,
+            reduced_motion=appearance.ui.reduced_motion or appearance.ui.screen_reader,
             reopen=reopen,
             config_file=user_config_path(opening.places.share_dir),
             initial_prompt=opening.line.text,

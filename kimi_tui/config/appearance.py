@@ -20,6 +20,7 @@ class UI:
     reduced_motion: bool = False
     """Nothing moves by itself: no spinner, no animated scrolling."""
     screen_reader: bool = False
+    """Somebody listens to the screen: nothing moves by itself, which would be read again and again."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
