@@ -56,8 +56,8 @@ class LineView(ScrollView, can_focus=False):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Every line; whoever holds the view limits it."""
-        # Only what is drawn is kept: its width may differ from this one by a scroll bar, and each of the two would
-        # have everything laid out anew because of the other, again and again.
+        # Only what is drawn is kept: its width may differ from this one by a scroll bar, and each of the two
+        # would have everything laid out anew because of the other, again and again.
         if not self._width:
             self._lay_out(width)
         return len(self._lines if width == self._width else self._draw(max(width - GUTTER, 4)))
