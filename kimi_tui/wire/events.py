@@ -4,8 +4,8 @@ Ordering promises: every TurnBegin has one TurnEnd, on error and cancel too; bet
 numbered from 1; a step's ContentParts, ToolCalls and ToolCallParts precede its ToolResults; each ToolCall
 gets exactly one ToolResult before the step after it begins, unless a StepRetry or StepInterrupted says that
 it was never run; each request is answered or closed before its turn ends, but for those of background tasks
-(`source_kind="background_agent"`); a CompactionEnd follows every CompactionBegin. The events of a sub-agent that
-a call waits for come as SubagentEvents, in order, between that ToolCall and its ToolResult.
+(`source_kind="background_agent"`); a CompactionEnd follows every CompactionBegin. The events of a sub-agent
+that a call waits for come as SubagentEvents, in order, between that ToolCall and its ToolResult.
 """
 
 from dataclasses import field
