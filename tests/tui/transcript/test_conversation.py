@@ -96,7 +96,9 @@ async def test_a_compaction_tells_what_it_saved(stage: OpenStage) -> None:
         assert "ended without a result" in seen(rows)[-1]
 
 
-async def test_notifications_hooks_plans_and_side_questions_have_their_place(stage: OpenStage) -> None:
+async def test_notifications_hooks_and_plans_have_their_place_and_side_questions_a_panel_of_their_own(
+    stage: OpenStage,
+) -> None:
     async with stage(70, 24) as s:
         rows = await s.feed(
             Notification("n", "", "", "", "", "github failed to start.", "Try /mcp.", "warning"),
@@ -115,8 +117,6 @@ async def test_notifications_hooks_plans_and_side_questions_have_their_place(sta
             "▎ Plan",
             "▎",
             "▎ 1. look",
-            "▎ by the way: why?",
-            "▎ because",
         ]
 
 
