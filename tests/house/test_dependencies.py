@@ -3,6 +3,7 @@
 import ast
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def declared() -> set[str]:
     return {requirement.split(">")[0].strip().lower() for requirement in project["dependencies"]}
 
 
+@cache
 def imported() -> set[str]:
     """The distributions that the package imports, wherever in a module that stands."""
     providers = packages_distributions()

@@ -96,7 +96,7 @@ async def test_a_compaction_tells_what_it_saved(stage: OpenStage) -> None:
         assert "ended without a result" in seen(rows)[-1]
 
 
-async def test_notifications_hooks_and_plans_have_their_place_and_side_questions_a_panel_of_their_own(
+async def test_notifications_hooks_and_plans_have_their_place_and_side_questions_another(
     stage: OpenStage,
 ) -> None:
     async with stage(70, 24) as s:
