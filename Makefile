@@ -5,6 +5,8 @@ PYTHON ?= $(firstword $(foreach candidate,python3 python3.14 python3.13 python3.
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# One more than there are cores: many tests wait for a program.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 
 .PHONY: run test bench faults check format screenshots docs clean help
 
@@ -15,7 +17,7 @@ run: $(VENV)/.runtime ## set up and open the app (ARGS="..." are its options)
 	@$(BIN)/kimi-tui $(ARGS)
 
 test: $(VENV)/.dev ## set up and run the tests (ARGS="tests/tui -k prompt" for some)
-	@$(BIN)/pytest -n auto --dist worksteal $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 bench: $(VENV)/.dev ## measure beside bare programs (ARGS="--short startup" for some)
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -44,7 +44,7 @@ def test_the_user_compacts_and_goes_on(program: Program) -> None:
 def test_each_strategy_works_as_the_readme_configures_it(program: Program, name: str) -> None:
     (example,) = re.findall(r"```toml\n(\[compaction\].*?)```", README, re.DOTALL)
     assert f"| `{name}` |" in README
-    steps = [script(f"text: step {n}", tool_call(f"c{n}", "LS", path=".")) for n in range(8)]
+    steps = [script(f"text: step {n}", tool_call(f"c{n}", "Glob", pattern=f"*.{n}")) for n in range(8)]
     program.script(*steps, script("text: full", tool_call("c9", "LS", path="."), "usage: input_other=90000"),
                    "text: the end", "text: the very end")  # fmt: skip
     config = program.share_dir / "config.toml"

@@ -38,7 +38,8 @@ def names(survivors: Survivors) -> list[str]:
 async def test_a_command_is_on_disk_exactly_while_it_runs(tmp_path: Path, survivors: Survivors) -> None:
     shell = Shell(survivors=survivors)
     output: list[bytes] = []
-    command = f"ls {survivors.mark}; echo $$; stat -c %a {survivors.mark} {survivors.mark}/*"
+    noted = f"until ls {survivors.mark}/* >/dev/null 2>&1; do sleep 0.01; done"
+    command = f"{noted}; ls {survivors.mark}; echo $$; stat -c %a {survivors.mark} {survivors.mark}/*"
     await shell.run(command, work_dir=tmp_path, timeout_s=30, on_output=output.append)
     listed, pid, *modes = b"".join(output).decode().split()
     assert listed == pid
