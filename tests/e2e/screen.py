@@ -73,6 +73,14 @@ class Screen:
                 raise AssertionError(f"the program ended before {shown!r} showed:\n{self.text}") from None
         return self.text
 
+    def rest(self, *, quiet_s: float = 1.0) -> str:
+        """Wait until nothing more is drawn, and return the text: what is to be clicked stays where it is."""
+        while True:
+            try:
+                self._receive(self._child.read_nonblocking(65536, timeout=quiet_s))
+            except pexpect.TIMEOUT:
+                return self.text
+
     def type(self, text: str) -> None:
         """Type `text`."""
         self._child.send(text)

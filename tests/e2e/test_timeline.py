@@ -29,7 +29,7 @@ def screen(program: Program) -> Iterator[Screen]:
 
 def click(screen: Screen, text: str) -> None:
     """Click where the screen shows `text`."""
-    lines = screen.text.split("\n")
+    lines = screen.rest().split("\n")
     row = next(y for y, line in enumerate(lines) if text in line)
     place = f"{lines[row].index(text) + 1};{row + 1}"
     screen.type(f"\x1b[<0;{place}M\x1b[<0;{place}m")
