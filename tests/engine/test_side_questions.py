@@ -18,16 +18,16 @@ async def asked(front: Front, question: str) -> BtwEnd:
 
 
 async def test_a_question_is_answered_and_leaves_no_trace_in_the_conversation(home: Home) -> None:
-    home.script("text: hello", script("text: it is 42", "usage: input_other=10 output=5"), "text: bye")
+    home.script("text: hello", script("text: it is forty-two", "usage: input_other=10 output=5"), "text: bye")
     home.price = ModelPrice(input=1_000_000, output=1_000_000)
     async with home.opened() as front:
         await front.turn("hello")
-        assert (await asked(front, "what is it?")).response == "it is 42"
+        assert (await asked(front, "what is it?")).response == "it is forty-two"
         assert front.of(CostUpdate)[-1].cost_usd == 15
         assert len(front.of(StepBegin)) == 1
         await front.turn("bye")
     assert "bye" in home.journal
-    assert "42" not in home.journal
+    assert "forty-two" not in home.journal
     assert "what is it?" not in home.journal
 
 
