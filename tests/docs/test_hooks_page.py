@@ -84,10 +84,10 @@ async def test_user_prompt_submit(home: Home) -> None:
     home.file("branch.txt").write_text("fix-login")
     home.script("text: done")
     async with home.opened(settings=hooks(home, "UserPromptSubmit")) as front:
-        assert (await front.turn("My password is 1234")).outcome == "failed"
+        assert (await front.turn("My password is hunter-two")).outcome == "failed"
         assert (await front.turn("hello")).outcome == "finished"
     assert "Today's branch: fix-login" in journal(home)
-    assert "1234" not in journal(home)
+    assert "hunter-two" not in journal(home)
 
 
 async def test_stop(home: Home) -> None:

@@ -147,12 +147,12 @@ async def test_a_hook_keeps_a_prompt_from_the_model(home: Home) -> None:
     home.script("text: heard")
     settings = with_hooks(home, ("UserPromptSubmit", "echo 'no secrets' >&2; exit 2", "password"))
     async with home.opened(settings=settings) as front:
-        end = await front.turn("my password is 1234")
+        end = await front.turn("my password is hunter-two")
         assert end.failure is not None
         assert (end.outcome, end.failure.kind) == ("failed", "HookBlocked")
         assert "no secrets" in end.failure.what
         assert (await front.turn("hello")).outcome == "finished"
-    assert "1234" not in home.journal
+    assert "hunter-two" not in home.journal
     assert [message["role"] for message in messages(home)] == ["user", "assistant"]
 
 
