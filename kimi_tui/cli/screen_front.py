@@ -111,6 +111,7 @@ def _run(opening: Opening) -> int:
             reopen=reopen,
             config_file=user_config_path(opening.places.share_dir),
             initial_prompt=opening.line.text,
+            notify=appearance.ui.notify,
             version=__version__,
         ),
     )

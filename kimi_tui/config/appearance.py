@@ -5,10 +5,11 @@ for the rest; `config.loading.settings_of` then says what is wrong, before anyth
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Literal, cast, get_args
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, cast, get_args, get_type_hints
 
 Theme = Literal["auto", "dark", "light", "high-contrast"]
+Notify = Literal["auto", "off", "bell", "osc9", "osc777", "osc99"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,8 @@ class UI:
     """Nothing moves by itself: no spinner, no animated scrolling."""
     screen_reader: bool = False
     """Somebody listens to the screen: nothing moves by itself, which would be read again and again."""
+    notify: Notify = "auto"
+    """How you are called when a turn ends, or something waits, while you look elsewhere."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
@@ -38,12 +41,21 @@ class Appearance:
 def appearance_in(data: Mapping[str, Any]) -> Appearance:
     """The appearance that merged config `data` asks for."""
     theme, keymap, ui = data.get("theme"), data.get("keymap"), data.get("ui")
-    flags = {item.name for item in fields(UI)}
     return Appearance(
         theme=cast("Theme", theme) if theme in get_args(Theme) else "auto",
         keymap={key: keys for key, keys in _items(keymap) if isinstance(keys, str)},
-        ui=UI(**{key: flag for key, flag in _items(ui) if key in flags and isinstance(flag, bool)}),
+        ui=UI(**_valid(_items(ui))),
     )
+
+
+def _valid(looks: list[tuple[str, Any]]) -> dict[str, Any]:
+    kinds = get_type_hints(UI)
+    flags = {name for name, kind in kinds.items() if kind is bool}
+    return {
+        name: look
+        for name, look in looks
+        if (isinstance(look, bool) if name in flags else look in get_args(kinds.get(name)))
+    }
 
 
 def _items(table: Any) -> list[tuple[str, Any]]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +21,7 @@ from textual.worker import WorkerFailed
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError, SessionInUse
 from kimi_tui.base.terminal import plain
+from kimi_tui.tui.attention import Attention, way_for
 from kimi_tui.tui.brush import Placed
 from kimi_tui.tui.key_sequences import teach_key_sequences
 from kimi_tui.tui.keys import APP_KEYS, bindings, complaints, known_ids
@@ -27,7 +29,7 @@ from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
 from kimi_tui.tui.session_wish import SessionWanted, SessionWish
 from kimi_tui.tui.terminal_background import background_luminance
-from kimi_tui.tui.terminal_link import FrameGate, TerminalFile
+from kimi_tui.tui.terminal_link import FrameGate, TerminalFile, send_between_frames
 from kimi_tui.tui.terminal_mirror import TerminalMirror
 from kimi_tui.tui.themes import THEMES, resolved_theme
 from kimi_tui.wire.channel import Wire
@@ -66,6 +68,12 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._leaving = False
         self._mirror = TerminalMirror()
         self._gate = FrameGate(self)
+        self._attention = Attention(
+            way=way_for(options.notify),
+            send=partial(send_between_frames, self),
+            clock=options.clock,
+            in_tmux="TMUX" in os.environ,
+        )
         teach_key_sequences()
         for theme in THEMES:
             self.register_theme(theme)
@@ -86,7 +94,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
 
     def get_default_screen(self) -> Screen[Any]:
         """The one screen; everything else is a dialog over it."""
-        self._main = MainScreen(wire=self._wire, options=self._options)
+        self._main = MainScreen(wire=self._wire, options=self._options, attention=self._attention)
         return self._main
 
     def on_mount(self) -> None:
@@ -199,7 +207,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._start = partial(reopen, wish, wire)
         work_dir = wish.work_dir or self._options.work_dir
         self._options = replace(self._options, work_dir=work_dir, initial_prompt="")
-        self._main = MainScreen(wire=wire, options=self._options)
+        self._main = MainScreen(wire=wire, options=self._options, attention=self._attention)
         if not old._result_callbacks:  # the default screen has none, and Textual pops one when it goes
             old._push_result_callback(self, None)
         draft = old.prompt.editor.draft  # with what was typed while the old session closed
@@ -263,8 +271,13 @@ class KimiTuiApp(App[None], inherit_bindings=False):
 
     def on_app_focus(self) -> None:
         """The terminal is looked at again."""
+        self._attention.focused(True)
         if self._main is not None:
             self._main.terminal_focused()
+
+    def on_app_blur(self) -> None:
+        """The user looks elsewhere."""
+        self._attention.focused(False)
 
     @on(WireClosed)
     def _wire_closed(self) -> None:

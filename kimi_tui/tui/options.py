@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from kimi_tui.config.appearance import Notify
 from kimi_tui.tui.clipboard import Clipboard, SystemClipboard
 from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.wire.channel import Wire
@@ -25,6 +26,8 @@ class TuiOptions:
     mouse: bool = True
     reduced_motion: bool = False
     """Nothing moves by itself: no spinner, no animated scrolling."""
+    notify: Notify = "auto"
+    """How a user who looks elsewhere is called."""
     reopen: Callable[[SessionWish, Wire], Coroutine[Any, Any, None]] | None = None
     """Serves another session behind a wire; None where there is only the one."""
     config_file: Path | None = None

@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.identity import new_id
+from kimi_tui.tui.attention import Attention
 from kimi_tui.tui.images.reading import photo_of
 from kimi_tui.tui.keys import SCREEN_KEYS, KeyNames, bindings
 from kimi_tui.tui.options import TuiOptions
@@ -61,8 +62,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     queue = getters.query_one(QueueList)
     status_bar = getters.query_one(StatusBar)
 
-    def __init__(self, *, wire: Wire, options: TuiOptions) -> None:
+    def __init__(self, *, wire: Wire, options: TuiOptions, attention: Attention) -> None:
         super().__init__()
+        self._attention = attention
         self._wire = wire
         self._options = options
         self._names = KeyNames(options.keymap)
@@ -151,6 +153,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if ends and not state.replaying:
             self._talk.turn_ended(ends[-1])
             self._read_branch()
+        self._attention.follow(self.state, batch)
         first = self._options.initial_prompt
         if before.session is None and state.session is not None and first:
             self.post_message(Prompt.Submitted(first, Draft(first)))
@@ -245,6 +248,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def on_key(self, event: events.Key) -> None:
         """Remember when the user typed last; escape twice in an empty prompt opens the timeline."""
         before, self._typed_at = self._typed_at, self._options.clock()
+        self._attention.typed()
         twice = event.key == "escape" == self._typed and self._typed_at - before < _TWICE_S
         self._typed = event.key if self.prompt.editor.has_focus and not twice else ""
         if twice and self._furniture is not None and self.state.turn is None and self.prompt.blank:

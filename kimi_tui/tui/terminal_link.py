@@ -7,6 +7,8 @@ from typing import IO, Any
 from textual.app import App
 from textual.timer import Timer
 
+from kimi_tui.tui.lent_terminal import is_lent
+
 logger = logging.getLogger(__name__)
 
 _MOST_WAITING = 8
@@ -50,6 +52,14 @@ class TerminalFile:
             self._is_gone = True
             logger.warning("the terminal is gone", exc_info=True)
             self._gone()
+
+
+def send_between_frames(app: App[Any], sequence: str) -> None:
+    """Write what is no part of a frame: behind the frames that wait, never within one."""
+    driver = app._driver
+    if sequence and driver is not None and not app.is_headless and not is_lent(app):
+        driver.write(sequence)
+        driver.flush()
 
 
 class FrameGate:

@@ -51,6 +51,11 @@ class Screen:
         return "\n".join(line.rstrip() for line in self._screen.display)
 
     @property
+    def sent(self) -> str:
+        """All that the program has written to the terminal."""
+        return self._received.decode(errors="replace")
+
+    @property
     def title(self) -> str:
         """The title that the terminal's window was given."""
         return str(self._screen.title)
@@ -134,3 +139,7 @@ class Screen:
     def close(self) -> None:
         """Kill the program if it still runs."""
         self._child.close(force=True)
+
+
+OpenScreen = Callable[..., Screen]
+"""Opens the program on a screen that is closed in the end."""
