@@ -1,4 +1,4 @@
-"""Data files of the program: styles, agents and prompts.
+"""Data files of the program: styles, agents, prompts and languages.
 
 In a wheel they lie under `kimi_tui/_assets/`; in a checkout they are read live from its top folders.
 """
@@ -11,7 +11,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 @cache
 def asset_root() -> Path:
-    """The folder that holds `styles/`, `agents/` and `prompts/`."""
+    """The folder that holds `styles/`, `agents/`, `prompts/` and `languages/`."""
     packaged = _PACKAGE / "_assets"
     return packaged if packaged.is_dir() else _PACKAGE.parent
 

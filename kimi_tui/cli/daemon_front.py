@@ -17,10 +17,12 @@ from kimi_tui.cli.places import places_of
 from kimi_tui.cli.print_front import input_of, own_stderr, remark_untrusted
 from kimi_tui.cli.print_options import print_options
 from kimi_tui.cli.signals import stopping_signals
+from kimi_tui.config.language import language_in
 from kimi_tui.headless.client import Door, OwnPipes
 from kimi_tui.headless.daemon import run_daemon
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.socket_door import listening
+from kimi_tui.language.saying import speak
 from kimi_tui.wire.channel import Wire
 
 
@@ -29,6 +31,7 @@ def run_daemon_front(line: CommandLine) -> int:
     check_combination(line)
     places = places_of(line)
     config = read_config_for(line, places)
+    speak(language_in(config.data))
     remark_untrusted(config)
     options = print_options(line)
     opening = Opening(line=line, places=places, config=config, interactive=False)

@@ -17,6 +17,7 @@ SUBCOMMANDS = (
     "login",
     "logout",
 )
+_HELP = {"-h", "--help"}
 
 
 def run() -> None:
@@ -54,6 +55,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _dispatch(arguments: Sequence[str]) -> int:
+    from kimi_tui.language.saying import speak
+
+    speak("auto")  # until the settings are read
+    if (arguments and arguments[0] in SUBCOMMANDS) or _HELP.intersection(arguments):
+        from kimi_tui.cli.tongue import speak_as_configured
+
+        speak_as_configured()
     if arguments and arguments[0] in SUBCOMMANDS:
         from kimi_tui.cli.commands.subcommands import run_subcommand
 

@@ -19,10 +19,12 @@ from kimi_tui.cli.output_file import output_file
 from kimi_tui.cli.places import places_of
 from kimi_tui.cli.print_options import print_options
 from kimi_tui.cli.signals import stopping_signals
+from kimi_tui.config.language import language_in
 from kimi_tui.config.loading import RawConfig
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.print_mode import run_print
 from kimi_tui.headless.result import result_of_failure
+from kimi_tui.language.saying import speak
 from kimi_tui.wire.channel import Wire
 
 
@@ -33,6 +35,7 @@ def run_print_front(line: CommandLine) -> int:
             check_combination(line)
             places = places_of(line)
             config = read_config_for(line, places)
+            speak(language_in(config.data))
             options = print_options(line)
             stdin = stack.enter_context(input_of(line))
             stdout = stack.enter_context(_output(line))

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.config.appearance import UI as UI
 from kimi_tui.config.appearance import Theme
+from kimi_tui.language.choice import LanguageSetting
 
 ProviderType = Literal["kimi", "openai", "openai_legacy", "openai_responses", "anthropic", "scripted", "demo"]
 ForeignProviderType = Literal["google_genai", "gemini", "vertexai", "_echo", "_chaos"]
@@ -205,6 +206,23 @@ class Services(_Table):
     moonshot_search: MoonshotSearch | None = None
 
 
+class Sandbox(_Table):
+    """Bounds that the system holds the agent's commands to; `--sandbox`."""
+
+    enabled: bool = False
+    """Whether commands run in the sandbox. Where there is none, they don't run."""
+    network: bool = False
+    """Whether they reach the network."""
+    write: tuple[str, ...] = ()
+    """What they may change besides the work dir and the added ones; relative paths begin in the work dir."""
+    read: tuple[str, ...] = ()
+    """What they may read though it is hidden from them otherwise, such as `~/.npmrc`."""
+    hide: tuple[str, ...] = ()
+    """What is hidden from them besides credentials and our own folder."""
+    env: tuple[str, ...] = ()
+    """Variables that they see though their names sound like secrets."""
+
+
 class Web(_Table):
     """How pages are fetched."""
 
@@ -228,6 +246,8 @@ class Settings(_Table):
     """Whether the model thinks before it answers."""
     theme: Theme = "auto"
     """The colours; `auto` follows the terminal's background."""
+    language: LanguageSetting = "auto"
+    """What you are spoken to in, English or Chinese; `auto` follows `LC_ALL`, `LC_MESSAGES` or `LANG`."""
     providers: dict[str, Provider] = {}
     models: dict[str, Model] = {}
     loop_control: LoopControl = LoopControl()
@@ -240,6 +260,7 @@ class Settings(_Table):
     """Further folders of skills; relative ones begin in the work dir."""
     services: Services = Services()
     web: Web = Web()
+    sandbox: Sandbox = Sandbox()
     shell: UsersShell = UsersShell()
     keymap: dict[str, str] = {}
     """Binding ids to keys, several separated by commas; `/keys` lists the ids."""

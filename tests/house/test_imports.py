@@ -6,7 +6,7 @@ import sys
 import pytest
 
 PACKAGES = [
-    "base", "config", "llm", "wire", "history", "agentspec", "tools", "compaction", "soul", "engine",
+    "base", "language", "config", "llm", "wire", "history", "agentspec", "tools", "compaction", "soul", "engine",
     "tui", "headless", "acp", "wireserver", "api", "cli",
 ]  # fmt: skip
 PROVIDER_SDKS = ("openai", "anthropic", "fastmcp", "mcp")

@@ -26,12 +26,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_holds_every_style_agent_and_prompt_of_the_checkout(wheel: Path) -> None:
+def test_the_wheel_holds_every_style_agent_prompt_and_language_of_the_checkout(wheel: Path) -> None:
     packed = set(zipfile.ZipFile(wheel).namelist())
 
     assets = [
         path.relative_to(ROOT).as_posix()
-        for folder in ("styles", "agents", "prompts")
+        for folder in ("styles", "agents", "prompts", "languages")
         for path in (ROOT / folder).rglob("*")
         if path.is_file()
     ]
