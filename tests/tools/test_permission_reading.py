@@ -10,8 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kimi_tui.tools.permission.places import Places
 from kimi_tui.tools.permission.reading import only_reads
 from tests.tools.telltale_bash import TellTaleBash
+
+PLACES = Places.of(Path("/work-dir"))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +55,7 @@ from tests.tools.telltale_bash import TellTaleBash
     ],
 )
 def test_what_can_only_read_counts_as_reading(command: str) -> None:
-    assert only_reads(command)
+    assert only_reads(command, PLACES)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +75,15 @@ def test_what_can_only_read_counts_as_reading(command: str) -> None:
         "git -c alias.x=!evil x",
         "git --exec-path=. diff",
         "git --git-dir=evil status",
+        "git --git-dir evil status",
+        "git --bare status",
+        "git -C $x status",
+        "GIT_DIR=evil git status",
+        "GIT_DIR=evil; git status",
+        "export GIT_DIR=evil; git status",
+        "pushd evil; git status",
+        "env -C evil git status",
+        "find . -execdir git status ;",
         "git grep -Oevil x",
         "git grep --open-files-in-pager=evil x",
         "git ls-remote ext::evil",
@@ -188,7 +200,7 @@ def test_what_can_only_read_counts_as_reading(command: str) -> None:
     ],
 )
 def test_what_may_change_something_does_not(command: str) -> None:
-    assert not only_reads(command)
+    assert not only_reads(command, PLACES)
 
 
 _PROGRAMS = [
@@ -266,7 +278,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(command=_LINES)
 def test_what_counts_as_reading_changes_no_file_in_a_real_shell(sandbox: Sandbox, command: str) -> None:
-    if only_reads(command):
+    if only_reads(command, Places.of(sandbox.folder)):
         before = sandbox.content
         sandbox.run(command)
         assert sandbox.content == before, command
@@ -275,7 +287,7 @@ def test_what_counts_as_reading_changes_no_file_in_a_real_shell(sandbox: Sandbox
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(command=_LINES)
 def test_what_counts_as_reading_runs_readers_alone(tell_tale: TellTaleBash, command: str) -> None:
-    if only_reads(command):
+    if only_reads(command, PLACES):
         assert tell_tale.programs(command) <= _READERS
 
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from kimi_tui.tools.permission.command_line import parse_command
 from kimi_tui.tools.permission.part import Part, Word
-from kimi_tui.tools.permission.places import is_harmless_device, may_be_network_file
+from kimi_tui.tools.permission.places import Places, is_harmless_device, may_be_network_file
 from kimi_tui.tools.permission.programs import continues_freely
 from kimi_tui.tools.permission.reading_git import git_only_reads
+from kimi_tui.tools.permission.repositories import git_stays_home
 from kimi_tui.tools.permission.writes import is_option
 
 _ANYTHING = frozenset(
@@ -81,13 +82,16 @@ _DATE_WORD = re.compile(r"\+.*|-[uR]|-I\w*|--(?:utc|universal|rfc-\w+|iso-8601)(
 _SYSTEM = re.compile(r"(?:/usr)?/bin/[^/]+")
 
 
-def only_reads(command: str) -> bool:
+def only_reads(command: str, places: Places) -> bool:
     """Whether a command line of bash can do nothing but read. False for one that can't be understood."""
     line = parse_command(command)
-    return bool(line.parts) and not line.unreadable and all(map(_part_only_reads, line.parts))
+    if not line.parts or line.unreadable or not all(map(part_only_reads, line.parts)):
+        return False
+    return git_stays_home(line.parts, places, part_only_reads)
 
 
-def _part_only_reads(part: Part) -> bool:
+def part_only_reads(part: Part) -> bool:
+    """Whether a simple command can do nothing but read; git in a repository that is trusted."""
     if any(each.writes and not is_harmless_device(each.target) for each in part.redirections):
         return False
     if any(each.reads and may_be_network_file(each.target) for each in part.redirections):

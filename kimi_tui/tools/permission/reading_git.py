@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from kimi_tui.tools.permission.part import Word
 from kimi_tui.tools.permission.writes import is_option
 
-_GLOBAL_FLAGS = frozenset(
+GLOBAL_FLAGS = frozenset(
     {"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--icase-pathspecs"}
 )
 _WRITING_OR_RUNNING = (
@@ -58,7 +58,7 @@ def git_only_reads(arguments: Sequence[Word]) -> bool:
             words.pop(0)
         elif option == "--version" and not words:
             return True
-        elif option not in _GLOBAL_FLAGS:
+        elif option not in GLOBAL_FLAGS:
             return False
     if not words or not words[0].is_literal:
         return False

@@ -20,6 +20,8 @@ from kimi_tui.tools.permission.places import (
     protection_of,
 )
 from kimi_tui.tools.permission.programs import grant_prefix, runs_anything, stands_alone
+from kimi_tui.tools.permission.reading import part_only_reads
+from kimi_tui.tools.permission.repositories import git_stays_home
 from kimi_tui.tools.permission.rule import (
     SAMPLING,
     CommandPrefix,
@@ -30,6 +32,7 @@ from kimi_tui.tools.permission.rule import (
     exact_text,
     parse_rule,
 )
+from kimi_tui.tools.permission.secret_files import may_show_secrets
 from kimi_tui.tools.permission.writes import written_words
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -115,11 +118,15 @@ class RuleBook:
     def _allows_line(self, line: CommandLine) -> bool:
         if not line.parts or danger_of_commands(line, self._places) is not None:
             return False
+        if not git_stays_home(line.parts, self._places, part_only_reads):
+            return False
         folders = self._places.folders_of(line.parts)
         return all(self._allows_part(part, folders) for part in line.parts)
 
     def _allows_part(self, part: Part, folders: tuple[Folder, ...]) -> bool:
         if any(each.reads and may_be_network_file(each.target) for each in part.redirections):
+            return False
+        if part.redirections and self._shows_secrets(replace(part, words=part.words[:1]), folders):
             return False
         return self._allows_running(part, folders) and all(
             self._allows_writing(each.target, folders) for each in part.redirections if each.writes
@@ -135,8 +142,12 @@ class RuleBook:
         if "/" in part.head and not part.head.startswith("/") and len(folders) > 1:
             return False  # after a cd it is another file
         leaves = part.program == "cd" and not all(folder and self._places.holds(folder) for folder in folders)
-        kinds = ExactCommand if leaves else CommandPrefix | ExactCommand
+        exactly = leaves or self._shows_secrets(part, folders)
+        kinds = ExactCommand if exactly else CommandPrefix | ExactCommand
         return any(isinstance(rule, kinds) and allows(rule, part) for rule in self.allow)
+
+    def _shows_secrets(self, part: Part, folders: tuple[Folder, ...]) -> bool:
+        return may_show_secrets(part, folders, consented=lambda path: self._allows_path(path, "Read"))
 
     def _allows_writing(self, word: Word, folders: tuple[Folder, ...]) -> bool:
         if is_harmless_device(word):

@@ -11,6 +11,7 @@ from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.tools.approval import Approval, CommandSubject
 from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.permission.danger import danger_of
+from kimi_tui.tools.permission.places import Places
 from kimi_tui.tools.permission.reading import only_reads
 from kimi_tui.tools.shell.background_command import BackgroundCommand, ending_in_words
 from kimi_tui.tools.shell.output import OutputFolder, OutputKeeper
@@ -84,9 +85,17 @@ class Bash(Tool[BashParams]):
         self._tasks = tasks
         self._terminals = terminals
 
+    @property
+    def description(self) -> str:
+        """What the model reads: of the bounds, too, that commands run in."""
+        confinement = self._shell.confinement
+        return super().description if confinement is None else f"{super().description}\n- {confinement.told}"
+
     def only_reads(self, params: BashParams) -> bool:
         """Whether the command line can do nothing but read."""
-        return only_reads(params.command)
+        return only_reads(
+            params.command, Places.of(self._workspace.work_dir, self._workspace.additional_dirs)
+        )
 
     def command(self, params: BashParams) -> str:
         """The command line."""
