@@ -85,12 +85,6 @@ class Bash(Tool[BashParams]):
         self._tasks = tasks
         self._terminals = terminals
 
-    @property
-    def description(self) -> str:
-        """What the model reads: of the bounds, too, that commands run in."""
-        confinement = self._shell.confinement
-        return super().description if confinement is None else f"{super().description}\n- {confinement.told}"
-
     def only_reads(self, params: BashParams) -> bool:
         """Whether the command line can do nothing but read."""
         return only_reads(
