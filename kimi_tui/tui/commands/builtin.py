@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from kimi_tui.language.saying import say
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.commands.registry import Host, SlashCommand
 from kimi_tui.tui.state import ScreenState
@@ -28,59 +29,71 @@ async def _model(host: Host, argument: str) -> None:
     models = _models(host.state)
     if not models:
         host.say(
-            "No models are configured. Set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY and start again,"
-            " or add a model to the config file.",
+            say(
+                "No models are configured. Set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY"
+                " and start again, or add a model to the config file."
+            ),
             severity="warning",
         )
         return
-    name = argument or await host.choose("Model", _marked(models, _current_model(host.state)))
+    name = argument or await host.choose(say("Model"), _marked(models, _current_model(host.state)))
     if not name:
         return
     if name in models:
         host.use_model(name)
     else:
-        host.say(f"There is no model “{name}”. Configured are: {', '.join(models)}.", severity="error")
+        host.say(
+            say("There is no model “{name}”. Configured are: {names}.", name=name, names=", ".join(models)),
+            severity="error",
+        )
 
 
 async def _thinking(host: Host, argument: str) -> None:
     session = host.state.session
     enabled = _switched(argument, session is not None and session.thinking)
     if enabled is None:
-        host.say("Say /thinking on or /thinking off.", severity="error")
+        host.say(say("Say /thinking on or /thinking off."), severity="error")
         return
     host.command(SetThinking(enabled))
-    host.say(f"Thinking is {_SWITCH[not enabled]} from the next step on.")
+    host.say(
+        say("Thinking is on from the next step on.")
+        if enabled
+        else say("Thinking is off from the next step on.")
+    )
 
 
 async def _yolo(host: Host, argument: str) -> None:
     session = host.state.session
     enabled = _switched(argument, session is not None and session.yolo)
     if enabled is None:
-        host.say("Say /yolo on or /yolo off.", severity="error")
+        host.say(say("Say /yolo on or /yolo off."), severity="error")
         return
     host.command(SetYolo(enabled))
     if enabled:
-        host.say("Everything is approved from now on, dangerous commands too.", severity="warning")
+        host.say(say("Everything is approved from now on, dangerous commands too."), severity="warning")
     else:
-        host.say("Approvals are asked for again.")
+        host.say(say("Approvals are asked for again."))
 
 
 async def _theme(host: Host, argument: str) -> None:
     names = _themes(host.state)
-    name = argument or await host.choose("Theme", _marked(names, host.theme_name))
+    name = argument or await host.choose(say("Theme"), _marked(names, host.theme_name))
     if not name:
         return
     if name in names:
         host.use_theme(name)
     else:
-        host.say(f"There is no theme “{name}”. There are: {', '.join(names)}.", severity="error")
+        host.say(
+            say("There is no theme “{name}”. There are: {names}.", name=name, names=", ".join(names)),
+            severity="error",
+        )
 
 
 async def _copy(host: Host, _: str) -> None:
     if answer := host.last_answer:
         host.copy(answer)
     else:
-        host.say("There is no answer to copy yet.", severity="warning")
+        host.say(say("There is no answer to copy yet."), severity="warning")
 
 
 async def _todo(host: Host, _: str) -> None:
@@ -142,7 +155,7 @@ def _switched(argument: str, now: bool) -> bool | None:
 
 
 def _marked(names: Sequence[str], current: str) -> list[Choice]:
-    return [Choice(value=name, label=name, note="in use" if name == current else "") for name in names]
+    return [Choice(value=name, label=name, note=say("in use") if name == current else "") for name in names]
 
 
 COMMANDS = (

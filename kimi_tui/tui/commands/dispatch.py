@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from kimi_tui.language.saying import say
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.commands.host import ScreenHost
 from kimi_tui.tui.commands.registry import Line, Registry, SlashCommand
@@ -19,11 +20,11 @@ async def run_line(line: Line, *, host: ScreenHost, registry: Registry) -> Verdi
         return "done"
     near = registry.nearest(line.name)
     choices = [
-        *(Choice(value=found.name, label=f"/{found.name}", detail=found.summary) for found in near),
-        Choice(value="/send", label="send it to the agent as it is"),
-        Choice(value="/edit", label="go on editing"),
+        *(Choice(value=found.name, label=f"/{found.name}", detail=found.told) for found in near),
+        Choice(value="/send", label=say("send it to the agent as it is")),
+        Choice(value="/edit", label=say("go on editing")),
     ]
-    chosen = await host.choose(f"There is no command /{line.name}.", choices)
+    chosen = await host.choose(say("There is no command /{name}.", name=line.name), choices)
     if chosen == "/send":
         return "send"
     meant = registry.find(chosen) if chosen else None
@@ -36,7 +37,7 @@ async def run_line(line: Line, *, host: ScreenHost, registry: Registry) -> Verdi
 async def run_from_palette(*, host: ScreenHost, registry: Registry, names: KeyNames) -> str:
     """Let the user choose a command and run it; the text to put into the prompt if it wants an argument."""
     commands = {command.name: command for command in registry.all}
-    chosen = await host.choose("Commands", [_entry(command, names) for command in commands.values()])
+    chosen = await host.choose(say("Commands"), [_entry(command, names) for command in commands.values()])
     command = commands.get(chosen or "")
     if command is None:
         return ""
@@ -48,4 +49,4 @@ async def run_from_palette(*, host: ScreenHost, registry: Registry, names: KeyNa
 
 def _entry(command: SlashCommand, names: KeyNames) -> Choice:
     note = names.first(command.binding_id) if command.binding_id else ""
-    return Choice(value=command.name, label=command.name, detail=command.summary, note=note)
+    return Choice(value=command.name, label=command.name, detail=command.told, note=note)

@@ -10,6 +10,8 @@ from textual.screen import Screen
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal import plain
+from kimi_tui.language.errors import told
+from kimi_tui.language.saying import say
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.clipboard import Clipboard, copied
 from kimi_tui.tui.commands.keeping import keep_model, keep_theme
@@ -137,7 +139,7 @@ class ScreenHost:
             if done := await asyncio.to_thread(write):
                 self.say(done)
         except KimiTuiError as error:
-            self.say(f"It holds until kimi-tui ends: {error.what} {error.hint}", severity="warning")
+            self.say(say("It holds until kimi-tui ends: {problem}", problem=told(error)), severity="warning")
 
     def copy(self, text: str) -> None:
         """Put `text` on the clipboard and say so."""

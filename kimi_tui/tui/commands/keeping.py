@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+from kimi_tui.language.saying import say
+
 
 def keep_theme(path: Path, theme: str) -> str:
     """Make `theme` that of later runs; what to tell the user. Raises ConfigError."""
     from kimi_tui.config.editing import set_theme
 
     set_theme(path, theme)
-    return f"The theme is {theme} from now on."
+    return say("The theme is {theme} from now on.", theme=theme)
 
 
 def keep_model(path: Path, name: str) -> str:
@@ -21,4 +23,4 @@ def keep_model(path: Path, name: str) -> str:
     if not defines_model(path, name):
         return ""
     set_default_model(path, name)
-    return f"New sessions begin with {name} from now on."
+    return say("New sessions begin with {name} from now on.", name=name)

@@ -1,5 +1,6 @@
 """The modes that a key goes through: asking, accepting edits, planning."""
 
+from kimi_tui.language.saying import say
 from kimi_tui.tui.commands.registry import Host, SlashCommand
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.commands import Command, RunSlash, SetAcceptEdits, SetPlanMode
@@ -15,14 +16,14 @@ def next_mode(session: SessionInfo) -> tuple[tuple[Command, ...], str]:
     Where everything is approved anyway (yolo), accepting edits is left out.
     """
     if session.plan_mode:
-        how = "Everything is approved." if session.yolo else "Changes are asked for."
-        return (SetPlanMode(False),), f"Plan mode is off. {how}"
-    plan = "Plan mode: only reading, until you have approved a plan."
+        how = say("Everything is approved.") if session.yolo else say("Changes are asked for.")
+        return (SetPlanMode(False),), say("Plan mode is off. {how}", how=how)
+    plan = say("Plan mode: only reading, until you have approved a plan.")
     if session.accept_edits:
         return (SetAcceptEdits(False), SetPlanMode(True)), plan
     if session.yolo:
         return (SetPlanMode(True),), plan
-    return (SetAcceptEdits(True),), "Edits in the work dir are accepted; all else is asked for."
+    return (SetAcceptEdits(True),), say("Edits in the work dir are accepted; all else is asked for.")
 
 
 def cycle_mode(host: Host) -> None:
@@ -44,10 +45,10 @@ async def _edits(host: Host, argument: str) -> None:
     now = session is not None and session.accept_edits
     enabled = not now if not argument else {"on": True, "off": False}.get(argument.lower())
     if enabled is None:
-        host.say("Say /edits on or /edits off.", severity="error")
+        host.say(say("Say /edits on or /edits off."), severity="error")
         return
     host.command(SetAcceptEdits(enabled))
-    host.say("Edits in the work dir are accepted." if enabled else "Edits are asked for again.")
+    host.say(say("Edits in the work dir are accepted.") if enabled else say("Edits are asked for again."))
 
 
 def _plan_choices(_: ScreenState) -> tuple[str, ...]:

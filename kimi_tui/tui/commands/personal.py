@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import say
+from kimi_tui.language.width import cells, padded
 from kimi_tui.tui.commands.registry import Host, SlashCommand
 from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.tui.state import ScreenState
@@ -43,16 +45,16 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
         if path:
             await acts.attach(path)
         else:
-            host.say("Say /image PATH, or paste a picture.", severity="error")
+            host.say(say("Say /image PATH, or paste a picture."), severity="error")
 
     async def editor(_: Host, __: str) -> None:
         await acts.edit_prompt()
 
     async def cost(host: Host, _: str) -> None:
-        acts.read("Usage", _usage(host.state))
+        acts.read(say("Usage"), _usage(host.state))
 
     async def debug(host: Host, _: str) -> None:
-        acts.read("Debug", _debug(host.state, acts.facts(), acts.log()))
+        acts.read(say("Debug"), _debug(host.state, acts.facts(), acts.log()))
 
     return (
         SlashCommand(name="new", summary="Begin a new session; this one stays on disk", run=new),
@@ -77,7 +79,7 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
 def _may_leave(host: Host) -> bool:
     if host.state.turn is None:
         return True
-    host.say("A turn is running. Interrupt it first.", severity="warning")
+    host.say(say("A turn is running. Interrupt it first."), severity="warning")
     return False
 
 
@@ -85,15 +87,22 @@ def _usage(state: ScreenState) -> str:
     usage = state.usage
     read = usage.input_cache_read
     lines = [
-        ("input, not cached", f"{usage.input_other:,}"),
-        ("input from the cache", f"{read:,}"),
-        ("input into the cache", f"{usage.input_cache_creation:,}"),
-        ("output", f"{usage.output:,}"),
-        ("cost", "not known: the model has no price" if state.cost_usd is None else f"${state.cost_usd:.4f}"),
+        (say("input, not cached"), f"{usage.input_other:,}"),
+        (say("input from the cache"), f"{read:,}"),
+        (say("input into the cache"), f"{usage.input_cache_creation:,}"),
+        (say("output"), f"{usage.output:,}"),
         (
-            "context",
-            f"{tokens(state.context_tokens)} of {tokens(state.max_context_tokens)}"
-            f" ({state.context_share:.0%})",
+            say("cost"),
+            say("not known: the model has no price") if state.cost_usd is None else f"${state.cost_usd:.4f}",
+        ),
+        (
+            say("context"),
+            say(
+                "{used} of {most} ({share:.0%})",
+                used=tokens(state.context_tokens),
+                most=tokens(state.max_context_tokens),
+                share=state.context_share,
+            ),
         ),
     ]
     return _table(lines)
@@ -125,5 +134,5 @@ def _debug(state: ScreenState, facts: Sequence[tuple[str, str]], log: Sequence[s
 
 
 def _table(lines: Sequence[tuple[str, str]]) -> str:
-    width = max(len(name) for name, _ in lines)
-    return "\n".join(f"{name.ljust(width)}  {value}" for name, value in lines)
+    width = max(cells(name) for name, _ in lines)
+    return "\n".join(f"{padded(name, width)}  {value}" for name, value in lines)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import retell, say
 from kimi_tui.tui import fuzzy
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.state import ScreenState
@@ -101,6 +102,11 @@ class SlashCommand:
     binding_id: str = ""
     """The key that does the same."""
 
+    @property
+    def told(self) -> str:
+        """The summary in the user's language."""
+        return say(self.summary)
+
 
 class Registry:
     """Commands of the screen, and those that the engine says it has."""
@@ -124,7 +130,7 @@ class Registry:
         theirs = [
             SlashCommand(
                 name=info.name,
-                summary=plain_line(info.description),
+                summary=plain_line(retell(info.description)),
                 run=self._passed_on(info.name),
                 aliases=info.aliases,
                 argument=plain_line(info.argument),
@@ -161,7 +167,7 @@ class Registry:
             choice = Choice(
                 value=command.name,
                 label=f"/{command.name}",
-                detail=command.summary,
+                detail=command.told,
                 note=command.argument,
                 matched=tuple(position + 1 for position in own.positions) if own else (),
             )

@@ -2,6 +2,7 @@
 
 from typing import Protocol, get_args
 
+from kimi_tui.language.saying import say
 from kimi_tui.tui.commands.registry import Host, SlashCommand
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.timeline import RevertScope
@@ -47,7 +48,7 @@ async def _revert(host: Host, argument: str) -> None:
         host.timeline.go_back_to(int(numbers[0]), scope=scope)
     else:
         host.say(
-            "Say /revert N, or /revert N conversation, files or turn; N is a checkpoint's number.",
+            say("Say /revert N, or /revert N conversation, files or turn; N is a checkpoint's number."),
             severity="error",
         )
 
@@ -66,7 +67,10 @@ async def _take_back(host: Host, what: str, argument: str) -> None:
     elif argument == _DRY_RUN:
         host.command(RunSlash(f"{what} {argument}"))
     else:
-        host.say(f"Say /{what}, or /{what} {_DRY_RUN} to read what it would do.", severity="error")
+        host.say(
+            say("Say /{what}, or /{what} {option} to read what it would do.", what=what, option=_DRY_RUN),
+            severity="error",
+        )
 
 
 async def _branches(host: Host, _: str) -> None:
@@ -79,7 +83,7 @@ async def _diff(host: Host, argument: str) -> None:
         numbers = [int(word) for word in words]
         host.timeline.compare_numbers(*numbers, *[None] * (2 - len(numbers)))
     else:
-        host.say("Say /diff, /diff N, or /diff N M, with the numbers of checkpoints.", severity="error")
+        host.say(say("Say /diff, /diff N, or /diff N M, with the numbers of checkpoints."), severity="error")
 
 
 TIMELINE_COMMANDS = (
