@@ -4,6 +4,7 @@ The JSON shape of each part is that of `specs/wire.md` (ContentPart). Parts are 
 dataclasses so that a streamed token costs under a microsecond; `base.encoding` turns them to and from JSON.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal
 
@@ -106,9 +107,24 @@ def merged(parts: Iterable[ContentPart]) -> tuple[ContentPart, ...]:
     return tuple(result)
 
 
+_MARKS = re.compile(r"<(?=\s*/?\s*system\b)", re.IGNORECASE)
+_MARKS_OF_LINES = re.compile(r"^([^\S\n]*)<(?=\s*/?\s*system\b)", re.IGNORECASE | re.MULTILINE)
+
+
 def system_note(text: str) -> TextPart:
-    """A note from the program to the model, marked as such."""
-    return TextPart(f"<system>{text}</system>")
+    """A note from the program to the model, marked as such; what `text` quotes can't end it."""
+    return TextPart(f"<system>{_MARKS.sub('&lt;', text)}</system>")
+
+
+def as_output(content: str | Iterable[ContentPart]) -> tuple[ContentPart, ...]:
+    """What a tool brings to the model, as parts: no line of it can look like a note from the program.
+
+    Within a line the mark stays: files that hold it are edited by what the model reads.
+    """
+    return tuple(
+        TextPart(_MARKS_OF_LINES.sub(r"\1&lt;", part.text)) if isinstance(part, TextPart) else part
+        for part in as_parts(content)
+    )
 
 
 def is_system_note(content: str | Sequence[ContentPart]) -> bool:

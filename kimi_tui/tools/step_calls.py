@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
-from kimi_tui.base.content import ContentPart, as_parts, system_note
+from kimi_tui.base.content import ContentPart, as_output, system_note
 from kimi_tui.base.message import Message, ToolCall
 from kimi_tui.hooks.hooks import NO_HOOKS, Firing
 from kimi_tui.tools.approval import ToolRejected
@@ -228,7 +228,7 @@ def result_content(result: ToolReturn) -> tuple[ContentPart, ...]:
         note = f"ERROR: {note}"
     elif not note and not result.output:
         note = "The tool gave no output."
-    return (*((system_note(note),) if note else ()), *as_parts(result.output))
+    return (*((system_note(note),) if note else ()), *as_output(result.output))
 
 
 def _rejection(rejection: ToolRejected) -> ToolReturn:
