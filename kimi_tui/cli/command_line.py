@@ -139,6 +139,11 @@ class CommandLine:
     plan: bool | None = option(
         "--plan", panel=_PERMISSION, help="Only read until a plan is approved, or change things at once."
     )
+    sandbox: bool | None = option(
+        "--sandbox",
+        panel=_PERMISSION,
+        help="Run commands in a sandbox: no network, only the work dir to write.",
+    )
     max_steps_per_turn: int | None = option(
         "--max-steps-per-turn", panel=_LIMITS, least=1, metavar="N", help="Model calls in one turn."
     )

@@ -117,4 +117,7 @@ def _settings_with_an_option(line: CommandLine) -> dict[str, Any]:
         "max_retries_per_step": line.max_retries_per_step,
     }
     given = {name: value for name, value in limits.items() if value is not None}
-    return {"loop_control": given} if given else {}
+    options: dict[str, Any] = {"loop_control": given} if given else {}
+    if line.sandbox is not None:
+        options["sandbox"] = {"enabled": line.sandbox}
+    return options

@@ -26,6 +26,7 @@ from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.plan_file import PlanFile
 from kimi_tui.engine.remarks import Remarks
 from kimi_tui.engine.rules import starting_rules
+from kimi_tui.engine.sandbox import open_sandbox, problems_of
 from kimi_tui.engine.session_hooks import session_hooks
 from kimi_tui.engine.side_questions import SideQuestions
 from kimi_tui.engine.side_work import SideWork
@@ -123,7 +124,10 @@ async def _assemble(
     dmailbox = DMailbox()
     survivors = Survivors(session.dir / "commands")
     await asyncio.to_thread(survivors.end_all)
-    shell = Shell(survivors=survivors)
+    sandbox = await open_sandbox(options, session, workspace)
+    if sandbox is not None:
+        resources.push_async_callback(sandbox.close)
+    shell = Shell(survivors=survivors, confinement=sandbox)
     resources.push_async_callback(shell.close)
     ledger = FileLedger()
     output = OutputFolder(session.dir / "output")
@@ -224,7 +228,8 @@ async def _assemble(
         agent=agent,
         behaviour=behaviour,
         models=models,
-        broken=library.problems,
+        sandbox=sandbox is not None,
+        broken=(*problems_of(sandbox), *library.problems),
     )
     time_machine.listen(telling)
     users_room = open_users_room(

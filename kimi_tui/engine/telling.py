@@ -35,6 +35,7 @@ class Telling:
         agent: Agent,
         behaviour: Behaviour,
         models: Models,
+        sandbox: bool = False,
         broken: Sequence[KimiTuiError] = (),
     ) -> None:
         self._send = send
@@ -43,6 +44,7 @@ class Telling:
         self._agent = agent
         self._behaviour = behaviour
         self._models = models
+        self._sandbox = sandbox
         self._broken = broken
         self.slash_commands: Callable[[], tuple[SlashCommandInfo, ...]] = tuple
         """The commands there are at this moment."""
@@ -64,6 +66,7 @@ class Telling:
                 yolo=self._behaviour.yolo,
                 plan_mode=self._behaviour.plan_mode.is_on,
                 accept_edits=self._behaviour.accept_edits,
+                sandbox=self._sandbox,
                 capabilities=tuple(sorted(llm.capabilities)) if llm is not None else (),
                 slash_commands=self.slash_commands(),
                 models=tuple(self._models.names),

@@ -135,5 +135,6 @@ def _session(info: SessionInfo) -> dict[str, Any]:
         "thinking": info.thinking,
         "yolo": info.yolo,
         "plan_mode": info.plan_mode,
+        "sandbox": info.sandbox,
         "slash_commands": [command.name for command in info.slash_commands],
     }

@@ -308,6 +308,8 @@ class SessionInfo:
     plan_mode: bool = False
     accept_edits: bool = False
     """Whether harmless edits in the work dir need no approval."""
+    sandbox: bool = False
+    """Whether the agent's commands run in a sandbox."""
     capabilities: tuple[str, ...] = ()
     slash_commands: tuple[SlashCommandInfo, ...] = ()
     models: tuple[str, ...] = ()

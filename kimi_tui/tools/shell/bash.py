@@ -85,6 +85,12 @@ class Bash(Tool[BashParams]):
         self._tasks = tasks
         self._terminals = terminals
 
+    @property
+    def description(self) -> str:
+        """What the model reads: of the bounds, too, that commands run in."""
+        confinement = self._shell.confinement
+        return super().description if confinement is None else f"{super().description}\n- {confinement.told}"
+
     def only_reads(self, params: BashParams) -> bool:
         """Whether the command line can do nothing but read."""
         return only_reads(
@@ -157,7 +163,9 @@ class Bash(Tool[BashParams]):
                 "timeout_s": timeout_s,
                 "on_output": lambda data: take(stream.feed(data)),
             }
-            exit_ = await self._terminals.run(command, call_id=call.id, **how)
+            exit_ = None
+            if self._shell.confinement is None:  # nobody else's terminal is within the bounds
+                exit_ = await self._terminals.run(command, call_id=call.id, **how)
             if exit_ is None:
                 exit_ = await self._shell.run(command, **how)
         except ShellUnavailable as problem:
@@ -165,7 +173,7 @@ class Bash(Tool[BashParams]):
         finally:
             take(stream.end())
             output.close()
-        return _result(exit_, output, timeout_s)
+        return _result(exit_, output, timeout_s, in_sandbox=self._shell.confinement is not None)
 
 
 def _problem(command: str) -> str | None:
@@ -194,7 +202,7 @@ def _limited(show: Callable[[str], None]) -> Callable[[str], None]:
     return show_some
 
 
-def _result(exit_: Exit, output: OutputKeeper, timeout_s: int) -> ToolReturn:
+def _result(exit_: Exit, output: OutputKeeper, timeout_s: int, *, in_sandbox: bool) -> ToolReturn:
     text = output.text()
     if exit_.timed_out:
         return failed(
@@ -213,4 +221,5 @@ def _result(exit_: Exit, output: OutputKeeper, timeout_s: int) -> ToolReturn:
             brief=f"{lines:,} line{'' if lines == 1 else 's'}" if lines else "no output",
         )
     ending = ending_in_words(exit_.status)
-    return failed(f"The command ended with {ending}.{left}", output=text, brief=ending)
+    where = " It ran in the sandbox." if in_sandbox else ""
+    return failed(f"The command ended with {ending}.{where}{left}", output=text, brief=ending)

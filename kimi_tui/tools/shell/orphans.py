@@ -29,6 +29,25 @@ def end_orphans(group: int, mark: str) -> bool | None:
     return True
 
 
+def runs(group: int) -> bool:
+    """Whether anything of the process group runs: one that has ended, and waits to be noticed, doesn't."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return not _PROC.is_dir() or any(not _has_ended(pid) for pid in _members(group))
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        state = (_PROC / str(pid) / "stat").read_bytes().rpartition(b") ")[2][:1]
+    except OSError:
+        return True
+    return state in (b"Z", b"X")
+
+
 def _members(group: int) -> list[int]:
     members = []
     for path in _PROC.iterdir():

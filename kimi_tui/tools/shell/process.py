@@ -5,14 +5,15 @@ import os
 import shutil
 import signal
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from kimi_tui.base.child_groups import keep_in_sight, let_go
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.tools.shell.orphans import MARK
+from kimi_tui.tools.shell.orphans import MARK, runs
 from kimi_tui.tools.shell.pipe import OutputPipe
 from kimi_tui.tools.shell.survivors import Survivors
 
@@ -50,6 +51,23 @@ class Exit:
     """Whether it left processes behind that go on."""
 
 
+class Confinement(Protocol):
+    """Bounds that the system holds commands to."""
+
+    @property
+    def told(self) -> str:
+        """What the model should know of them."""
+        ...
+
+    def around(self, command: Sequence[str]) -> list[str]:
+        """The program and arguments that run `command` within them. Raises ShellUnavailable."""
+        ...
+
+    def environment(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """What of `environment` commands see."""
+        ...
+
+
 class Shell:
     """Runs commands under bash, or sh where there is no bash.
 
@@ -61,10 +79,12 @@ class Shell:
         *,
         environment: Mapping[str, str] | None = None,
         survivors: Survivors | None = None,
+        confinement: Confinement | None = None,
         term_grace_s: float = _TERM_GRACE_S,
     ) -> None:
-        """`survivors` remembers what runs, should the program be killed."""
+        """`survivors` remembers what runs, should the program be killed; `confinement` is where it runs."""
         self._survivors = survivors
+        self.confinement = confinement
         self._environment = environment
         """What commands see of it; None for the program's own."""
         self._term_grace_s = term_grace_s
@@ -108,7 +128,7 @@ class Shell:
         except BaseException:
             await self._end(process, output)
             raise
-        return Exit(status, left_children=self._leave(process.pid))
+        return Exit(status, left_children=await self._leave(process.pid))
 
     async def close(self) -> None:
         """End every process that is left."""
@@ -116,7 +136,7 @@ class Shell:
             _signal(group, signal.SIGTERM)
         with suppress(TimeoutError):
             async with asyncio.timeout(min(self._term_grace_s, _CLOSE_GRACE_S)):
-                while any(map(_is_alive, self._groups)):  # noqa: ASYNC110 - a group's end is no event
+                while any(map(runs, self._groups)):  # noqa: ASYNC110 - a group's end is no event
                     await asyncio.sleep(_POLL_S)
         for group, output in self._groups.items():
             _signal(group, signal.SIGKILL)
@@ -125,15 +145,16 @@ class Shell:
         self._groups.clear()
 
     async def _started(self, command: str, work_dir: Path, output: OutputPipe, mark: str) -> Process:
-        program = shell_path()
+        program = [shell_path(), "-c", command]
         environment = {**(os.environ if self._environment is None else self._environment), **ENVIRONMENT}
+        if self.confinement is not None:
+            program = self.confinement.around(program)
+            environment = self.confinement.environment(environment)
         if mark := mark or (self._survivors.mark if self._survivors is not None else ""):
             environment[MARK] = mark
         starting = asyncio.ensure_future(
             asyncio.create_subprocess_exec(
-                program,
-                "-c",
-                command,
+                *program,
                 stdin=DEVNULL,
                 stdout=output.write_end,
                 stderr=output.write_end,
@@ -172,10 +193,10 @@ class Shell:
             self._let_go(process.pid)
         await process.wait()
 
-    def _leave(self, group: int) -> bool:
+    async def _leave(self, group: int) -> bool:
         """Whether `group` goes on without its shell; its output is read and dropped from now on."""
         output = self._groups[group]
-        if not _is_alive(group):
+        if not await self._outlives_its_shell(group):
             output.close()
             del self._groups[group]
             self._let_go(group)
@@ -183,9 +204,18 @@ class Shell:
         output.discard()
         return True
 
+    async def _outlives_its_shell(self, group: int) -> bool:
+        """Whether something of `group` runs on. A sandbox ends a moment after what ran in it."""
+        if self.confinement is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_DRAIN_GRACE_S):
+                    while runs(group):  # noqa: ASYNC110 - a group's end is no event
+                        await asyncio.sleep(_POLL_S / 4)
+        return runs(group)
+
     def _forget_ended_groups(self) -> None:
         for group, output in list(self._groups.items()):
-            if not output.is_wanted and not _is_alive(group):
+            if not output.is_wanted and not runs(group):
                 output.close()
                 del self._groups[group]
                 self._let_go(group)
@@ -234,13 +264,3 @@ def _unavailable(error: OSError | ValueError, work_dir: Path) -> ShellUnavailabl
 def _signal(group: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-
-
-def _is_alive(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

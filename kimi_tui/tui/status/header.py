@@ -55,6 +55,8 @@ class HeaderLine(Widget):
             segments.append(Segment("plan", "bold $accent", 80, "screen.cycle_mode"))
         elif session.accept_edits:
             segments.append(Segment("accepts edits", "bold $success", 70, "screen.cycle_mode"))
+        if session.sandbox:
+            segments.append(Segment("sandbox", "bold $success", 65))
         if session.yolo:
             segments.append(Segment("yolo", "bold $error", 85, "screen.command('yolo')"))
         return segments

@@ -1,0 +1,1 @@
+"""Commands within bounds that the system itself holds them to."""
