@@ -50,11 +50,20 @@ def find_agent(name: str, *, work_dir: Path, share_dir: Path) -> Path:
     raise ConfigError(f"There is no agent “{plain_line(name)}”.", hint=hint)
 
 
+def is_of_project(path: Path, *, work_dir: Path, share_dir: Path) -> bool:
+    """Whether the agent file at `path` came with the project, by where it was found."""
+    return path.is_relative_to(_of_project(work_dir)) and not path.is_relative_to(share_dir)
+
+
+def _of_project(work_dir: Path) -> Path:
+    return work_dir / ".kimi-tui" / "agents"
+
+
 def _folders(
     work_dir: Path, share_dir: Path
 ) -> tuple[tuple[Path, Literal["user", "bundled", "project"]], ...]:
     return (
         (share_dir / "agents", "user"),
         (asset_path("agents"), "bundled"),
-        (work_dir / ".kimi-tui" / "agents", "project"),
+        (_of_project(work_dir), "project"),
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kimi_tui.agentspec.finding import find_agent
+from kimi_tui.agentspec.foreign import named_agent_spec
 from kimi_tui.agentspec.loading import load_agent_spec
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.base.errors import SessionError
@@ -292,10 +292,11 @@ def _additional_dirs(options: EngineOptions, session: Session) -> tuple[Path, ..
 
 
 def _spec(options: EngineOptions, session: Session) -> ResolvedAgentSpec:
-    path = options.agent_file or find_agent(
-        options.agent, work_dir=session.work_dir, share_dir=options.share_dir
+    if options.agent_file is not None:
+        return load_agent_spec(options.agent_file, known_tools=BUILTIN_TOOLS)
+    return named_agent_spec(
+        options.agent, work_dir=session.work_dir, share_dir=options.share_dir, known_tools=BUILTIN_TOOLS
     )
-    return load_agent_spec(path, known_tools=BUILTIN_TOOLS)
 
 
 def _behaviour(

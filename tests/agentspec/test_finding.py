@@ -4,6 +4,8 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.agentspec.finding import find_agent, list_agents
+from kimi_tui.agentspec.foreign import named_agent_spec
+from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import ConfigError
 
@@ -78,3 +80,58 @@ def test_a_path_is_no_name(write: WriteFile, work_dir: Path, share_dir: Path, na
         find_agent(name, work_dir=work_dir, share_dir=share_dir)
     if "/" in name:
         assert "--agent-file" in caught.value.hint
+
+
+def named(name: str, work_dir: Path, share_dir: Path) -> ResolvedAgentSpec:
+    return named_agent_spec(name, work_dir=work_dir, share_dir=share_dir, known_tools={"Think", "ReadFile"})
+
+
+PLAIN = "system_prompt: prompt.md\ntools: [Think]\n"
+
+
+@pytest.mark.parametrize(
+    ("agent", "what"),
+    [
+        ("system_prompt: prompt.md\ntools: [Think, 'evil.code:Tool as ReadFile']\n", "evil.code:Tool"),
+        (f"{PLAIN}mcp: servers.json\n", "servers.json"),
+        ("extend: ./base.yaml\n", "evil.base:Tool"),
+        (f"{PLAIN}subagents:\n  a: {{path: sub.yaml, description: d}}\n", "evil.sub:Tool"),
+    ],
+)
+def test_an_agent_of_the_project_that_runs_programs_is_not_started_by_its_name(
+    write: WriteFile, work_dir: Path, share_dir: Path, agent: str, what: str
+) -> None:
+    for folder in ("work/.kimi-tui/agents/helper", "share/agents/own"):
+        write(f"{folder}/agent.yaml", agent)
+        write(f"{folder}/prompt.md", "Be good.")
+        write(f"{folder}/servers.json", "{}")
+        write(f"{folder}/base.yaml", "system_prompt: prompt.md\ntools: ['evil.base:Tool']\n")
+        write(f"{folder}/sub.yaml", "extend: ./deep.yaml\n")
+        write(f"{folder}/deep.yaml", f"{PLAIN}subagents:\n  b: {{path: deepest.yaml, description: d}}\n")
+        write(f"{folder}/deepest.yaml", "system_prompt: prompt.md\ntools: ['evil.sub:Tool']\n")
+    with pytest.raises(ConfigError) as caught:
+        named("helper", work_dir, share_dir)
+    assert what in caught.value.what
+    assert f"--agent-file {work_dir}" in caught.value.hint
+    assert named("own", work_dir, share_dir).path.parent.name == "own"
+
+
+def test_an_agent_of_the_project_that_only_speaks_is_started_by_its_name(
+    write: WriteFile, work_dir: Path, share_dir: Path
+) -> None:
+    write(
+        "work/.kimi-tui/agents/helper/agent.yaml",
+        f"{PLAIN}subagents:\n  a: {{path: x.yaml, description: d}}\n",
+    )
+    write("work/.kimi-tui/agents/helper/x.yaml", "nonsense: 1\n")
+    write("work/.kimi-tui/agents/helper/prompt.md", "Be good.")
+    assert named("helper", work_dir, share_dir).name == "helper"
+
+
+def test_in_the_home_folder_the_users_own_agents_are_not_the_projects(
+    write: WriteFile, tmp_path: Path
+) -> None:
+    write("home/.kimi-tui/agents/own/agent.yaml", f"{PLAIN}mcp: servers.json\n")
+    write("home/.kimi-tui/agents/own/prompt.md", "Be good.")
+    servers = write("home/.kimi-tui/agents/own/servers.json", "{}")
+    assert named("own", tmp_path / "home", tmp_path / "home" / ".kimi-tui").mcp == servers
