@@ -11,7 +11,6 @@ from typing import Any
 
 from rich.console import RenderableType
 from textual import on, work
-from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
 from textual.css.query import NoMatches
 from textual.driver import Driver
@@ -29,8 +28,8 @@ from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
 from kimi_tui.tui.session_wish import SessionWanted, SessionWish
 from kimi_tui.tui.terminal_background import background_luminance
-from kimi_tui.tui.terminal_link import FrameGate, TerminalFile, send_between_frames
-from kimi_tui.tui.terminal_mirror import TerminalMirror
+from kimi_tui.tui.terminal_frames import Frames
+from kimi_tui.tui.terminal_link import TerminalFile, send_between_frames
 from kimi_tui.tui.themes import THEMES, resolved_theme
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Shutdown
@@ -66,8 +65,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._failed = False
         self._defect: Exception | None = None
         self._leaving = False
-        self._mirror = TerminalMirror()
-        self._gate = FrameGate(self)
+        self._frames = Frames(self)
         self._attention = Attention(
             way=way_for(options.notify),
             send=partial(send_between_frames, self),
@@ -105,25 +103,16 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             signal.subscribe(self, self._lent_terminal, immediate=True)
 
     def _lent_terminal(self, _: App[Any]) -> None:
-        self._mirror.forget()
+        self._frames.forget()
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        """Send a frame: only what the terminal does not show already."""
-        if self._gate.is_shut:
-            return
-        if isinstance(renderable, LayoutUpdate | ChopsUpdate) and not self.is_headless:
-            super()._display(screen, self._mirror.lessened(renderable, self.size))
-        else:
+        """Send a frame."""
+        if not self._frames.show(renderable):
             super()._display(screen, renderable)
 
     def paint(self, placed: Iterable[Placed]) -> bool:
         """Put strips on the terminal, past the compositor; False while that can't be done."""
-        if self.is_headless or self._batch_count or not self._running:
-            return False
-        if self._gate.is_shut:
-            return True  # all of the screen follows
-        super()._display(self.screen, self._mirror.painting(placed, self.size))
-        return True
+        return self._frames.paint(placed)
 
     def _build_driver(
         self, headless: bool, inline: bool, mouse: bool, size: tuple[int, int] | None

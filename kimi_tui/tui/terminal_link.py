@@ -14,6 +14,8 @@ logger = logging.getLogger(__name__)
 _MOST_WAITING = 8
 """Writes that the terminal has not taken; Textual's thread that writes them waits for it after thirty."""
 _LOOK_AGAIN_S = 0.1
+_LEAVES = "\x1b[?1049l"
+"""What goes back to the normal screen, where some terminals keep drawing as on the other one."""
 
 
 class TerminalFile:
@@ -28,8 +30,8 @@ class TerminalFile:
         self._is_gone = False
 
     def write(self, text: str) -> None:
-        """Write, as far as there is a terminal."""
-        self._attempt(lambda: self._file.write(text))
+        """Write, as far as there is a terminal. It is left with a plain look."""
+        self._attempt(lambda: self._file.write(text.replace(_LEAVES, f"\x1b[m{_LEAVES}")))
 
     def flush(self) -> None:
         """Flush, as far as there is a terminal."""

@@ -7,76 +7,69 @@ are moved by the terminal itself: in a scrolling region (DECSTBM), by line feeds
 Whatever a widget overlooked, no control character of a text gets past here.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
 from operator import ne
 
 from rich.cells import get_character_cell_size
 from rich.color import ColorSystem
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.control import Control
+from rich.console import Console
 from rich.style import Style
-from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
-from textual.geometry import Size
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.geometry import Offset, Size
 from textual.strip import Strip
 
 from kimi_tui.base.terminal import without_controls
 from kimi_tui.tui.brush import Placed
+from kimi_tui.tui.terminal_pen import PLAIN, Cell, Look, Pen
 
-Look = tuple[str, str]
-"""SGR codes, and the opening of a link; both may be empty."""
-Cell = tuple[str, Look]
-"""A character with what combines with it, and how it looks; the right half of a wide one is empty."""
 Row = list[Cell | None]
 """The cells of a row; None for those of which nothing is known."""
 
-_PLAIN: Look = ("", "")
-_GAP = 6
+_GAP = 4
 """Cells that are the same cost less than moving over them."""
 _LEAST_ROWS = 6
 """Fewer rows are not worth a scrolling region."""
 _FURTHEST = 12
 """Rows that a movement is looked for."""
-_LINK_END = "\x1b]8;;\x1b\\"
 
 
 class TerminalMirror:
     """Knows what one terminal shows. Whatever else writes to that terminal must make it `forget`."""
 
-    def __init__(self) -> None:
+    def __init__(self, pen: Pen | None = None) -> None:
         self._size = Size(0, 0)
         self._rows: list[Row] = []
+        self._pen = pen or Pen()
 
     def forget(self) -> None:
         """Nothing is known of the terminal any more; the next frames are sent whole."""
         self._size = Size(0, 0)
+        self._pen.forget()
 
-    def lessened(self, update: LayoutUpdate | ChopsUpdate, size: Size) -> "LessenedUpdate":
-        """An update that changes the terminal of `size` as `update` does."""
-        return LessenedUpdate(self, _placed(update), size)
+    def sequences(
+        self, placed: Iterable[Placed], size: Size, colours: ColorSystem, *, cursor: Offset | None = None
+    ) -> str:
+        """What to send so that the terminal shows the strips where they are placed; taken as sent.
 
-    def painting(self, placed: Iterable[Placed], size: Size) -> "LessenedUpdate":
-        """An update that puts strips on the terminal of `size`."""
-        return LessenedUpdate(self, placed, size)
-
-    def sequences(self, placed: Iterable[Placed], size: Size, colours: ColorSystem) -> str:
-        """What to send so that the terminal shows the strips where they are placed; taken as sent."""
+        The cursor rests at `cursor`, where input methods show what is typed.
+        """
         if size != self._size:
             self._size = size
             self._rows = [[None] * size.width for _ in range(size.height)]
+            self._pen.forget()  # terminals differ in what a change of their size does to it
         rows = self._updated(placed, colours)
-        sent: list[str] = []
         if movement := _movement(self._rows, rows):
-            sent.append(self._move(*movement))
-        pen = _Pen(sent)
+            self._move(*movement, rows)
         for y, row in rows.items():
             if row != self._rows[y]:
                 for start, end in _changed(self._rows[y], row):
-                    pen.write(y, start, row[start:end])
+                    self._pen.write(y, start, row[start:end], last=size.width - 1)
                 self._rows[y] = row
-        pen.lift()
-        return "".join(sent)
+        if cursor is not None:
+            self._pen.go_to(cursor.y, cursor.x)
+        return self._pen.taken()
 
     def _updated(self, placed: Iterable[Placed], colours: ColorSystem) -> dict[int, Row]:
         width, height = self._size
@@ -92,72 +85,23 @@ class TerminalMirror:
             del row[width:]
         return rows
 
-    def _move(self, first: int, last: int, up: int) -> str:
-        """Have the terminal move rows `first` to `last` up, or down when negative."""
-        width = self._size.width
-        fresh: list[Row] = [[None] * width for _ in range(abs(up))]
+    def _move(self, first: int, last: int, up: int, rows: dict[int, Row]) -> None:
+        """Have the terminal move rows `first` to `last` up, or down when negative, towards `rows`."""
+        come_free = range(last + 1 - up, last + 1) if up > 0 else range(first, first - up)
+        fill = _commonest_blank(rows[y] for y in come_free)
+        blank: Cell | None = (" ", fill) if self._pen.scroll(first, last, up, fill) else None
+        fresh: list[Row] = [[blank] * self._size.width for _ in come_free]
         kept = self._rows[first : last + 1]
         self._rows[first : last + 1] = kept[up:] + fresh if up > 0 else fresh + kept[:up]
-        where, step = (last, "\n") if up > 0 else (first, "\x1bM")
-        return f"\x1b[{first + 1};{last + 1}r\x1b[{where + 1};1H{step * abs(up)}\x1b[r"
 
 
-class LessenedUpdate(CompositorUpdate):
-    """Strips for places of the screen, to be rendered against the mirror."""
-
-    def __init__(self, mirror: TerminalMirror, placed: Iterable[Placed], size: Size) -> None:
-        self._mirror = mirror
-        self._placed = placed
-        self._size = size
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The strips as they are: what Rich would draw of them."""
-        for y, x, strip in self._placed:
-            yield Control.move_to(x, y)
-            yield from strip
-
-    def render_segments(self, console: Console) -> str:
-        """What to write to the terminal."""
-        return self._mirror.sequences(self._placed, self._size, _colours(console))
-
-
-class _Pen:
-    """Writes cells, changing its look only where they do."""
-
-    def __init__(self, sent: list[str]) -> None:
-        self._sent = sent
-        self._look = _PLAIN
-
-    def write(self, y: int, x: int, cells: Iterable[Cell | None]) -> None:
-        """Write `cells` from column `x` of row `y` on."""
-        self._sent.append(f"\x1b[{y + 1};{x + 1}H")
-        for look, run in groupby((cell or (" ", _PLAIN) for cell in cells), key=_look):
-            self._take(look)
-            self._sent.append("".join([text for text, _ in run]))
-
-    def lift(self) -> None:
-        """Leave the terminal with a plain look."""
-        self._take(_PLAIN)
-
-    def _take(self, look: Look) -> None:
-        (codes, link), (old_codes, old_link) = look, self._look
-        if link != old_link:
-            self._sent.append(link or _LINK_END)
-        if codes != old_codes:
-            self._sent.append(f"\x1b[0;{codes}m" if codes and old_codes else f"\x1b[{codes or 0}m")
-        self._look = look
-
-
-def _look(cell: Cell) -> Look:
-    return cell[1]
-
-
-def _colours(console: Console) -> ColorSystem:
+def colours_of(console: Console) -> ColorSystem:
+    """The colours that `console` has; all of them where it doesn't say."""
     name = console.color_system
     return ColorSystem[name.upper().replace("256", "EIGHT_BIT")] if name else ColorSystem.TRUECOLOR
 
 
-def _placed(update: LayoutUpdate | ChopsUpdate) -> Iterator[Placed]:
+def placed_in(update: LayoutUpdate | ChopsUpdate) -> Iterator[Placed]:
     """The strips of an update with their rows and columns."""
     if isinstance(update, LayoutUpdate):
         for y, strips in enumerate(update.strips, update.region.y):
@@ -177,7 +121,7 @@ def _cells(strip: Strip, colours: ColorSystem) -> list[Cell]:
     for written, style, _ in strip:
         text = without_controls(written)
         if style is None:
-            look = _PLAIN
+            look = PLAIN
         elif text.isspace():
             look = _look_of(style, colours, blank=True)  # what colour no letter has makes no difference
         else:
@@ -211,7 +155,7 @@ def _look_of(style: Style, colours: ColorSystem, *, blank: bool = False) -> Look
     codes = Strip.render_ansi(style, colours)
     address = without_controls(style.link or "")
     link = f"\x1b]8;;{address}\x1b\\" if address else ""
-    return (codes, link) if codes or link else _PLAIN
+    return (codes, link) if codes or link else PLAIN
 
 
 def _changed(old: Row, new: Row) -> Iterator[tuple[int, int]]:
@@ -226,18 +170,32 @@ def _changed(old: Row, new: Row) -> Iterator[tuple[int, int]]:
     start = end = places[0]
     for x in places:
         if x - end > _GAP:
-            yield _from_left_half(new, start), end
+            yield _whole(new, start, end)
             start = x
         end = x + 1
-    yield _from_left_half(new, start), end
+    yield _whole(new, start, end)
 
 
-def _from_left_half(row: Row, x: int) -> int:
-    return x - 1 if x and row[x] is not None and row[x][0] == "" else x  # type: ignore[index]
+def _whole(row: Row, start: int, end: int) -> tuple[int, int]:
+    """The columns from `start` to `end` with the other halves of wide characters."""
+    if start and _is_right_half(row[start]):
+        start -= 1
+    if end < len(row) and _is_right_half(row[end]):
+        end += 1
+    return start, end
+
+
+def _is_right_half(cell: Cell | None) -> bool:
+    return cell is not None and not cell[0]
 
 
 def _is_uncertain(row: Row) -> bool:
     return any(cell is not None and (len(cell[0]) > 1 or cell[0] > "\uffff") for cell in row)
+
+
+def _commonest_blank(rows: Iterable[Row]) -> Look:
+    looks = Counter(cell[1] for row in rows for cell in row if cell is not None and cell[0] == " ")
+    return max(looks, key=looks.__getitem__, default=PLAIN)
 
 
 def _movement(rows: Sequence[Row], new: dict[int, Row]) -> tuple[int, int, int] | None:

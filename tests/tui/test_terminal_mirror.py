@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from rich.color import ColorSystem
 from rich.segment import Segment
 from rich.style import Style
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.strip import Strip
 
 from kimi_tui.tui.terminal_mirror import TerminalMirror
+from kimi_tui.tui.terminal_pen import Pen
 
 WIDTH, HEIGHT = 24, 12
 SIZE = Size(WIDTH, HEIGHT)
@@ -20,20 +21,42 @@ TEXT = Style(color="#d9dee8", bgcolor="#0e1117")
 BOLD = TEXT + Style(bold=True)
 
 
+class ErasingScreen(pyte.Screen):
+    """Erases in the colour of the background, as most terminals do; pyte by itself does so in places."""
+
+    def index(self) -> None:
+        bottom = self.margins.bottom if self.margins else self.lines - 1
+        scrolls = self.cursor.y == bottom
+        super().index()
+        if scrolls:
+            self._fill(bottom)
+
+    def reverse_index(self) -> None:
+        top = self.margins.top if self.margins else 0
+        scrolls = self.cursor.y == top
+        super().reverse_index()
+        if scrolls:
+            self._fill(top)
+
+    def _fill(self, y: int) -> None:
+        for x in range(self.columns):
+            self.buffer[y][x] = self.cursor.attrs._replace(data=" ")
+
+
 class Terminal:
     """A terminal behind a mirror."""
 
-    def __init__(self) -> None:
-        self.mirror = TerminalMirror()
-        self.screen = pyte.Screen(WIDTH, HEIGHT)
+    def __init__(self, *, erases: bool = False) -> None:
+        self.mirror = TerminalMirror(Pen(erases=lambda: erases))
+        self.screen = (ErasingScreen if erases else pyte.Screen)(WIDTH, HEIGHT)
         self.stream = pyte.Stream(self.screen)
         self.sent = ""
 
     def show(self, lines: list[str], *, style: Style = TEXT, first: int = 0) -> None:
         self.put([(y, 0, whole(line, style)) for y, line in enumerate(lines, first)])
 
-    def put(self, placed: list[tuple[int, int, Strip]]) -> None:
-        self.sent = self.mirror.sequences(placed, SIZE, ColorSystem.TRUECOLOR)
+    def put(self, placed: list[tuple[int, int, Strip]], *, cursor: Offset | None = None) -> None:
+        self.sent = self.mirror.sequences(placed, SIZE, ColorSystem.TRUECOLOR, cursor=cursor)
         self.stream.feed(self.sent)
 
     @property
@@ -60,6 +83,35 @@ def test_only_the_cells_that_differ_are_sent() -> None:
     assert "quick" not in terminal.sent
     assert "jumps" not in terminal.sent
     assert terminal.lines[:2] == ["the quick cat", "jumps"]
+
+
+def test_words_that_follow_on_are_sent_bare() -> None:
+    terminal = Terminal()
+    terminal.show(["the"])
+    terminal.show(["the quick"])
+    terminal.show(["the quick fox"])
+    assert terminal.sent == " fox"
+
+
+def test_the_cursor_rests_where_the_user_types() -> None:
+    terminal = Terminal()
+    terminal.put([(0, 0, whole("one"))], cursor=Offset(4, 11))
+    assert (terminal.screen.cursor.x, terminal.screen.cursor.y) == (4, 11)
+    terminal.put([(0, 0, whole("two"))], cursor=Offset(4, 11))
+    assert (terminal.screen.cursor.x, terminal.screen.cursor.y) == (4, 11)
+    terminal.put([(0, 0, whole("two"))], cursor=Offset(4, 11))
+    assert terminal.sent == ""
+
+
+def test_rows_that_come_free_need_no_blanks_where_the_terminal_erases_in_colour() -> None:
+    erasing, plain = Terminal(erases=True), Terminal()
+    lines = [chr(ord("a") + n) * (WIDTH - 4) for n in range(HEIGHT)]
+    for terminal in (erasing, plain):
+        terminal.show(lines)
+        terminal.show([*lines[2:], "z", ""])
+        assert terminal.lines == [*lines[2:], "z", ""]
+    assert len(erasing.sent) < len(plain.sent) - WIDTH
+    assert erasing.screen.buffer[HEIGHT - 1][3].bg == "0e1117"
 
 
 def test_a_change_of_looks_alone_is_sent() -> None:
@@ -147,11 +199,11 @@ FRAMES = st.lists(
 
 
 @settings(max_examples=60, deadline=None)
-@given(FRAMES)
+@given(FRAMES, st.booleans())
 def test_any_frames_leave_the_terminal_as_if_all_had_been_sent(
-    frames: list[list[tuple[int, Strip]] | int],
+    frames: list[list[tuple[int, Strip]] | int], erases: bool
 ) -> None:
-    lessened, plain = Terminal(), Terminal()
+    lessened, plain = Terminal(erases=erases), Terminal()
     rows = [whole("") for _ in range(HEIGHT)]
     lessened.put([(y, 0, row) for y, row in enumerate(rows)])
     for frame in frames:
@@ -162,7 +214,7 @@ def test_any_frames_leave_the_terminal_as_if_all_had_been_sent(
             changed = frame
             for y, strip in frame:
                 rows[y] = strip
-        lessened.put([(y, 0, strip) for y, strip in changed])
+        lessened.put([(y, 0, strip) for y, strip in changed], cursor=Offset(2, HEIGHT - 1))
         plain.mirror.forget()
         plain.put([(y, 0, row) for y, row in enumerate(rows)])
         assert lessened.screen.display == plain.screen.display
