@@ -10,6 +10,7 @@ from kimi_tui.agentspec.foreign import named_agent_spec
 from kimi_tui.agentspec.loading import load_agent_spec
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.base.errors import SessionError
+from kimi_tui.base.private_share import take_rights_from_others
 from kimi_tui.compaction.trigger import Trigger
 from kimi_tui.engine.accounts import Accounts
 from kimi_tui.engine.agents import make_agent
@@ -83,6 +84,7 @@ async def open_engine(wire: Wire, options: EngineOptions) -> Engine:
 
 def open_session(options: EngineOptions) -> Session:
     """The session that the options name: an earlier one, a copy of it, or a new one. Raises SessionError."""
+    take_rights_from_others(options.share_dir)
     store = SessionStore(options.share_dir)
     earlier: Session | None = None
     if options.session_id is not None:

@@ -15,7 +15,7 @@ def test_everything_in_the_share_dir_is_private_whatever_the_umask(program: Prog
     )
     with (program.share_dir / "config.toml").open("a") as config:
         config.write("\n[checkpoints]\nfiles = true\n")
-    (program.share_dir / "config.toml").chmod(0o600)
+    (program.share_dir / "config.toml").chmod(0o644)  # as an editor leaves it
     running = program.start("--print", "--yolo", "-p", "go", umask=0)
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 0, errors
