@@ -1,4 +1,4 @@
-"""The share dir's rights: what an older program, a copy or a careless umask left open is for its owner alone."""
+"""The share dir's rights: what a copy, an editor or a careless umask left open is for its owner alone."""
 
 import contextlib
 import os
