@@ -64,6 +64,13 @@ def is_logging() -> bool:
     return any(isinstance(handler, LogFile) for handler in logging.getLogger().handlers)
 
 
+def hide_in_log(secret: str) -> None:
+    """Black `secret`, which came up only now, out of what is logged from now on."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, LogFile):
+            handler.hide((secret,))
+
+
 def without_secrets(text: str) -> str:
     """`text` with what looks like a key, a token or a password blacked out."""
     return _SECRET_SHAPES.sub(lambda match: f"{match['keep'] or ''}[hidden]", text)

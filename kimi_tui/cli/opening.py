@@ -4,12 +4,13 @@ import asyncio
 import importlib
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kimi_tui import __version__
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.value import value
 from kimi_tui.cli.command_line import CommandLine
 from kimi_tui.cli.debugging import is_debugging
 from kimi_tui.cli.places import Places
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Opening:
     """All that an engine is opened with, read but not yet validated."""
 
@@ -59,6 +60,7 @@ class Opening:
         line = self.line
         return EngineOptions(
             settings=settings_of(self.config),
+            reread=partial(read_config_for, self.line, self.places),
             share_dir=self.places.share_dir,
             work_dir=self.places.work_dir,
             additional_dirs=self.places.additional_dirs,

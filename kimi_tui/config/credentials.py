@@ -1,20 +1,24 @@
 """Keys that `kimi-tui login` was given: the share dir's `credentials.json`, for the owner alone.
 
 They take the place of environment variables that aren't set. A key that the config holds itself goes before.
+A key under any other name is that of the provider which the config calls so.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.private_file import replace_private_file
+from kimi_tui.base.value import value
 from kimi_tui.config.environment import KNOWN_PROVIDERS, environment_layer
 
+_SERVICES = frozenset(known.name for known in KNOWN_PROVIDERS)
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class Credential:
     """A provider's key, and its address when it is not the usual one."""
 
@@ -23,7 +27,7 @@ class Credential:
 
 
 class Credentials:
-    """The keys of a share dir, by their providers' names: kimi, openai and anthropic."""
+    """The keys of a share dir by their providers' names: kimi, openai, anthropic, those of the config."""
 
     def __init__(self, share_dir: Path) -> None:
         self.path = share_dir / "credentials.json"
@@ -99,4 +103,8 @@ def stored_layer(
             change["api_key"] = keys[change["api_key"]]
         if configured_so.get("base_url") and not environ.get("KIMI_BASE_URL"):
             change.pop("base_url", None)
+    for name, credential in stored.items():
+        provider = own.get(name) if isinstance(own, Mapping) and name not in _SERVICES else None
+        if isinstance(provider, Mapping) and not provider.get("api_key"):
+            layer.setdefault("providers", {}).setdefault(name, {})["api_key"] = credential.api_key
     return layer

@@ -29,7 +29,7 @@ def add_allowed_rule(path: Path, rule: str) -> None:
         if rule not in allowed:
             allowed.append(rule)
 
-    _edit(path, add)
+    edit_config(path, add)
 
 
 def allow_in_project(rule: str, *, work_dir: Path, share_dir: Path) -> None:
@@ -54,7 +54,7 @@ def allow_in_project(rule: str, *, work_dir: Path, share_dir: Path) -> None:
 
 def set_default_model(path: Path, name: str) -> None:
     """Make `name` the default model of the file at `path`, made when missing. Raises ConfigError."""
-    _edit(path, lambda document: _set_top(document, "default_model", name))
+    edit_config(path, lambda document: _set_top(document, "default_model", name))
 
 
 def defines_model(path: Path, name: str) -> bool:
@@ -68,7 +68,7 @@ def defines_model(path: Path, name: str) -> bool:
 
 def set_theme(path: Path, theme: str) -> None:
     """Make `theme` the theme of the file at `path`, made when missing. Raises ConfigError."""
-    _edit(path, lambda document: _set_top(document, "theme", theme))
+    edit_config(path, lambda document: _set_top(document, "theme", theme))
 
 
 def add_missing(path: Path, tables: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def add_missing(path: Path, tables: Mapping[str, Mapping[str, Any]]) -> tuple[st
                     table[key] = value
                     added.append(f"{name}.{key}")
 
-    _edit(path, add)
+    edit_config(path, add)
     return tuple(added)
 
 
@@ -96,7 +96,8 @@ def _set_top(document: TOMLDocument, key: str, value: str) -> None:
     document[key] = value
 
 
-def _edit(path: Path, change: Callable[[TOMLDocument], None]) -> None:
+def edit_config(path: Path, change: Callable[[TOMLDocument], None]) -> None:
+    """Have `change` alter the file at `path`, made when missing. Raises ConfigError."""
     if path.suffix.lower() != ".toml":
         raise _not_editable(path, "only TOML can be changed with its comments kept")
     try:

@@ -1,15 +1,15 @@
 """Settings from the environment (`specs/cli.md`, Configuration): keys, base URLs, Kimi's model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.value import value
 
 KEY_VARIABLES = ("KIMI_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class KnownProvider:
     """A provider that needs nothing but a key."""
 
@@ -52,16 +52,20 @@ def environment_layer(configured: Mapping[str, Any], environ: Mapping[str, str])
     Without a configured model, each provider that the environment has a key for becomes one of the same name.
     Raises ConfigError when KIMI_MODEL_MAX_CONTEXT_SIZE is no size.
     """
-    models = configured.get("models")
-    return _overrides(configured, environ) if models else _models_of_keys(environ)
+    if configured.get("models"):
+        return _overrides(configured, environ)
+    return _models_of_keys(environ, chosen=configured.get("default_model"))
 
 
-def _models_of_keys(environ: Mapping[str, str]) -> dict[str, Any]:
+def _models_of_keys(environ: Mapping[str, str], *, chosen: object) -> dict[str, Any]:
+    """`chosen` is the default model of the config files, which stays it where there is a key for it."""
     keyed = [known for known in KNOWN_PROVIDERS if environ.get(known.key_variable)]
     if not keyed:
         return {}
+    is_chosen = any(known.name == chosen for known in keyed)
+    is_plain = len(keyed) == 1 or keyed[0].name == "kimi"
     return {
-        **({"default_model": keyed[0].name} if len(keyed) == 1 or keyed[0].name == "kimi" else {}),
+        **({"default_model": keyed[0].name} if is_plain and not is_chosen else {}),
         "providers": {known.name: {"type": known.name, **_address(known, environ)} for known in keyed},
         "models": {
             known.name: {

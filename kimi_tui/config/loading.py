@@ -8,11 +8,11 @@ pydantic, so it can happen before the first frame; to validate does.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from kimi_tui.base.value import value
 from kimi_tui.config.credentials import Credentials, stored_layer
 from kimi_tui.config.foreign import without_foreign_keys
 from kimi_tui.config.project import check_project_rights, project_config_path
@@ -22,8 +22,11 @@ from kimi_tui.config.trust import Trust
 if TYPE_CHECKING:
     from kimi_tui.config.settings import Settings
 
+ENVIRONMENT = "The environment"
+"""The source that holds what variables and stored keys set."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@value(kw_only=True)
 class RawConfig:
     """Settings as they were read, merged but not yet validated."""
 
@@ -61,7 +64,7 @@ def read_config(
         typed.append(source_from_option(config_text))
     typed.append(Source("The command line", dict(options)))
     stored = Credentials(share_dir).read()
-    surroundings = Source("The environment", stored_layer(_merged([*files, *typed]), stored, environ))
+    surroundings = Source(ENVIRONMENT, stored_layer(_merged([*files, *typed]), stored, environ))
     sources = (*files, surroundings, *typed)
     data, left_out = without_foreign_keys(_merged(sources))
     return RawConfig(data=data, sources=sources, untrusted=untrusted, left_out=left_out)
@@ -106,14 +109,14 @@ def _merged(sources: "list[Source] | tuple[Source, ...]") -> dict[str, Any]:
 
 def _laid_over(lower: dict[str, Any], upper: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
     result = dict(lower)
-    for key, value in upper.items():
+    for key, setting in upper.items():
         below = lower.get(key)
-        if isinstance(value, dict) and isinstance(below, dict):
-            result[key] = _laid_over(below, value, (*path, key))
-        elif _adds_up(path, key) and isinstance(value, list) and isinstance(below, list):
-            result[key] = [*below, *(item for item in value if item not in below)]
+        if isinstance(setting, dict) and isinstance(below, dict):
+            result[key] = _laid_over(below, setting, (*path, key))
+        elif _adds_up(path, key) and isinstance(setting, list) and isinstance(below, list):
+            result[key] = [*below, *(item for item in setting if item not in below)]
         else:
-            result[key] = value
+            result[key] = setting
     return result
 
 
@@ -124,6 +127,8 @@ def _adds_up(path: tuple[str, ...], key: str) -> bool:
 def _dotted(table: dict[str, Any], prefix: str) -> dict[str, Any]:
     """`table` with `a.b` for key b of table a: binding ids hold dots, and TOML nests them unless quoted."""
     flat: dict[str, Any] = {}
-    for key, value in table.items():
-        flat |= _dotted(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    for key, setting in table.items():
+        flat |= (
+            _dotted(setting, f"{prefix}{key}.") if isinstance(setting, dict) else {f"{prefix}{key}": setting}
+        )
     return flat

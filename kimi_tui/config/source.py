@@ -3,12 +3,12 @@
 import json
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.value import value
 
 Syntax = Literal["toml", "yaml", "json"]
 SYNTAXES: dict[str, Syntax] = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
@@ -19,7 +19,7 @@ _UNREADABLE = (RecursionError, ValueError, KeyError, AttributeError)
 """What parsers raise of values that can't be: too deep, 5,000 digits, `2024-99-99`, `!!bool x`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Source:
     """Settings from one place, not yet validated."""
 

@@ -236,7 +236,8 @@ async def _assemble(
     time_machine.listen(telling)
     users_room = open_users_room(
         session=session,
-        share_dir=options.share_dir,
+        options=options,
+        models=models,
         telling=telling,
         remarks=remarks,
         files=time_machine.files,
@@ -244,7 +245,7 @@ async def _assemble(
         context=context,
         behaviour=behaviour,
         send=wire.send,
-        tell_model=settings.shell.tell_model,
+        command=wire.command,
     )
     resources.push_async_callback(users_room.close)
     return Engine(

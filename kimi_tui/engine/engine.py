@@ -63,6 +63,8 @@ from kimi_tui.wire.commands import (
     SubscribeHooks,
 )
 from kimi_tui.wire.events import TodoUpdate
+from kimi_tui.wire.settings import ChangeSetting, ListSettings
+from kimi_tui.wire.setup import ConnectModel, LookForModels
 
 logger = logging.getLogger(__name__)
 
@@ -241,6 +243,10 @@ class Engine:
                 | PreviewSession()
                 | RenameSession()
                 | DeleteSession()
+                | LookForModels()
+                | ConnectModel()
+                | ListSettings()
+                | ChangeSetting()
             ):
                 group.create_task(self._telling.errors(self._personal(command)))
             case SaveRecording():

@@ -33,6 +33,8 @@ class Models:
         self._settings = settings
         self._session_id = session_id
         self._built: dict[str, LLM] = {}
+        self._left: list[LLM] = []
+        """Built of earlier settings; a turn may still use them."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -56,9 +58,15 @@ class Models:
             )
         return self._take(resolve_model(self._settings, name))
 
+    def use(self, settings: Settings) -> None:
+        """Take models from these settings from now on."""
+        self._settings = settings
+        self._left += self._built.values()
+        self._built = {}
+
     async def aclose(self) -> None:
         """Close the connections of every model that was used."""
-        for llm in self._built.values():
+        for llm in (*self._left, *self._built.values()):
             await llm.chat_provider.aclose()
 
     def _take(self, model: ResolvedModel) -> LLM:

@@ -1,9 +1,11 @@
 """What a session is opened with."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_tui.compaction.strategy import CompactionStrategy
+from kimi_tui.config.loading import RawConfig, read_config
 from kimi_tui.config.settings import Settings
 from kimi_tui.tools.file.editor import NO_EDITOR, Editor
 from kimi_tui.tools.mcp.sources import McpWish
@@ -15,6 +17,8 @@ class EngineOptions:
     """Settings and options, resolved: what wins over what is decided before the engine sees them."""
 
     settings: Settings
+    reread: Callable[[], RawConfig] | None = None
+    """Reads again what `settings` were made of; None for the standing places alone."""
     share_dir: Path
     work_dir: Path
     additional_dirs: tuple[Path, ...] = ()
@@ -49,3 +53,9 @@ class EngineOptions:
     max_time_s: float | None = None
     interactive: bool = True
     """Whether somebody is there to answer. If nobody is, yolo holds only when it is asked for anew."""
+
+    def read_again(self) -> RawConfig:
+        """The config as its places have it now. Raises ConfigError."""
+        if self.reread is not None:
+            return self.reread()
+        return read_config(share_dir=self.share_dir, work_dir=self.work_dir)

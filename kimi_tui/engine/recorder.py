@@ -27,6 +27,8 @@ from kimi_tui.wire.events import (
     ToolReturn,
 )
 from kimi_tui.wire.requests import ApprovalRequest
+from kimi_tui.wire.settings import SettingChanged, SettingsList
+from kimi_tui.wire.setup import ModelConnected, ModelSources
 from kimi_tui.wire.timeline import BranchContent, Comparison, RevertPlan, Timeline, TimelineUpdate
 
 logger = logging.getLogger(__name__)
@@ -46,6 +48,10 @@ _NOT_RECORDED = (
     BranchContent,
     Comparison,
     RevertPlan,
+    ModelSources,
+    ModelConnected,
+    SettingsList,
+    SettingChanged,
 )
 
 

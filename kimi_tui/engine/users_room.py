@@ -10,9 +10,13 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import Message
 from kimi_tui.engine.exporting import as_json, as_markdown, write_new
 from kimi_tui.engine.importing import imported
+from kimi_tui.engine.models import Models
+from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.remarks import Remarks
 from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.session_shelf import SessionShelf
+from kimi_tui.engine.settings_desk import SettingsDesk
+from kimi_tui.engine.setup import Setup
 from kimi_tui.engine.slash_book import SlashCommand
 from kimi_tui.engine.telling import Telling
 from kimi_tui.engine.title import Title
@@ -22,6 +26,7 @@ from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.tools.shell.output import OutputFolder
 from kimi_tui.wire.commands import (
+    Command,
     DeleteSession,
     ListSessions,
     PersonalCommand,
@@ -31,6 +36,8 @@ from kimi_tui.wire.commands import (
     StopShell,
 )
 from kimi_tui.wire.events import Event
+from kimi_tui.wire.settings import ChangeSetting, ListSettings
+from kimi_tui.wire.setup import ConnectModel, LookForModels
 
 
 class UsersRoom:
@@ -43,6 +50,8 @@ class UsersRoom:
         store: SessionStore,
         shell: UserShell,
         shelf: SessionShelf,
+        setup: Setup,
+        settings: SettingsDesk,
         remarks: Remarks,
         telling: Telling,
         history: Callable[[], Sequence[Message]],
@@ -52,6 +61,8 @@ class UsersRoom:
         self._store = store
         self._shell = shell
         self._shelf = shelf
+        self._setup = setup
+        self._settings = settings
         self._remarks = remarks
         self._telling = telling
         self._history = history
@@ -78,6 +89,10 @@ class UsersRoom:
                 await self._shelf.rename(session_id, title)
             case DeleteSession(id=session_id):
                 await self._shelf.delete(session_id)
+            case LookForModels() | ConnectModel():
+                await self._setup.follow(command)
+            case ListSettings() | ChangeSetting():
+                await self._settings.follow(command)
             case _:
                 assert_never(command)
 
@@ -127,7 +142,8 @@ def _file_name(session_id: str, kind: str) -> str:
 def open_users_room(
     *,
     session: Session,
-    share_dir: Path,
+    options: EngineOptions,
+    models: Models,
     telling: Telling,
     remarks: Remarks,
     files: SessionFiles,
@@ -135,10 +151,10 @@ def open_users_room(
     context: Context,
     behaviour: Behaviour,
     send: Callable[[Event], None],
-    tell_model: bool,
+    command: Callable[[Command], None],
 ) -> UsersRoom:
     """The user's room in a session. Nothing runs yet."""
-    store = SessionStore(share_dir)
+    store = SessionStore(options.share_dir)
     return UsersRoom(
         session=session,
         store=store,
@@ -147,9 +163,11 @@ def open_users_room(
             output_folder=output_folder,
             send=send,
             theirs=files.users_command,
-            remark=remarks.add if tell_model else _unsaid,
+            remark=remarks.add if options.settings.shell.tell_model else _unsaid,
         ),
         shelf=SessionShelf(store=store, session=session, title=Title(session), send=send, info=telling.info),
+        setup=Setup(options=options, models=models, send=send, command=command),
+        settings=SettingsDesk(options=options, models=models, send=send),
         remarks=remarks,
         telling=telling,
         history=lambda: context.history,

@@ -33,6 +33,7 @@ class Behaviour:
         if self.llm is None:
             raise ModelNotSet(
                 "No model is configured.",
-                hint="Set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY, or start with --demo.",
+                hint="Connect one with /login or `kimi-tui login`, or set KIMI_API_KEY, OPENAI_API_KEY or"
+                " ANTHROPIC_API_KEY; --demo needs none.",
             )
         return self.llm

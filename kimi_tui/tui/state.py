@@ -1,12 +1,13 @@
 """What the screen knows of the session: one value, folded from what arrives over the wire."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import assert_never
 
 from kimi_tui.base.content import AudioURLPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.base.usage import TokenUsage
+from kimi_tui.base.value import value
 from kimi_tui.tui.tool_runs import ToolRuns
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing
@@ -48,13 +49,15 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.mcp import McpStatus
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
 from kimi_tui.wire.sessions import SessionList, SessionPreview
+from kimi_tui.wire.settings import SettingChanged, SettingsList
+from kimi_tui.wire.setup import ModelConnected, ModelSources
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.timeline import BranchContent, Comparison, SessionForked, Timeline, TimelineUpdate
 
 OpenRequest = ApprovalRequest | QuestionRequest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Turn:
     """The turn that runs."""
 
@@ -65,7 +68,7 @@ class Turn:
     """Whether the user asked to stop it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class ScreenState:
     """Everything outside the transcript that the panes draw."""
 
@@ -95,6 +98,10 @@ class ScreenState:
     sessions: SessionList | None = None
     """Those on disk, as asked for last."""
     session_preview: SessionPreview | None = None
+    model_sources: ModelSources | None = None
+    model_connected: ModelConnected | None = None
+    settings: SettingsList | None = None
+    setting_changed: SettingChanged | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
     context_tokens: int = 0
     max_context_tokens: int = 0
@@ -198,6 +205,14 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return replace(state, sessions=message)
         case SessionPreview():
             return replace(state, session_preview=message)
+        case ModelSources():
+            return replace(state, model_sources=message)
+        case ModelConnected():
+            return replace(state, model_connected=message)
+        case SettingsList():
+            return replace(state, settings=message)
+        case SettingChanged():
+            return replace(state, setting_changed=message)
         case CostUpdate(cost_usd=cost):
             return replace(state, cost_usd=cost)
         case SessionInfo():

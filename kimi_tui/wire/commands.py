@@ -5,6 +5,8 @@ from typing import Any, Literal
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.base.value import value
+from kimi_tui.wire.settings import SettingsCommand
+from kimi_tui.wire.setup import SetupCommand
 from kimi_tui.wire.timeline import RevertScope
 
 
@@ -284,7 +286,16 @@ TravelCommand = (
 )
 """What concerns the timeline."""
 
-PersonalCommand = RunShell | StopShell | ListSessions | PreviewSession | RenameSession | DeleteSession
+PersonalCommand = (
+    RunShell
+    | StopShell
+    | ListSessions
+    | PreviewSession
+    | RenameSession
+    | DeleteSession
+    | SetupCommand
+    | SettingsCommand
+)
 """What concerns the user alone, not the conversation."""
 
 Command = (

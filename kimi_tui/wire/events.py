@@ -27,6 +27,8 @@ from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.display import DisplayBlock, TodoItem
 from kimi_tui.wire.mcp import McpStatus
 from kimi_tui.wire.sessions import SessionList, SessionPreview
+from kimi_tui.wire.settings import SettingChanged, SettingsList
+from kimi_tui.wire.setup import ModelConnected, ModelSources
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.timeline import (
     BranchContent,
@@ -398,4 +400,8 @@ Event = (
     | SessionPreview
     | TasksUpdate
     | TaskText
+    | ModelSources
+    | ModelConnected
+    | SettingsList
+    | SettingChanged
 )

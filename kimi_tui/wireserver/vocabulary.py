@@ -11,6 +11,7 @@ _OUR_TYPES = {
     "ReplayBegin", "ReplayEnd", "SnapshotProgress", "RevertPlan", "Timeline", "TimelineUpdate",
     "BranchContent", "Comparison", "SessionForked", "TasksUpdate", "TaskText",
     "ShellCommandBegin", "ShellCommandEnd", "SessionList", "SessionPreview",
+    "ModelSources", "ModelConnected", "SettingsList", "SettingChanged",
 }  # fmt: skip
 _OUR_FIELDS = {
     "TurnEnd": ("outcome", "steps", "failure"),

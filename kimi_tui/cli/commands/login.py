@@ -8,21 +8,19 @@ from typing import Annotated
 
 import typer
 
-from kimi_tui.base.content import TextPart
-from kimi_tui.base.errors import APIStatusError, ChatProviderError, KimiTuiError, UsageError
-from kimi_tui.base.message import Message
+from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.cli.commands.subcommands import say
-from kimi_tui.cli.places import usable_share_dir
-from kimi_tui.config.credentials import Credential, Credentials
+from kimi_tui.cli.places import current_dir, usable_share_dir
+from kimi_tui.config.connecting import Connection, check_key, keep_connection
+from kimi_tui.config.credentials import Credentials
 from kimi_tui.config.environment import KNOWN_PROVIDERS, KnownProvider
-from kimi_tui.llm.creation import create_provider
+from kimi_tui.config.loading import read_config
 from kimi_tui.llm.provider import ProviderKind, ProviderSettings
+from kimi_tui.llm.trial import KeyRefused, try_model
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 _NAMES = [known.name for known in KNOWN_PROVIDERS]
 _KINDS: dict[str, ProviderKind] = {"kimi": "kimi", "openai": "openai", "anthropic": "anthropic"}
-_PATIENCE_S = 60.0
-_REFUSED = (401, 403)
 
 
 @app.command()
@@ -43,13 +41,19 @@ def login(
     known = _known(provider or _asked_provider())
     if base_url is not None and not base_url.startswith(("http://", "https://")):
         raise UsageError(f"--base-url {base_url} is no address.", hint="It begins with https:// or http://.")
-    credentials = Credentials(usable_share_dir())
-    credential = Credential(_asked_key(known), base_url)
+    share = usable_share_dir()
+    key = _asked_key(known)
     if not untested:
         say(f"Trying the key with {model or known.model} …")
-        asyncio.run(_try(known, credential, model or known.model))
-    credentials.keep(known.name, credential)
-    say(f"The key for {known.name} is stored in {credentials.path}, which only you can read.")
+        _try(known, key, base_url, model or known.model)
+    name = keep_connection(
+        Connection(provider=known.name, model=model or known.model, api_key=key, base_url=base_url),
+        share_dir=share,
+        reread=lambda: read_config(share_dir=share, work_dir=current_dir()),
+        as_default=False,
+    )
+    say(f"The key for {known.name} is stored in {Credentials(share).path}, which only you can read.")
+    say(f"Its model is called {name} here: `kimi-tui --model {name}`, or /model in the app.")
     if os.environ.get(known.key_variable):
         say(f"{known.key_variable} is set in the environment and goes before it.")
 
@@ -77,41 +81,29 @@ def _asked_key(known: KnownProvider) -> str:
         key = sys.stdin.readline().strip()
     if not key:
         raise UsageError("There is no key.", hint="Paste it when asked, or pipe it in.")
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise UsageError("That is no key: it has spaces or odd characters in it.", hint="Copy it once more.")
-    return key
-
-
-async def _try(known: KnownProvider, credential: Credential, model: str) -> None:
-    """One small request. Raises KimiTuiError when it fails."""
-    provider = create_provider(
-        ProviderSettings(
-            kind=_KINDS[known.name],
-            model=model,
-            base_url=credential.base_url or os.environ.get(known.url_variable) or None,
-            api_key=credential.api_key,
-        )
-    )
-    request = [Message("user", (TextPart("Say ok."),))]
-    stream = provider.generate("Answer in one word.", [], request)
     try:
-        async with asyncio.timeout(_PATIENCE_S):
-            await anext(stream, None)
-    except (ChatProviderError, TimeoutError) as error:
-        raise _failure(error) from error
-    finally:
-        await stream.aclose()
-        await provider.aclose()
+        return check_key(key)
+    except KimiTuiError as error:
+        raise UsageError(error.what, hint=error.hint) from error
 
 
-def _failure(error: ChatProviderError | TimeoutError) -> KimiTuiError:
-    if isinstance(error, APIStatusError) and error.status_code in _REFUSED:
-        return KimiTuiError(
-            f"The server refused the key (HTTP {error.status_code}). Nothing is stored.",
-            hint="Copy it once more, and see that it is for this provider and server (--base-url).",
-        )
-    what = error.what if isinstance(error, ChatProviderError) else "The server didn't answer in time."
-    return KimiTuiError(
-        f"The key couldn't be tried: {what} Nothing is stored.",
-        hint="Try again, name another --model, or store the key as it is with --untested.",
+def _try(known: KnownProvider, key: str, base_url: str | None, model: str) -> None:
+    """One small request. Raises KimiTuiError when it fails."""
+    settings = ProviderSettings(
+        kind=_KINDS[known.name],
+        model=model,
+        base_url=base_url or os.environ.get(known.url_variable) or None,
+        api_key=key,
     )
+    try:
+        asyncio.run(try_model(settings))
+    except KeyRefused as error:
+        raise KeyRefused(
+            f"{error.what} Nothing is stored.",
+            hint="Copy it once more, and see that it is for this provider and server (--base-url).",
+        ) from error
+    except KimiTuiError as error:
+        raise KimiTuiError(
+            f"The key couldn't be tried: {error.what} Nothing is stored.",
+            hint="Try again, name another --model, or store the key as it is with --untested.",
+        ) from error

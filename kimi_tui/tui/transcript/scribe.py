@@ -57,6 +57,8 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
 from kimi_tui.wire.sessions import SessionList, SessionPreview
+from kimi_tui.wire.settings import SettingChanged, SettingsList
+from kimi_tui.wire.setup import ModelConnected, ModelSources
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.timeline import BranchContent, Comparison, SessionForked, Timeline, TimelineUpdate
 
@@ -174,6 +176,10 @@ class Scribe:
                 | SnapshotProgress()
                 | SessionList()
                 | SessionPreview()
+                | ModelSources()
+                | ModelConnected()
+                | SettingsList()
+                | SettingChanged()
                 | Timeline()
                 | TimelineUpdate()
                 | BranchContent()
