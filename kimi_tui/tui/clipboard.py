@@ -5,6 +5,8 @@ import logging
 from collections.abc import Callable
 from typing import Protocol
 
+from kimi_tui.language.saying import say, say_many
+
 logger = logging.getLogger(__name__)
 
 _TIMEOUT_S = 3.0
@@ -64,11 +66,12 @@ async def copied(text: str, *, clipboard: Clipboard, through_terminal: Callable[
     the platform's clipboard is the wrong one.
     """
     through_terminal(text)
-    amount = f"{len(text)} characters" if len(text) != 1 else "1 character"
+    amount = say_many("{count} character", "{count} characters", len(text))
     if await clipboard.copy(text):
-        return f"Copied {amount}."
-    return (
-        f"Asked the terminal to copy {amount} (OSC 52); there is no clipboard program that would make sure."
+        return say("Copied {amount}.", amount=amount)
+    return say(
+        "Asked the terminal to copy {amount} (OSC 52); there is no clipboard program that would make sure.",
+        amount=amount,
     )
 
 

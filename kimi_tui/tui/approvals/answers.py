@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from kimi_tui.language.saying import later, retell, say
 from kimi_tui.wire.events import ApprovalAnswer
 from kimi_tui.wire.requests import ApprovalRequest
 
@@ -19,7 +20,7 @@ RESPONSES: dict[ChoiceId, ApprovalAnswer] = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerChoice:
-    """One way to answer."""
+    """One way to answer; the words are English until they are shown."""
 
     id: ChoiceId
     binding_id: str
@@ -28,12 +29,26 @@ class AnswerChoice:
 
 
 CHOICES = (
-    AnswerChoice("once", "approvals.once", "once", "Let this run, and ask again next time"),
-    AnswerChoice("session", "approvals.session", "session", "Let this kind run until the session ends"),
-    AnswerChoice("always", "approvals.always", "always", "Write a rule that lets this kind run always"),
-    AnswerChoice("no", "approvals.no", "no", "Refuse, and end the turn"),
-    AnswerChoice("feedback", "approvals.feedback", "no, and say", "Refuse, and say what to do instead"),
-    AnswerChoice("edit", "approvals.edit", "edit", "Change what is proposed in your editor, then decide"),
+    AnswerChoice("once", "approvals.once", later("once"), later("Let this run, and ask again next time")),
+    AnswerChoice(
+        "session", "approvals.session", later("session"), later("Let this kind run until the session ends")
+    ),
+    AnswerChoice(
+        "always", "approvals.always", later("always"), later("Write a rule that lets this kind run always")
+    ),
+    AnswerChoice("no", "approvals.no", later("no"), later("Refuse, and end the turn")),
+    AnswerChoice(
+        "feedback",
+        "approvals.feedback",
+        later("no, and say"),
+        later("Refuse, and say what to do instead"),
+    ),
+    AnswerChoice(
+        "edit",
+        "approvals.edit",
+        later("edit"),
+        later("Change what is proposed in your editor, then decide"),
+    ),
 )
 
 
@@ -52,10 +67,13 @@ def choices_for(request: ApprovalRequest, *, is_edited: bool = False) -> tuple[A
 
 def question_of(request: ApprovalRequest, *, is_edited: bool = False) -> str:
     """What is asked, in a sentence."""
-    act = request.action
-    for noun in ("command", "file"):
-        act = act.replace(f" {noun}", f" a {noun}", 1)
-    return f"Allow {request.sender} to {act}{', as you changed it' if is_edited else ''}?"
+    act = retell(request.action)
+    if act == request.action:
+        for noun in ("command", "file"):
+            act = act.replace(f" {noun}", f" a {noun}", 1)
+    if is_edited:
+        return say("Allow {sender} to {act}, as you changed it?", sender=request.sender, act=act)
+    return say("Allow {sender} to {act}?", sender=request.sender, act=act)
 
 
 def source_of(request: ApprovalRequest) -> str:
@@ -63,7 +81,7 @@ def source_of(request: ApprovalRequest) -> str:
     if request.source_description:
         return request.source_description
     if request.subagent_type:
-        return f"sub-agent {request.subagent_type}"
+        return say("sub-agent {kind}", kind=request.subagent_type)
     if request.source_kind == "background_task":
-        return f"background task {request.source_id or ''}".strip()
-    return "main agent"
+        return say("background task {id}", id=request.source_id or "").strip()
+    return say("main agent")

@@ -6,6 +6,8 @@ from textual.app import App
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal import plain
+from kimi_tui.language.errors import told
+from kimi_tui.language.saying import say
 from kimi_tui.tui.external_editor import edited
 from kimi_tui.wire.requests import ApprovalRequest
 
@@ -18,9 +20,9 @@ async def edited_proposal(app: App[Any], request: ApprovalRequest) -> str | None
     try:
         text = await edited(app, before, name=request.proposal.name)
     except KimiTuiError as error:
-        app.notify(plain(f"{error.what} {error.hint}"), severity="error", timeout=8, markup=False)
+        app.notify(plain(told(error)), severity="error", timeout=8, markup=False)
         return None
     if text.rstrip("\n") == before.rstrip("\n"):
-        app.notify("Nothing was changed.", markup=False)
+        app.notify(say("Nothing was changed."), markup=False)
         return None
     return text

@@ -12,6 +12,7 @@ from textual.reactive import reactive, var
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import say
 from kimi_tui.tui.approvals.answers import (
     RESPONSES,
     AnswerChoice,
@@ -49,9 +50,9 @@ class AnswerButton(Static):
         choice: ChoiceId
 
     def __init__(self, choice: AnswerChoice, key: str) -> None:
-        super().__init__(Content.assemble((key, "bold underline"), f" {choice.label}"))
+        super().__init__(Content.assemble((key, "bold underline"), f" {say(choice.label)}"))
         self.choice = choice
-        self.tooltip = choice.tooltip
+        self.tooltip = say(choice.tooltip)
 
     def on_click(self, event: events.Click) -> None:
         """Textual makes a click of a press and a release on the same widget."""
@@ -118,7 +119,7 @@ class ApprovalPanel(Vertical, can_focus=True):
             yield Static(id="approval-question", markup=False)
             yield Static(id="approval-source", markup=False)
             yield ActionButton(
-                self._names.first("approvals.review"), "review all", "review", id="approval-review"
+                self._names.first("approvals.review"), say("review all"), "review", id="approval-review"
             )
         yield RequestBody()
         yield Static(id="approval-danger", markup=False)
@@ -154,9 +155,10 @@ class ApprovalPanel(Vertical, can_focus=True):
             await self._show(first)
         if first is not None:
             self.set_class(self._several(state), "-several")
-            count = f" · 1 of {len(state.requests)}" if len(state.requests) > 1 else ""
+            waiting = len(state.requests)
+            count = say(" · 1 of {count}", count=waiting) if waiting > 1 else ""
             source = self.query_one("#approval-source", Static)
-            source.update(f"from {plain_line(source_of(first))}{count}")
+            source.update(say("from {source}", source=plain_line(source_of(first))) + count)
 
     async def _show(self, request: ApprovalRequest | None) -> None:
         self.set_class(request is not None, "-asking")
@@ -174,7 +176,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         line.update(f"⚠ {danger}")
         line.display = bool(danger)
         self.query_one("#approval-rule", Static).update(
-            f"always writes the rule {plain_line(request.rule or '')}"
+            say("always writes the rule {rule}", rule=plain_line(request.rule or ""))
         )
         self.body.show_request(request)
         self.fit(self._rows)
@@ -287,7 +289,9 @@ class ApprovalPanel(Vertical, can_focus=True):
     async def _ask_feedback(self) -> None:
         row = self.query_one("#approval-choices")
         await row.remove_children()
-        field = Input(placeholder="what to do instead; enter sends, esc goes back", id="approval-feedback")
+        field = Input(
+            placeholder=say("what to do instead; enter sends, esc goes back"), id="approval-feedback"
+        )
         field.cursor_blink = False
         await row.mount(field)
         field.focus()

@@ -12,6 +12,8 @@ from textual.reactive import reactive
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import later, say
+from kimi_tui.language.width import cells
 from kimi_tui.tui.approvals.panel import GRACE_S
 from kimi_tui.tui.approvals.tabs import Tab, Tabs
 from kimi_tui.tui.choices import Choice, Choices
@@ -21,7 +23,7 @@ from kimi_tui.wire.requests import Question, QuestionRequest, QuestionResponse
 
 _OTHER = "other"
 _DONE = "done"
-_SOMETHING_ELSE = "something else"
+_SOMETHING_ELSE = later("something else")
 _LABEL_ROOM = 10
 """Cells around a label and its description in the list."""
 
@@ -89,7 +91,7 @@ class QuestionPanel(Vertical, can_focus=True):
         yield Static(id="question-text", markup=False)
         yield Choices()
         yield Static(id="question-detail", markup=False)
-        field = Input(placeholder="your own answer; enter takes it, esc goes back")
+        field = Input(placeholder=say("your own answer; enter takes it, esc goes back"))
         field.cursor_blink = False
         yield field
         yield Static(id="question-hint", markup=False)
@@ -142,9 +144,11 @@ class QuestionPanel(Vertical, can_focus=True):
             self.focus()
         self.tabs.show([_tab(sheet, number) for number, sheet in enumerate(self._sheets, 1)], self._index)
         self.query_one("#question-text", Static).update(plain_line(question.question))
-        many = "space ticks · enter goes on" if question.multi_select else "enter takes it"
-        turn = " · ← → questions" if len(self._sheets) > 1 else ""
-        self.query_one("#question-hint", Static).update(f"↑ ↓ number · {many}{turn} · esc answers nothing")
+        many = say("space ticks · enter goes on") if question.multi_select else say("enter takes it")
+        turn = say(" · ← → questions") if len(self._sheets) > 1 else ""
+        self.query_one("#question-hint", Static).update(
+            say("↑ ↓ number · {many}{turn} · esc answers nothing", many=many, turn=turn)
+        )
         ticked = self._sheets[self._index].ticked
         self._list(marked=min(ticked, default=0))
 
@@ -160,9 +164,9 @@ class QuestionPanel(Vertical, can_focus=True):
             for index, option in enumerate(options)
         ]
         own = f": {sheet.text}" if sheet.text else " …"
-        lines.append(Choice(value=_OTHER, label=f"{len(options) + 1} {_SOMETHING_ELSE}{own}"))
+        lines.append(Choice(value=_OTHER, label=f"{len(options) + 1} {say(_SOMETHING_ELSE)}{own}"))
         if sheet.question.multi_select:
-            lines.append(Choice(value=_DONE, label="▸ go on"))
+            lines.append(Choice(value=_DONE, label=f"▸ {say('go on')}"))
         self.options.show(lines)
         self.options.marked = marked
         self._show_detail()
@@ -173,8 +177,10 @@ class QuestionPanel(Vertical, can_focus=True):
         detail = ""
         if choice is not None and choice.value.isdecimal() and question is not None:
             option = question.options[int(choice.value)]
-            widest = max(len(_SOMETHING_ELSE), *(len(each.label) for each in question.options))
-            if widest + len(option.description) + _LABEL_ROOM > self.options.size.width > 0:
+            widest = max(
+                cells(text) for text in (say(_SOMETHING_ELSE), *(it.label for it in question.options))
+            )
+            if widest + cells(option.description) + _LABEL_ROOM > self.options.size.width > 0:
                 detail = plain_line(f"{option.label}: {option.description}")
         line = self.query_one("#question-detail", Static)
         line.update(detail)
@@ -317,7 +323,7 @@ class _Close(Static):
 
 
 def _tab(sheet: _Sheet, number: int) -> tuple[str, Literal["answered", "open"]]:
-    header = plain_line(sheet.question.header) or f"Question {number}"
+    header = plain_line(sheet.question.header) or say("Question {number}", number=number)
     return header, "answered" if sheet.is_answered else "open"
 
 

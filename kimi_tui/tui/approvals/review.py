@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import say
 from kimi_tui.tui.approvals.answers import source_of
 from kimi_tui.tui.approvals.body import RequestBody, changes_of, subject_of
 from kimi_tui.tui.approvals.edits import with_edit
@@ -51,18 +52,18 @@ class Review(ModalScreen[tuple[ApprovalResponse, ...]]):
         """The list, what the marked one would do, and the ways to go on."""
         name = self._names.first
         with Vertical(classes="dialog"):
-            yield Static("Review", classes="dialog-title", markup=False)
+            yield Static(say("Review"), classes="dialog-title", markup=False)
             with Horizontal(id="review-both"):
                 yield Choices()
                 with Vertical(id="review-one"):
                     yield Static(id="review-head", markup=False)
                     yield RequestBody()
             with Horizontal(id="review-actions"):
-                yield ActionButton(name("review.accept"), "accept", "decide('accept')")
-                yield ActionButton(name("review.reject"), "reject", "decide('reject')")
-                yield ActionButton(name("review.accept_all"), "accept the rest", "decide_rest('accept')")
-                yield ActionButton(name("review.edit"), "edit", "edit")
-                yield ActionButton(name("review.answer"), "answer", "answer", id="review-answer")
+                yield ActionButton(name("review.accept"), say("accept"), "decide('accept')")
+                yield ActionButton(name("review.reject"), say("reject"), "decide('reject')")
+                yield ActionButton(name("review.accept_all"), say("accept the rest"), "decide_rest('accept')")
+                yield ActionButton(name("review.edit"), say("edit"), "edit")
+                yield ActionButton(name("review.answer"), say("answer"), "answer", id="review-answer")
             yield Static(id="review-hint", classes="dialog-hint", markup=False)
 
     def on_mount(self) -> None:
@@ -91,25 +92,34 @@ class Review(ModalScreen[tuple[ApprovalResponse, ...]]):
         self._show_marked()
         decided = sum(request.id in self._decisions for request in self._requests)
         left = len(self._requests) - decided
-        rest = f"; {left} stay open" if left else ""
+        rest = say("; {left} stay open", left=left) if left else ""
         self.query_one("#review-hint", Static).update(
-            f"{self._names.first('review.answer')} answers the {decided} that are decided{rest}"
-            f" · space b scroll · {self._names.first('review.layout')} columns · esc closes"
+            say(
+                "{answer_key} answers the {decided} that are decided{rest} · space b scroll · "
+                "{layout_key} columns · esc closes",
+                answer_key=self._names.first("review.answer"),
+                decided=decided,
+                rest=rest,
+                layout_key=self._names.first("review.layout"),
+            )
             if decided
-            else "Nothing is decided yet · space b scroll · "
-            f"{self._names.first('review.layout')} columns · esc closes"
+            else say(
+                "Nothing is decided yet · space b scroll · {layout_key} columns · esc closes",
+                layout_key=self._names.first("review.layout"),
+            )
         )
 
     def _line(self, request: ApprovalRequest) -> Choice:
         mark = _MARKS[self._decisions.get(request.id)]
-        edited = " (yours)" if request.id in self._edited else ""
+        edited = say(" (yours)") if request.id in self._edited else ""
         note = changes_of(with_edit(request, self._edited[request.id]) if edited else request)
         return Choice(value=request.id, label=f"{mark} {subject_of(request)}{edited}", note=note)
 
     def _show_marked(self) -> None:
         request = self._marked
         danger = danger_of(request)
-        head = f"{plain_line(request.sender)} · from {plain_line(source_of(request))}"
+        source = say("from {source}", source=plain_line(source_of(request)))
+        head = f"{plain_line(request.sender)} · {source}"
         if danger:
             head += f" · ⚠ {danger}"
         line = self.query_one("#review-head", Static)
@@ -147,7 +157,9 @@ class Review(ModalScreen[tuple[ApprovalResponse, ...]]):
         """Change what the marked one proposes."""
         request = self._marked
         if request.proposal is None:
-            self.notify("This can only be accepted or rejected as it is.", severity="warning", markup=False)
+            self.notify(
+                say("This can only be accepted or rejected as it is."), severity="warning", markup=False
+            )
             return
         self.run_worker(self._take_edit(request), group="edit", exclusive=True)
 

@@ -9,6 +9,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from kimi_tui.language.saying import later, say
+from kimi_tui.language.width import cells, padded
 from kimi_tui.tui.commands.registry import SlashCommand
 from kimi_tui.tui.keys import GROUPS, HELP_KEYS, KeyNames, bindings
 from kimi_tui.tui.line_view import LineView
@@ -16,7 +18,9 @@ from kimi_tui.tui.markdown.line import BLANK, Line, Spans, ink
 from kimi_tui.tui.markdown.wrap import wrap
 
 _LEFT_CELLS = 26
-_REMAP = 'Remap a key by its grey name in the config file, under [keymap]: "prompt.send" = "ctrl+enter"'
+_REMAP = later(
+    'Remap a key by its grey name in the config file, under [keymap]: "prompt.send" = "ctrl+enter"'
+)
 
 
 class Help(ModalScreen[None]):
@@ -45,7 +49,7 @@ class Help(ModalScreen[None]):
         with Vertical(classes="dialog"):
             yield Static(f"kimi-tui {self._version}".rstrip(), classes="dialog-title", markup=False)
             yield LineView(self._drawn)
-            yield Static("↑ ↓ space scroll · esc closes", classes="dialog-hint", markup=False)
+            yield Static(say("↑ ↓ space scroll · esc closes"), classes="dialog-hint", markup=False)
 
     def _drawn(self, width: int) -> list[Line]:
         parts = [self._command_lines(width), self._key_lines(width)]
@@ -54,19 +58,19 @@ class Help(ModalScreen[None]):
         return [*parts[0], BLANK, *parts[1]]
 
     def _command_lines(self, width: int) -> list[Line]:
-        lines = _heading("Commands")
+        lines = _heading(say("Commands"))
         for command in self._commands:
             names = " ".join(f"/{name}" for name in (command.name, *command.aliases))
-            lines += _row(f"{names} {command.argument}".rstrip(), command.summary, width)
-        return [*lines, *_row("@path", "Name a file of the work dir; it completes as you type", width)]
+            lines += _row(f"{names} {command.argument}".rstrip(), command.told, width)
+        return [*lines, *_row("@path", say("Name a file of the work dir; it completes as you type"), width)]
 
     def _key_lines(self, width: int) -> list[Line]:
         lines: list[Line] = []
         for title, keys in GROUPS:
-            lines += [BLANK, *_heading(title)] if lines else _heading(title)
+            lines += [BLANK, *_heading(say(title))] if lines else _heading(say(title))
             for key in keys:
-                lines += _row(self._names.all(key.id), key.label, width, note=key.id)
-        return [*lines, BLANK, *wrap([(_REMAP, ink("dim"))], width)]
+                lines += _row(self._names.all(key.id), say(key.label), width, note=key.id)
+        return [*lines, BLANK, *wrap([(say(_REMAP), ink("dim"))], width)]
 
     def action_close(self) -> None:
         """Back to work."""
@@ -86,9 +90,9 @@ def _heading(title: str) -> list[Line]:
 
 
 def _row(left: str, text: str, width: int, *, note: str = "") -> list[Line]:
-    first: Spans = ((left.ljust(_LEFT_CELLS), ink("tool-argument")), ("  ", ink()))
+    first: Spans = ((padded(left, _LEFT_CELLS), ink("tool-argument")), ("  ", ink()))
     rest: Spans = ((" " * (_LEFT_CELLS + 2), ink()),)
     spans = [(text, ink()), (f"  {note}", ink("dim"))] if note else [(text, ink())]
-    if len(left) > _LEFT_CELLS:
+    if cells(left) > _LEFT_CELLS:
         return [Line(((left, ink("tool-argument")),)), *wrap(spans, width, first=rest, rest=rest)]
     return wrap(spans, width, first=first, rest=rest)

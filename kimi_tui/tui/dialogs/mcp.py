@@ -10,6 +10,8 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import later, retell, say, say_many
+from kimi_tui.language.width import padded
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.keys import MCP_KEYS, KeyNames, bindings
 from kimi_tui.tui.line_view import LineView
@@ -19,7 +21,7 @@ from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.commands import Command, RunSlash
 from kimi_tui.wire.mcp import McpServerState, McpServerStatus, McpStatus
 
-_NONE = (
+_NONE = later(
     "This session has no MCP servers.\n\nAdd one with: kimi-tui mcp add NAME -- COMMAND\n"
     "or: kimi-tui mcp add NAME https://…\nand start kimi-tui again."
 )
@@ -80,31 +82,42 @@ class McpDialog(ModalScreen[None]):
         marked = self.servers.marked
         self.servers.show([_choice(server) for server in status.servers])
         self.servers.marked = min(marked, max(len(status.servers) - 1, 0))
-        tools = f" · {status.tools} tools" if status.tools else ""
-        self.title_line.update(f"MCP servers   {status.connected} of {status.total} connected{tools}")
+        tools = " · " + say_many("{count} tool", "{count} tools", status.tools) if status.tools else ""
+        self.title_line.update(
+            say(
+                "MCP servers   {connected} of {total} connected{tools}",
+                connected=status.connected,
+                total=status.total,
+                tools=tools,
+            )
+        )
         self._redraw()
 
     def _redraw(self) -> None:
         if self._shown is None:
-            self.title_line.update("MCP servers")
+            self.title_line.update(say("MCP servers"))
         self.details.redraw()
 
     def _hint(self) -> str:
         keys = [
             f"{self._names.first(f'mcp.{action}')} {what}"
-            for action, what in (("reconnect", "connects anew"), ("sign_in", "signs in"), ("close", "closes"))
+            for action, what in (
+                ("reconnect", say("connects anew")),
+                ("sign_in", say("signs in")),
+                ("close", say("closes")),
+            )
         ]
         return " · ".join(("↑ ↓", *keys))
 
     def _drawn(self, width: int) -> list[Line]:
         server = self.server
         if server is None:
-            return [line for text in _NONE.split("\n") for line in wrap([(text, ink())], width)]
+            return [line for text in say(_NONE).split("\n") for line in wrap([(text, ink())], width)]
         lines = [BLANK]
         if server.error:
-            lines += [*wrap([(plain_line(server.error), ink("failed"))], width), BLANK]
+            lines += [*wrap([(plain_line(retell(server.error)), ink("failed"))], width), BLANK]
         for label, text in _facts(server):
-            margin = ((label.ljust(_LABEL_CELLS), ink("dim")),)
+            margin = ((padded(label, _LABEL_CELLS), ink("dim")),)
             blank = ((" " * _LABEL_CELLS, ink()),)
             lines += wrap([(plain_line(text), ink())], width, first=margin, rest=blank)
         return lines
@@ -138,7 +151,7 @@ class McpDialog(ModalScreen[None]):
 
 def _choice(server: McpServerStatus) -> Choice:
     sign, words = _state_in_words(server.status)
-    tools = f"{len(server.tools)} tools" if server.tools else ""
+    tools = say_many("{count} tool", "{count} tools", len(server.tools)) if server.tools else ""
     return Choice(
         value=server.name, label=f"{sign} {server.name}", detail=words, note=f"{tools}  {server.transport}"
     )
@@ -147,23 +160,23 @@ def _choice(server: McpServerStatus) -> Choice:
 def _state_in_words(state: McpServerState) -> tuple[str, str]:
     match state:
         case "connected":
-            return "●", "connected"
+            return "●", say("connected")
         case "pending" | "connecting":
-            return "◌", "connecting …"
+            return "◌", say("connecting …")
         case "unauthorized":
-            return "✗", "wants you to sign in"
+            return "✗", say("wants you to sign in")
         case "failed":
-            return "✗", "not connected"
+            return "✗", say("not connected")
         case _:
             assert_never(state)
 
 
 def _facts(server: McpServerStatus) -> list[tuple[str, str]]:
     facts = [
-        ("server", server.title),
-        ("at" if server.transport in ("http", "sse") else "program", server.target),
-        ("tools", ", ".join(server.tools)),
-        ("prompts", ", ".join(f"/{prompt}" for prompt in server.prompts)),
-        ("resources", ", ".join(resource.uri for resource in server.resources)),
+        (say("server"), server.title),
+        (say("at") if server.transport in ("http", "sse") else say("program"), server.target),
+        (say("tools"), ", ".join(server.tools)),
+        (say("prompts"), ", ".join(f"/{prompt}" for prompt in server.prompts)),
+        (say("resources"), ", ".join(resource.uri for resource in server.resources)),
     ]
     return [(label, text) for label, text in facts if text]

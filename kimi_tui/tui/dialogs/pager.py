@@ -9,6 +9,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.language.saying import later, say
 from kimi_tui.tui.keys import PAGER_KEYS, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import Line, ink
@@ -38,10 +39,10 @@ class Pager(ModalScreen[None]):
         with Vertical(classes="dialog"):
             yield Static(self._title, classes="dialog-title", markup=False)
             yield LineView(self._drawn)
-            field = Input(placeholder="search for", id="pager-query", disabled=True)
+            field = Input(placeholder=say("search for"), id="pager-query", disabled=True)
             field.cursor_blink = False
             yield field
-            yield Static(_HINT, id="pager-hint", classes="dialog-hint", markup=False)
+            yield Static(say(_HINT), id="pager-hint", classes="dialog-hint", markup=False)
 
     def _drawn(self, width: int) -> list[Line]:
         lines: list[Line] = []
@@ -108,11 +109,17 @@ class Pager(ModalScreen[None]):
         if self._matches:
             self.view.mark(self._matches[self._current])
             self.hint.update(
-                f"match {self._current + 1} of {len(self._matches)} · n next · N before · esc closes"
+                say(
+                    "match {number} of {count} · n next · N before · esc closes",
+                    number=self._current + 1,
+                    count=len(self._matches),
+                )
             )
         else:
             self.view.mark(None)
-            self.hint.update(f"“{plain_line(self._query)}” is not in the text · / searches · esc closes")
+            self.hint.update(
+                say("“{query}” is not in the text · / searches · esc closes", query=plain_line(self._query))
+            )
 
 
-_HINT = "↑ ↓ space b scroll · / searches · y copies · esc closes"
+_HINT = later("↑ ↓ space b scroll · / searches · y copies · esc closes")

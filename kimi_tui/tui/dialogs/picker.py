@@ -9,6 +9,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from kimi_tui.language.saying import say
 from kimi_tui.tui import fuzzy
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.keys import PICKER_KEYS, bindings
@@ -36,7 +37,7 @@ class Picker(ModalScreen[str | None]):
         """Title, input, list."""
         with Vertical(id="picker", classes="dialog"):
             yield Static(self._title, classes="dialog-title", markup=False)
-            field = Input(placeholder="type to filter", id="picker-query")
+            field = Input(placeholder=say("type to filter"), id="picker-query")
             field.cursor_blink = False
             yield field
             yield Choices()

@@ -12,6 +12,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.language.saying import say
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.picker import filtered
@@ -60,8 +61,8 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
     def compose(self) -> ComposeResult:
         """Title, what to look for, the list."""
         with Vertical(id="sessions", classes="dialog"):
-            yield Static("Sessions", id="sessions-title", classes="dialog-title", markup=False)
-            field = Input(placeholder="type to filter", id="sessions-query")
+            yield Static(say("Sessions"), id="sessions-title", classes="dialog-title", markup=False)
+            field = Input(placeholder=say("type to filter"), id="sessions-query")
             field.cursor_blink = False
             yield field
             yield Choices()
@@ -85,14 +86,18 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
         if state.session_preview is not self._previewed and state.session_preview is not None:
             self._previewed = state.session_preview
             self.app.push_screen(
-                Pager(title="How it ended", text=state.session_preview.text, copy=self._copy)
+                Pager(title=say("How it ended"), text=state.session_preview.text, copy=self._copy)
             )
 
     def _show(self) -> None:
         listed = self._listed
         if listed is None:
             return
-        what = f"Sessions in which “{plain_line(listed.text)}” was said" if listed.text else "Sessions"
+        what = (
+            say("Sessions in which “{text}” was said", text=plain_line(listed.text))
+            if listed.text
+            else say("Sessions")
+        )
         self.title_line.update(f"{what} · {len(listed.sessions)}")
         lines = [self._line(session) for session in listed.sessions]
         query = "" if self._asking or listed.text else self.field.value
@@ -103,7 +108,11 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
 
     def _line(self, session: ListedSession) -> Choice:
         known = self._state().session
-        note = "open" if known is not None and known.session_id == session.id else self._ago(session.updated)
+        note = (
+            say("open now")
+            if known is not None and known.session_id == session.id
+            else self._ago(session.updated)
+        )
         place = Path(session.work_dir).name if session.work_dir else "?"
         return Choice(
             value=session.id,
@@ -114,10 +123,13 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
 
     def _ago(self, updated: float) -> str:
         passed = max(0.0, self._now() - updated)
-        for unit, seconds in (("d", 86_400), ("h", 3_600), ("min", 60)):
-            if passed >= seconds:
-                return f"{int(passed // seconds)} {unit} ago"
-        return "just now"
+        if passed >= 86_400:
+            return say("{days} d ago", days=int(passed // 86_400))
+        if passed >= 3_600:
+            return say("{hours} h ago", hours=int(passed // 3_600))
+        if passed >= 60:
+            return say("{minutes} min ago", minutes=int(passed // 60))
+        return say("just now")
 
     @property
     def _marked(self) -> ListedSession | None:
@@ -128,9 +140,15 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
     def _say_keys(self) -> None:
         name = self._names.first
         self.hint.update(
-            f"enter resumes · {name('sessions.fork')} forks · {name('sessions.rename')} renames ·"
-            f" {name('sessions.delete')} deletes · {name('sessions.preview')} shows how it ended ·"
-            f" {name('sessions.search')} looks for the text in all that was said · esc closes"
+            say(
+                "enter resumes · {fork} forks · {rename} renames · {delete} deletes · {preview} shows "
+                "how it ended · {search} looks for the text in all that was said · esc closes",
+                fork=name("sessions.fork"),
+                rename=name("sessions.rename"),
+                delete=name("sessions.delete"),
+                preview=name("sessions.preview"),
+                search=name("sessions.search"),
+            )
         )
 
     # what is typed
@@ -163,12 +181,17 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
     def _ask(self, asking: _Asking, subject: ListedSession | None, text: str) -> None:
         self._asking, self._subject = asking, subject
         self.field.value = text
-        self.field.placeholder = "type to filter"
+        self.field.placeholder = say("type to filter")
         if subject is not None:
             named = plain(subject.title or subject.id[:8])
-            self.field.placeholder = "its new title" if asking == "rename" else "y deletes it for good"
-            act = "Rename" if asking == "rename" else "Delete"
-            self.hint.update(f"{act} “{named}”? enter confirms · esc goes back")
+            self.field.placeholder = (
+                say("its new title") if asking == "rename" else say("y deletes it for good")
+            )
+            self.hint.update(
+                say("Rename “{title}”? enter confirms · esc goes back", title=named)
+                if asking == "rename"
+                else say("Delete “{title}”? enter confirms · esc goes back", title=named)
+            )
         else:
             self._say_keys()
             self._show()

@@ -10,6 +10,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.language.saying import later, retell, say
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.keys import TASKS_KEYS, KeyNames, bindings
@@ -21,7 +22,7 @@ from kimi_tui.tui.transcript.blocks.block import whole_seconds
 from kimi_tui.wire.background import BackgroundTask, TaskStatus, TaskText
 from kimi_tui.wire.commands import Command, ReadTask, StopTask
 
-_NONE = (
+_NONE = later(
     "Nothing runs in the background, and nothing did in this session.\n\nThe agent starts there what takes "
     "long, such as servers, and sub-agents that it need not wait for. Ask it to."
 )
@@ -104,7 +105,9 @@ class TasksDialog(ModalScreen[None]):
         ids = [task.id for task in tasks]
         self.choices.marked = ids.index(marked) if marked in ids else 0
         running = sum(task.status == "running" for task in tasks)
-        self.title_line.update(f"Background tasks   {running} running" if tasks else "Background tasks")
+        self.title_line.update(
+            say("Background tasks   {running} running", running=running) if tasks else say("Background tasks")
+        )
         self._begin_reading()
 
     def _begin_reading(self) -> None:
@@ -135,17 +138,23 @@ class TasksDialog(ModalScreen[None]):
     def _hint(self) -> str:
         keys = [
             f"{self._names.first(f'tasks.{action}')} {what}"
-            for action, what in (("stop", "stops it"), ("open", "opens the output"), ("close", "closes"))
+            for action, what in (
+                ("stop", say("stops it")),
+                ("open", say("opens the output")),
+                ("close", say("closes")),
+            )
         ]
         return " · ".join(("↑ ↓", *keys))
 
     def _drawn(self, width: int) -> list[Line]:
         task = self.marked
         if task is None:
-            return [line for text in _NONE.split("\n") for line in wrap([(text, ink())], width)]
+            return [line for text in say(_NONE).split("\n") for line in wrap([(text, ink())], width)]
         lines = [BLANK, *wrap([(plain_line(task.command), ink("dim"))], width)[:3]]
         if task.status != "running":
-            lines += wrap([(plain_line(f"{task.outcome}{_lasted(task)}"), ink(_role(task.status)))], width)
+            lines += wrap(
+                [(plain_line(f"{retell(task.outcome)}{_lasted(task)}"), ink(_role(task.status)))], width
+            )
         lines.append(BLANK)
         for row in plain(self._text).expandtabs(8).rstrip("\n").split("\n"):
             lines += [Line(piece, "" if n else "\n") for n, piece in enumerate(chop([(row, ink())], width))]
@@ -180,7 +189,9 @@ class TasksDialog(ModalScreen[None]):
 
 
 def _choice(task: BackgroundTask) -> Choice:
-    words = task.activity if task.status == "running" and task.activity else task.status.replace("_", " ")
+    words = (
+        task.activity if task.status == "running" and task.activity else retell(task.status.replace("_", " "))
+    )
     return Choice(
         value=task.id,
         label=f"{_sign(task.status)} {task.id}",
