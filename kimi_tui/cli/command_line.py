@@ -1,8 +1,10 @@
 """The options, one field each: its spelling, its help and its default. Reading them needs no parser yet."""
 
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, field, fields
 from pathlib import Path
 from typing import Any, Literal
+
+from kimi_tui.base.value import value
 
 _FRONT_END = "Front end"
 PRINT_PANEL = "Print mode"
@@ -38,7 +40,7 @@ def option(
     return field(default=default, metadata=told)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class CommandLine:
     """What was typed. None and False stand for options that were not given."""
 

@@ -1,15 +1,15 @@
 """Where a run takes place: the share dir, the work dir, and what else may be worked in."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.paths import make_private_dir, share_dir
+from kimi_tui.base.value import value
 from kimi_tui.cli.command_line import CommandLine
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Places:
     """Absolute paths, links resolved."""
 

@@ -5,14 +5,16 @@ for the rest; `config.loading.settings_of` then says what is wrong, before anyth
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, cast, get_args, get_type_hints
+
+from kimi_tui.base.value import value
 
 Theme = Literal["auto", "dark", "light", "high-contrast"]
 Notify = Literal["auto", "off", "bell", "osc9", "osc777", "osc99"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class UI:
     """How the app looks and behaves."""
 
@@ -28,7 +30,7 @@ class UI:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Appearance:
     """Theme, keys and looks."""
 

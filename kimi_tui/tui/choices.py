@@ -14,9 +14,10 @@ from textual.strip import Strip
 from textual.visual import Visual
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.value import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Choice:
     """One line of the list."""
 

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from kimi_tui.base.value import value
 
 _BOUNDARY = frozenset("/\\_-. :@")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Match:
     """A text that matched: how well, and where."""
 

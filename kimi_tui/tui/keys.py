@@ -1,15 +1,15 @@
 """Every key of the app: binding ids, default keys, and what the help says of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from textual.binding import Binding, BindingType
 from textual.keys import _character_to_key
 
+from kimi_tui.base.value import value
 from kimi_tui.tui.transcript.bindings import TRANSCRIPT_BINDINGS
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Key:
     """A binding that the user can remap by its id."""
 

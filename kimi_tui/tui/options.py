@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
+from kimi_tui.base.value import value
 from kimi_tui.config.appearance import Notify
 from kimi_tui.tui.clipboard import Clipboard, SystemClipboard
 from kimi_tui.tui.session_wish import SessionWish
@@ -14,7 +15,7 @@ from kimi_tui.wire.channel import Wire
 ThemeChoice = Literal["auto", "dark", "light", "high-contrast"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class TuiOptions:
     """The front end's share of the settings and the command line, resolved."""
 

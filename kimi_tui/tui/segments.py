@@ -1,13 +1,14 @@
 """One-line bars made of segments; when the line is short, the least important go first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from textual.content import Content
 from textual.style import Style
 
+from kimi_tui.base.value import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class Segment:
     """A piece of a bar. Its text is shown as it is, never as markup."""
 

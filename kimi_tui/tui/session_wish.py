@@ -5,8 +5,10 @@ from pathlib import Path
 
 from textual.message import Message
 
+from kimi_tui.base.value import value
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@value(kw_only=True)
 class SessionWish:
     """A new session in the work dir, unless it names one."""
 

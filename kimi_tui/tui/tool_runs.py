@@ -1,9 +1,10 @@
 """The tool calls of a session as the tool pane lists them: a value, replaced as calls go on."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from kimi_tui.base.message import ToolCall, ToolCallPart
+from kimi_tui.base.value import value
 from kimi_tui.wire.events import ToolResult
 
 RunStatus = Literal["running", "done", "failed", "stopped"]
@@ -12,7 +13,7 @@ KEPT = 500
 """How many calls the pane remembers; the transcript has them all."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class ToolRun:
     """One tool call."""
 
@@ -26,7 +27,7 @@ class ToolRun:
     seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolRuns:
     """The latest calls, oldest first, and which of them go on."""
 

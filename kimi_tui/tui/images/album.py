@@ -6,14 +6,14 @@ Numbers never repeat within a run: a token means the same in a queued prompt, in
 import base64
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kimi_tui.base.content import ContentPart, ImageURLPart, MediaURL, TextPart, UserInput
+from kimi_tui.base.value import value
 
 TOKEN = re.compile(r"\[image #(\d+) \d+x\d+\]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Photo:
     """A picture fit to be sent."""
 

@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from kimi_tui.base.value import value
 
 _COMMAND = re.compile(r"/([\w:-]*)\Z")
 _ARGUMENT = re.compile(r"/([\w:-]+)[ \t]+([^\n]*)\Z")
 _FILE = re.compile(r"(?:^|(?<=[\s(\[{\"'`,;:，。；：（「]))@([^\s\"'`]*)\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Completion:
     """A stretch of one line that a choice would replace."""
 

@@ -1,12 +1,12 @@
 """The completions above the prompt: what the words before the cursor may become."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, assert_never
 
 from textual import work
 
+from kimi_tui.base.value import value
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.prompt.completion import Completion, file_reference
 from kimi_tui.tui.prompt.files import FileIndex
@@ -35,7 +35,7 @@ class CommandBook(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Replacement:
     """What the marked line puts in place of the stretch being completed."""
 

@@ -6,10 +6,11 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from kimi_tui.base.paths import make_private_dir, work_dir_key
+from kimi_tui.base.value import value
 from kimi_tui.tui.images.album import Photo
 
 logger = logging.getLogger(__name__)
@@ -17,7 +18,7 @@ logger = logging.getLogger(__name__)
 _ABANDONED_S = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Draft:
     """What stands in the prompt."""
 

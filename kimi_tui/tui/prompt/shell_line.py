@@ -1,8 +1,8 @@
 """What the user types for their own shell, and whether it needs the terminal to itself."""
 
 import re
-from dataclasses import dataclass
 
+from kimi_tui.base.value import value
 from kimi_tui.tui.prompt.mode import PromptMode
 
 _ALWAYS = """
@@ -23,7 +23,7 @@ _GIT = re.compile(
 _WORD = re.compile(r"(?:\w+=\S*\s+)*(\S+)(.*)\Z", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ShellLine:
     """A command for the user's shell."""
 
