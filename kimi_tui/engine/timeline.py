@@ -102,12 +102,13 @@ class TimelineTeller:
         self._note(None)
 
     def _note(self, changed: int | None) -> None:
+        if not self._asked:
+            return
         if changed is None:
             self._tree = None
         else:
             self._changed.add(changed)
-        if self._asked:
-            self._woken.set()
+        self._woken.set()
 
     async def _tell(self) -> None:
         if self._tree is None:

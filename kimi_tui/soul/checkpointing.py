@@ -26,7 +26,7 @@ class Checkpoints:
         shown: bool,
     ) -> None:
         self._context = context
-        self._dmailbox = dmailbox
+        dmailbox.set_checkpoints(lambda: {known.id for known in context.checkpoints})
         self._send = send
         self._file_states = file_states
         self._shown = shown
@@ -45,7 +45,6 @@ class Checkpoints:
         )
         if self._file_states is not None and files is not None and files.is_due:
             self._file_states.find_out(checkpoint.id)
-        self._dmailbox.set_checkpoints({known.id for known in self._context.checkpoints})
         self._send(
             CheckpointCreated(
                 checkpoint.id,

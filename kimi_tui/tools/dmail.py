@@ -1,6 +1,6 @@
 """SendDMail: a message from the model to itself at an earlier checkpoint."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from pydantic import Field
@@ -26,12 +26,12 @@ class DMailbox:
     """Holds the one D-Mail that is on its way until the soul takes it."""
 
     def __init__(self) -> None:
-        self._checkpoints: frozenset[int] = frozenset()
+        self._checkpoints: Callable[[], Collection[int]] = frozenset
         self._pending: DMail | None = None
 
-    def set_checkpoints(self, ids: Collection[int]) -> None:
-        """Say which checkpoints a D-Mail may go to."""
-        self._checkpoints = frozenset(ids)
+    def set_checkpoints(self, ids: Callable[[], Collection[int]]) -> None:
+        """Say where to ask which checkpoints a D-Mail may go to."""
+        self._checkpoints = ids
 
     def send(self, dmail: DMail) -> None:
         """Put `dmail` on its way. Raises DMailRefused when another one is, or it has nowhere to go."""
@@ -42,7 +42,7 @@ class DMailbox:
             )
         if dmail.checkpoint_id < 0:
             raise DMailRefused("A checkpoint's id is never negative.", hint=self._where_to())
-        if dmail.checkpoint_id not in self._checkpoints:
+        if dmail.checkpoint_id not in self._checkpoints():
             raise DMailRefused(f"There is no checkpoint {dmail.checkpoint_id}.", hint=self._where_to())
         self._pending = dmail
 
@@ -52,9 +52,9 @@ class DMailbox:
         return pending
 
     def _where_to(self) -> str:
-        if not self._checkpoints:
+        if not (ids := self._checkpoints()):
             return "There is no checkpoint yet to send one to."
-        return f"Send it to one of these: {_ranges(sorted(self._checkpoints))}."
+        return f"Send it to one of these: {_ranges(sorted(ids))}."
 
 
 class SendDMailParams(ToolParams):

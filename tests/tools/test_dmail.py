@@ -7,7 +7,7 @@ from tests.tools.calls import running_call
 
 def mailbox(*checkpoints: int) -> DMailbox:
     box = DMailbox()
-    box.set_checkpoints(checkpoints)
+    box.set_checkpoints(lambda: checkpoints)
     return box
 
 
@@ -61,5 +61,5 @@ async def test_an_empty_message_is_refused() -> None:
 
 async def test_a_checkpoint_that_is_gone_can_no_longer_be_reached() -> None:
     box = mailbox(0, 1, 2)
-    box.set_checkpoints([0])
+    box.set_checkpoints(lambda: [0])
     assert (await send(box, 2)).is_error
