@@ -18,7 +18,7 @@ from tests.wireserver.client import WireClient
 PROMPTS = int(os.environ.get("KIMI_TUI_PROMPTS", "30"))
 SETTLED = PROMPTS // 10
 """After so many prompts everything that is made once has been made."""
-COMMAND_EVERY = 10
+COMMAND_EVERY = FAILURE_EVERY = 10
 WORKERS = min(32, (os.cpu_count() or 1) + 4)
 """Threads that the event loop may keep for what blocks."""
 PLAYED_SCRIPT = 150
@@ -32,7 +32,9 @@ class Door(Protocol):
 
     pid: int
 
-    def ask(self, text: str) -> None: ...
+    def ask(self, text: str) -> bool:
+        """Whether its turn ended well."""
+        ...
 
     def leave(self) -> int: ...
 
@@ -42,9 +44,10 @@ class WireDoor:
         self._client = WireClient(program, "--yolo", "--config", COMPACTS_EARLY)
         self.pid = self._client.process.pid
 
-    def ask(self, text: str) -> None:
-        assert self._client.prompt(text)["result"] == {"status": "finished"}
+    def ask(self, text: str) -> bool:
+        answer = self._client.prompt(text)
         self._client.seen.clear()
+        return "result" in answer
 
     def leave(self) -> int:
         try:
@@ -62,12 +65,13 @@ class DaemonDoor:
         )
         self.pid = self._process.pid
 
-    def ask(self, text: str) -> None:
+    def ask(self, text: str) -> bool:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(text.encode() + b"\n")
         self._process.stdin.flush()
-        assert json.loads(self._process.stdout.readline())["outcome"] == "finished"
+        result = json.loads(self._process.stdout.readline())
+        return result["exit_code"] == 0
 
     def leave(self) -> int:
         self._process.communicate(timeout=40)
@@ -101,13 +105,13 @@ def test_prompts_leave_no_memory_file_thread_or_process_behind(
     for number in range(PROMPTS):
         if number % COMMAND_EVERY == 0:
             scripts.append(script(tool_call(f"b{number}", "Bash", command="echo hello")))
-        scripts.append("text: fine")
+        scripts.append("error: 401 no" if number % FAILURE_EVERY == 5 else "text: fine")
     program.script(*scripts)
     door = open_door(program)
     early: tuple[list[str], int] = ([], 0)
     early_bytes = 0
     for number in range(PROMPTS):
-        door.ask(f"prompt {number}")
+        assert door.ask(f"prompt {number}") == (number % FAILURE_EVERY != 5)
         if number == SETTLED:
             early, early_bytes = files_and_threads(door.pid), resident_bytes(door.pid)
 
