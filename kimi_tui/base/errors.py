@@ -8,6 +8,7 @@
     ├── SessionError            a session that isn't there, is in use, or can't be read or written
     │   ├── SessionInUse        another process writes it
     │   └── JournalWriteError   the disk refused a write; memory and disk still agree
+    │       └── JournalGone     somebody deleted or moved the file; it can be written anew
     ├── ModelNotSet             no model is configured
     ├── ModelNotSupported       the model lacks what the request needs (images, thinking)
     ├── HookBlocked             a hook of the user's or the client's said no
@@ -59,6 +60,10 @@ class SessionInUse(SessionError):
 
 class JournalWriteError(SessionError):
     """The disk refused a write to the journal; nothing of it is in memory either."""
+
+
+class JournalGone(JournalWriteError):
+    """The journal's file was deleted or moved while it was in use. What it held is still in memory."""
 
 
 class HookBlocked(KimiTuiError):

@@ -1,11 +1,12 @@
 """What the engine tells beside the turns: what the session is, what was said in it, what went wrong."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
-from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.base.identity import new_id
 from kimi_tui.engine.models import Models
 from kimi_tui.engine.recorder import recorded_results
@@ -50,6 +51,7 @@ class Telling:
         """The commands there are at this moment."""
         self.hooks: Callable[[], dict[str, int]] = dict
         """How many hooks each event has at this moment."""
+        context.put_back = self._put_back
 
     def info(self) -> None:
         """What the session is, whole; after each change of it."""
@@ -99,6 +101,16 @@ class Telling:
             self.notice(f"{len(self._broken) - MOST_BROKEN} more files are broken", "", severity="warning")
         for repair in self._context.repairs:
             self.notice("The session's journal was repaired", repair.description, severity="warning")
+
+    def _put_back(self) -> None:
+        with contextlib.suppress(SessionError):  # who has it now is told when they write, and so are we
+            self._session.acquire()
+        self.notice(
+            "The session's folder was deleted or moved while it was in use",
+            f"The conversation was written anew to {self._session.dir}. Its branches and the files' states "
+            "went with that folder; files are kept again once you open the session anew.",
+            severity="warning",
+        )
 
     def notice(self, title: str, body: str, *, severity: Severity) -> None:
         """Something that the user should know."""

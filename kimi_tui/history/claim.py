@@ -19,9 +19,15 @@ class Claim:
         self._file: int | None = None
 
     def acquire(self) -> None:
-        """Take the lock; taking it twice changes nothing. Raises SessionError when somebody else has it."""
+        """Take the lock, anew when its file was deleted; taking it twice changes nothing.
+
+        Raises SessionError when somebody else has it.
+        """
         if self._file is not None:
-            return
+            if self._is_current(self._file):
+                return
+            os.close(self._file)
+            self._file = None
         try:
             make_private_dir(self._path.parent)
             while self._file is None:
@@ -40,7 +46,8 @@ class Claim:
         if self._file is None:
             return
         with contextlib.suppress(OSError):
-            self._path.unlink()
+            if self._is_current(self._file):
+                self._path.unlink()
         os.close(self._file)
         self._file = None
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.content import system_note
+from kimi_tui.base.errors import JournalGone
 from kimi_tui.base.identity import new_uid
 from kimi_tui.base.message import Message
 from kimi_tui.history.branch import Branch, Glance, branches, glance
@@ -22,6 +23,7 @@ from kimi_tui.history.journal import Journal
 from kimi_tui.history.ledger import Body, Ledger
 from kimi_tui.history.line import Line
 from kimi_tui.history.notation import encode, well_formed, written
+from kimi_tui.history.rebuilding import rebuilt
 from kimi_tui.history.records import Checkpoint, FilesOf, Pending, Record, Revert, Usage
 from kimi_tui.history.serial import Serial, serially
 from kimi_tui.history.tree import Tree
@@ -56,6 +58,8 @@ class Context:
         self._repairs: tuple[Finding, ...] = ()
         self._is_used = False
         self._glances: dict[int, Glance] = {}
+        self.put_back: Callable[[], None] = lambda: None
+        """Called when the file, which somebody had deleted or moved, was written anew."""
         self.changed: Callable[[int | None], None] = lambda _: None
         """Called with the number of each checkpoint that is made or changed; with None for another line."""
 
@@ -228,6 +232,7 @@ class Context:
         `keep_user_message` keeps what the user said right after it: a D-Mail can't take back the request.
         Raises ValueError when the checkpoint is not on the live line.
         """
+        await self._put_back_what_is_gone()
         offset = self._line.mark(checkpoint_id).offset
         words = await asyncio.to_thread(self._ledger.own_words, offset) if keep_user_message else []
         line = self._line.cut(checkpoint_id)
@@ -304,6 +309,7 @@ class Context:
 
         Raises ValueError when there is no such branch or checkpoint, JournalWriteError, SessionError.
         """
+        await self._put_back_what_is_gone()
         if branch is None:
             line, body = self._line, self._ledger.whole()
         else:
@@ -337,13 +343,32 @@ class Context:
         """Append `records` in one write and take them into memory."""
         self._require_restored()
         pairs = [written(record) for record in records]
-        offset = await asyncio.to_thread(self._ledger.append, [data for _, data in pairs], sync=sync)
+        lines = [data for _, data in pairs]
+        try:
+            offset = await asyncio.to_thread(self._ledger.append, lines, sync=sync)
+        except JournalGone:
+            await self._put_back()
+            offset = await asyncio.to_thread(self._ledger.append, lines, sync=sync)
         self._is_used = True
         for record, data in pairs:
             self._line.take(record, offset=offset)
             offset += len(data)
 
+    async def _put_back_what_is_gone(self) -> None:
+        if await asyncio.to_thread(lambda: self._ledger.is_gone):
+            await self._put_back()
+
+    async def _put_back(self) -> None:
+        """Write the file anew from memory. Raises JournalWriteError."""
+        line, lines = await asyncio.to_thread(rebuilt, self._line)
+        await asyncio.to_thread(self._ledger.put_back, line.system_prompt, lines)
+        self._line = line
+        self._glances.clear()
+        self.changed(None)
+        self.put_back()
+
     async def _begin_anew(self, messages: Sequence[Message], reason: RevertReason) -> Reversion:
+        await self._put_back_what_is_gone()
         if self._ledger.is_empty and not messages:
             return Reversion(branch=None, from_id=0, to=0)
         line = Line()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from kimi_tui.base.errors import JournalWriteError, SessionError
+from kimi_tui.base.errors import JournalGone, JournalWriteError, SessionError
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.disk import (
     APPENDING,
@@ -92,6 +92,11 @@ class Journal:
             return 0
 
     @property
+    def is_gone(self) -> bool:
+        """Whether the file held something here, and was deleted or moved since."""
+        return bool(self._end) and not self.path.exists()
+
+    @property
     def end(self) -> int:
         """Where the next line goes."""
         if self._end is None:
@@ -140,7 +145,7 @@ class Journal:
     def append(self, data: bytes, *, sync: bool) -> int:
         """Append whole lines in one write and return where they begin; with `sync`, down to the medium.
 
-        Raises JournalWriteError.
+        Raises JournalWriteError, of which JournalGone is told apart.
         """
         with self._telling_errors():
             self._check()
@@ -200,6 +205,13 @@ class Journal:
             self._is_at(self.size)
             return number
 
+    def put_back(self, chunks: Iterable[bytes]) -> None:
+        """Write the file anew after it was deleted or moved. Raises JournalWriteError."""
+        with self._telling_errors():
+            make_private_dir(self.path.parent)
+            replace_file(self._disk, self.path, chunks)
+            self._is_at(self.size)
+
     def lines_from(self, start: int) -> Iterator[bytes]:
         """All whole lines from byte `start` on, in pieces."""
         yield from part_of(self.path, start, self.end)
@@ -222,6 +234,11 @@ class Journal:
         size = self.size
         if self._end is None:
             self.look()
+        elif self.is_gone:
+            raise JournalGone(
+                f"{self.path} was deleted or moved while it was in use here.",
+                hint="Put it back where it was, or say it again to have it written anew.",
+            )
         elif size != self._end and not (self._has_debris and size > self._end):
             raise JournalWriteError(
                 f"Another program changed {self.path} while it was in use here.",
@@ -266,6 +283,8 @@ def _hint(error: OSError, path: Path) -> str:
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
             return "Free some space on that disk, then say it again; nothing said before is lost."
+        case errno.EMFILE | errno.ENFILE:
+            return "Close some programs or raise the limit (ulimit -n), then say it again; nothing is lost."
         case errno.EROFS | errno.EACCES | errno.EPERM:
             return f"Make {path.parent} writable, or set KIMI_SHARE_DIR to a folder that is."
         case _:

@@ -5,7 +5,7 @@ right when another prompt takes its place.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -94,6 +94,11 @@ class Ledger:
             self._owed = b"".join(repairs)
         return loaded.line, found
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether there was a file, and is none any more."""
+        return self._journal.is_gone
+
     def read(self) -> Line:
         """The line that the file holds now; nothing is mended. Raises SessionError."""
         return load(self._journal.path).line if self._journal.size else Line()
@@ -157,6 +162,15 @@ class Ledger:
         self._prompt_is_due = False
         self._owed = b""  # whoever reads the branch mends it in the same way
         return branch
+
+    def put_back(self, prompt: str | None, lines: Iterable[bytes]) -> None:
+        """Write the file anew, which was deleted or moved. Raises JournalWriteError."""
+        head = encode(SystemPrompt(prompt)) if prompt is not None else b""
+        self._journal.put_back(chain([head], lines))
+        self._head = len(head)
+        self._prompt = prompt
+        self._prompt_is_due = False
+        self._owed = b""
 
     def own_words(self, offset: int) -> list[tuple[Message, bytes]]:
         """What the user said right after `offset`: up to the model's answer, without system notes."""

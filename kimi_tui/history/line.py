@@ -11,7 +11,7 @@ from typing import assert_never
 from kimi_tui.base.message import Message
 from kimi_tui.history.conversation import Conversation, exchange, interrupted_result
 from kimi_tui.history.finding import Finding, FindingKind
-from kimi_tui.history.notation import DamagedLine, pending_message, role_of
+from kimi_tui.history.notation import DamagedLine, encode, pending_message, role_of
 from kimi_tui.history.records import (
     Checkpoint,
     FilesOf,
@@ -60,6 +60,10 @@ class OpenStep:
         """Whether `result` answers one of its calls."""
         said = self._read().messages[:1]
         return any(call.id == result.tool_call_id for it in said for call in it.tool_calls or ())
+
+    def notes(self) -> list[Pending]:
+        """What tells of it as far as it has come."""
+        return [Pending(encode(message).rstrip()) for message in self._read().messages]
 
     def finished(self) -> list[Message]:
         """The step's messages if it ends now."""
@@ -114,6 +118,11 @@ class Line:
     def checkpoints(self) -> Sequence[Checkpoint]:
         """The checkpoints, oldest first."""
         return self._checkpoints
+
+    @property
+    def marks(self) -> Sequence[Mark]:
+        """Where the checkpoints stand, oldest first."""
+        return self._marks
 
     @property
     def marked(self) -> list[tuple[int, Checkpoint]]:

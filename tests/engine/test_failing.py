@@ -1,6 +1,9 @@
 """What fails costs its own feature, with a message, never the session."""
 
 import asyncio
+import errno
+import os
+import shutil
 from pathlib import Path
 from typing import cast
 
@@ -17,6 +20,7 @@ from kimi_tui.tools.tool import RunningCall, Tool, json_schema, ok
 from kimi_tui.wire.commands import Command, Prompt, SetYolo
 from kimi_tui.wire.events import Notification, SessionInfo, StepInterrupted, ToolResult, ToolReturn, TurnEnd
 from tests.engine.bare import BareSession
+from tests.history.disks import FailingDisk
 from tests.soul.model import Model
 
 
@@ -124,6 +128,32 @@ async def _same_on_disk(session: BareSession, model: Model) -> None:
     await context.restore()
     assert tuple(context.history[:-1]) == model.sent[-1]
     assert not context.repairs
+
+
+async def test_a_session_whose_folder_is_deleted_goes_on_and_says_so(tmp_path: Path) -> None:
+    session = BareSession(tmp_path, model := Model([TextPart("one")], [TextPart("two")]))
+    async with session.opened() as front:
+        await front.turn("first")
+        shutil.rmtree(tmp_path / "sessions")
+        assert (await front.turn("second")).outcome == "finished"
+        (notice,) = front.of(Notification)
+        assert "deleted or moved" in notice.title
+        assert str(session.dir) in notice.body
+    assert [message.text for message in model.sent[-1]] == ["first", "one", "second"]
+    await _same_on_disk(session, model)
+
+
+@pytest.mark.parametrize("error", [errno.EMFILE, errno.EROFS])
+async def test_each_refusal_of_the_disk_says_what_to_do(tmp_path: Path, error: int) -> None:
+    session = BareSession(tmp_path, Model([TextPart("fine")]))
+    session.disk = FailingDisk("open", error=error)
+    async with session.opened() as front:
+        end = await front.turn("hi")
+        assert end.failure is not None
+        assert os.strerror(error) in end.failure.what
+        assert ("ulimit -n" if error == errno.EMFILE else "KIMI_SHARE_DIR") in end.failure.hint
+        session.disk.refused.clear()
+        assert (await front.turn("again")).outcome == "finished"
 
 
 async def test_a_state_that_can_not_be_saved_is_told_and_the_switch_holds_meanwhile(tmp_path: Path) -> None:

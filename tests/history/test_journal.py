@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from kimi_tui.base.errors import JournalWriteError, SessionError
+from kimi_tui.base.errors import JournalGone, JournalWriteError, SessionError
 from kimi_tui.history.journal import Journal, raw_lines
 from tests.history.disks import FailingDisk, ShortWrites, WatchedDisk
 
@@ -157,7 +157,7 @@ def test_a_file_that_another_program_changed_is_not_written_over(context_file):
     with pytest.raises(JournalWriteError, match="Another program"):
         journal.rotate(lambda number: [b"two\n"])
     context_file.unlink()
-    with pytest.raises(JournalWriteError, match="Another program"):
+    with pytest.raises(JournalGone, match="deleted or moved"):
         journal.append(b"two\n", sync=True)
     assert not context_file.exists()
 
