@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.figure import Figure, as_json, table
 
-WORKLOADS = ("startup", "headless", "streaming", "long_session", "growth")
+WORKLOADS = ("startup", "headless", "streaming", "long_session", "growth", "time_travel")
 
 
 def main() -> int:

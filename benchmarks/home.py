@@ -61,8 +61,11 @@ class Home:
             """
         )
 
-    def make_session(self, turns: int) -> None:
-        """A session of `turns` turns with a tool call each, which `--continue` opens."""
+    def make_session(self, turns: int, *, checkpoints: bool = False) -> None:
+        """A session of `turns` turns with a tool call each, which `--continue` opens.
+
+        With `checkpoints` there are two a turn; without, the timeline is as short as that of one prompt.
+        """
         subprocess.run(
             [KIMI_TUI, "--print", "-p", "hello", "--quiet"],
             env=self.env,
@@ -72,8 +75,8 @@ class Home:
         )
         journal = next(self.path.glob("share/sessions/*/*/context.jsonl"))
         with journal.open("a") as file:
-            for line in _turns(turns):
-                file.write(json.dumps(line) + "\n")
+            for line in _with_checkpoints(_turns(turns)) if checkpoints else _turns(turns):
+                file.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
 @contextmanager
@@ -117,3 +120,17 @@ def _turns(count: int) -> Iterator[dict[str, Any]]:
         yield {"role": "assistant", "content": texts[number % len(texts)]}
     yield {"role": "user", "content": "and now?"}
     yield {"role": "assistant", "content": LAST_WORDS}
+
+
+def _with_checkpoints(lines: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """A checkpoint before each request, and one before the step that answers it."""
+    number = 1_000  # those of the prompt that made the session have smaller ones
+    for line in lines:
+        kind = {"user": "user", "assistant": "step"}.get(line["role"])
+        if kind == "user" or (kind == "step" and "tool_calls" in line):
+            label = line["content"] if kind == "user" else f"step {number}"
+            yield {"role": "_checkpoint", "id": number, "uid": f"made{number:016}", "kind": kind,
+                   "parent": f"made{number - 1:016}" if number > 1_000 else None, "time": 1.7e9 + number,
+                   "label": label, "files": "none were kept", "tokens": number}  # fmt: skip
+            number += 1
+        yield line

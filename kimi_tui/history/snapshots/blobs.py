@@ -67,7 +67,9 @@ class BlobStore:
         make_private_dir(self._packed)
         with new_pack(self._packed, self._disk, raw=in_haste) as writer:
             yield _Bulk(self, writer)
-        self._look_for_packs()
+        if writer.index:
+            self._looked_at.add(writer.path.name)
+            self._take_up(Pack(writer.path, bytes(writer.index)))
 
     def has(self, digest: str) -> bool:
         """Whether the content is kept."""
@@ -100,8 +102,8 @@ class BlobStore:
             self._thin_out(pack, digests)
 
     def _thin_out(self, pack: Pack, digests: Collection[str]) -> None:
-        kept = [digest for digest in pack.places if digest in digests]
-        if len(kept) == len(pack.places) and not pack.is_raw:
+        kept = [digest for digest in pack.digests if digest in digests]
+        if len(kept) == len(pack.digests) and not pack.is_raw:
             return
         if kept:
             with new_pack(self._packed, self._disk) as writer:
@@ -109,7 +111,7 @@ class BlobStore:
                     writer.add(digest, pack.read(digest))
         self._disk.unlink(pack.path)
         del self._packs[pack.path.name]
-        self._where = {digest: other for other in self._packs.values() for digest in other.places}
+        self._where = {digest: other for other in self._packs.values() for digest in other.digests}
         self._look_for_packs()
 
     def _look_for_packs(self) -> None:
@@ -120,8 +122,11 @@ class BlobStore:
                     pack = Pack.open(path)
                 except ValueError:
                     continue
-                self._packs[path.name] = pack
-                self._where.update(dict.fromkeys(pack.places, pack))
+                self._take_up(pack)
+
+    def _take_up(self, pack: Pack) -> None:
+        self._packs[pack.path.name] = pack
+        self._where.update(dict.fromkeys(pack.digests, pack))
 
     def _copies(self, digest: str) -> Iterator[bytes]:
         with suppress(OSError, zlib.error):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
-from kimi_tui.history.snapshots.entry import Changes, Entries, Entry
+from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply
 from kimi_tui.history.snapshots.known import Key, Known, load_known, save_known
 from kimi_tui.history.snapshots.look import Look, apply_keys, look_at_paths, look_at_scan
 from kimi_tui.history.snapshots.manifest import ManifestMissing
@@ -16,9 +16,6 @@ from kimi_tui.history.snapshots.owner import COVERAGE, YOU, Owner
 from kimi_tui.history.snapshots.patience import Patience, TookTooLong
 from kimi_tui.history.snapshots.scan import Scan, Scanner, TooManyFiles
 from kimi_tui.history.snapshots.store import ProjectStore
-
-_WORTH_SAVING = 1000
-"""After reading so many files, what is known is saved at once."""
 
 
 @contextmanager
@@ -39,7 +36,7 @@ class Captured:
 
     manifest: str
     changes: Changes
-    """Since the state before it."""
+    """Since the state before it; none when it is the first."""
     before: dict[str, Entry | None] = field(default_factory=dict)
     """What the changed paths were."""
 
@@ -191,18 +188,17 @@ class Capture:
     def _append(self, owner: Owner, look: Look, *, always: bool) -> Captured:
         if look.coverage:
             self._head = self._appended(COVERAGE, look.coverage)
+        if self._head is None:
+            self._head = self._appended(owner, look.changes)
+            return Captured(self._head, {})
         before = {path: self._entries.get(path) for path in look.changes}
-        if look.changes or always or self._head is None:
+        if look.changes or always:
             self._head = self._appended(owner, look.changes)
         return Captured(self._head, look.changes, before)
 
     def _appended(self, owner: Owner, changes: Changes) -> str:
         entries = dict(self._entries)
-        for path, entry in changes.items():
-            if entry is None:
-                entries.pop(path, None)
-            else:
-                entries[path] = entry
+        apply(changes, entries)
         head = self._store.manifests.append(self._head, owner, changes, entries)
         self._entries = entries
         return head

@@ -46,10 +46,10 @@ def on_disk(root: str | Path, path: str) -> str:
     return f"{root}/{path}" if path else str(root)
 
 
-def changes_between(before: Entries, after: Entries) -> dict[str, Entry | None]:
-    """What became of `before` in `after`."""
-    changes: dict[str, Entry | None] = {
-        path: entry for path, entry in after.items() if before.get(path) != entry
-    }
-    changes |= {path: None for path in before if path not in after}
-    return changes
+def apply(changes: Changes, state: dict[str, Entry]) -> None:
+    """Bring `state` to what it became by `changes`."""
+    for path, entry in changes.items():
+        if entry is None:
+            state.pop(path, None)
+        else:
+            state[path] = entry

@@ -6,15 +6,14 @@ are coarse, so a file that changed within `RACY_NS` before it was read is read a
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from os import stat_result
 from pathlib import Path
-from typing import Any
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.disk import Disk, replace_file
-from kimi_tui.history.snapshots.compact_json import compact_json
+from kimi_tui.history.snapshots.json_pieces import AT_ONCE, compact, pieces
 
 RACY_NS = 2_000_000_000
 Key = tuple[int, ...]
@@ -53,20 +52,36 @@ class Known:
 
 def save_known(disk: Disk, path: Path, known: Known, manifest: str) -> None:
     """Keep what is known of the work dir in the state `manifest`. Raises OSError."""
-    folders = {name: [folder.keys, sorted(folder.skipped)] for name, folder in known.folders.items()}
-    record = {"manifest": manifest, "rules": known.rules, "folders": folders}
+    head = compact({"manifest": manifest, "rules": known.rules})
     make_private_dir(path.parent)
-    replace_file(disk, path, [zlib.compress(compact_json(record), 1)])
+    replace_file(disk, path, [zlib.compress(b"\n".join([head, *_lines(known)]), 1)])
 
 
 def load_known(path: Path) -> tuple[Known, str] | None:
     """What was kept, and the state's manifest; None when there is nothing of use."""
     try:
-        record: Mapping[str, Any] = json.loads(zlib.decompress(path.read_bytes()))
-        folders = {
-            name: Folder({file: tuple(key) for file, key in keys.items()}, frozenset(skipped))
-            for name, (keys, skipped) in record["folders"].items()
-        }
-        return Known(folders, str(record["rules"])), str(record["manifest"])
+        head, *lines = zlib.decompress(path.read_bytes()).split(b"\n")
+        record = json.loads(head)
+        known = Known(rules=str(record["rules"]))
+        for line in lines:
+            for name, keys, skipped in json.loads(line):
+                folder = known.folders.setdefault(name, Folder(skipped=frozenset(skipped)))
+                folder.keys.update((file, tuple(key)) for file, key in keys.items())
+        return known, str(record["manifest"])
     except (OSError, zlib.error, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _lines(known: Known) -> Iterator[bytes]:
+    """Lists of folders, each [name, keys, skipped]; one that holds many files stands on several lines."""
+    line: list[tuple[str, Mapping[str, Key], list[str]]] = []
+    filled = 0
+    for name, folder in known.folders.items():
+        for keys in pieces(folder.keys):
+            line.append((name, keys, sorted(folder.skipped)))
+            filled += len(keys) + 1
+            if filled > AT_ONCE:
+                yield compact(line)
+                line, filled = [], 0
+    if line:
+        yield compact(line)

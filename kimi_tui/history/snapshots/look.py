@@ -16,7 +16,7 @@ from kimi_tui.history.snapshots.known import RACY_NS, Key, Known, key_of
 from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.scan import Scan
 
-_CHECK_EVERY = 16
+_CHECK_EVERY = 32
 _MANY = 16
 """From so many files on, contents are packed together."""
 _VERY_MANY = 1000
@@ -53,13 +53,14 @@ def look_at_scan(
         note(path, entry)
     room = caps.capture
     many = len(scan.files)
+    start = str(root)
     with blobs.bulk(in_haste=many >= _VERY_MANY) if many >= _MANY else nullcontext(blobs) as sink:
         for number, (path, info) in enumerate(scan.files):
             if number % _CHECK_EVERY == 0:
-                patience.check(number, len(scan.files))
+                patience.check(number, many)
             now = time.time_ns()
             try:
-                found = read_content(on_disk(root, path), min(caps.file, room), info)
+                found = read_content(on_disk(start, path), min(caps.file, room), info)
             except FileNotFoundError:
                 note(path, None)
                 look.keys[path] = ()

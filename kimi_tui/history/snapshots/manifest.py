@@ -2,11 +2,10 @@
 
 A record holds what changed since its parent and who changed it; now and then one also holds the whole state,
 so that reading a state never takes more than `MAX_CHAIN` records. Records are appended to segments, files
-that one process writes: `>IIB` (length, CRC-32, 1 for a whole state), then zlib-compressed JSON. A manifest's
-id is its segment's name and where in it the record begins.
+that one process writes: `>IIB` (length, CRC-32, 1 for a whole state), then zlib-compressed `json_pieces`. A
+manifest's id is its segment's name and where in it the record begins.
 """
 
-import json
 import re
 import struct
 import time
@@ -18,8 +17,8 @@ from typing import Any
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.disk import APPENDING, LOCAL_DISK, Disk, sync_folder, write_all
-from kimi_tui.history.snapshots.compact_json import compact_json
-from kimi_tui.history.snapshots.entry import Changes, Entries, Entry
+from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply
+from kimi_tui.history.snapshots.json_pieces import decoded, encoded
 from kimi_tui.history.snapshots.owner import Owner
 
 MAX_CHAIN = 4096
@@ -97,11 +96,7 @@ class ManifestLog:
             record = self.read(record.parent)
         state = dict(record.whole or {})
         for change in reversed(changes):
-            for path, entry in change.items():
-                if entry is None:
-                    state.pop(path, None)
-                else:
-                    state[path] = entry
+            apply(change, state)
         return state
 
     def since(self, manifest: str, head: str) -> list[Manifest]:
@@ -224,11 +219,11 @@ def _to_json(parent: str | None, owner: Owner, changes: Changes, whole: Entries 
         record["gone"] = [path for path, entry in changes.items() if entry is None]
     if whole is not None:
         record["whole"] = whole
-    return compact_json(record)
+    return encoded(record)
 
 
 def _from_json(manifest: str, data: bytes) -> Manifest:
-    record = json.loads(zlib.decompress(data))
+    record = decoded(zlib.decompress(data))
     whole = _entries(record["whole"]) if "whole" in record else None
     changes: dict[str, Entry | None] = dict(_entries(record["set"]) if "set" in record else whole or {})
     changes |= dict.fromkeys(record.get("gone", ()))

@@ -3,17 +3,16 @@
 Layout: zlib frames, each of up to `FRAME` bytes of content or of one larger blob; the index, a record
 (digest, frame offset, frame length, start in the frame's content, size) for each blob; a footer (index
 offset, number of blobs, magic). Small files are compressed together since setting up a compressor costs as
-much as compressing 20 KB.
+much as compressing 20 KB. A frame length of 0 says that the content lies there as it is.
 """
 
 import struct
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from kimi_tui.base.identity import new_uid
 from kimi_tui.history.disk import NEW_FILE, TEMPORARY, Disk, discard, sync_folder, write_all
@@ -23,29 +22,25 @@ _LEVEL = 1
 _RAW = "-raw.pack"
 """How packs end that were written in haste, without compression; the next collection writes them anew."""
 _RECORD = struct.Struct(">20sQIII")
+_DIGEST = 20
 _FOOTER = struct.Struct(">QQ8s")
 _MAGIC = b"kimipck1"
 _FRAMES_AT_HAND = 8
 """Files that lie together are mostly read together."""
 _AHEAD = 4
 """How many frames may wait for being compressed and written."""
-
-
-class Place(NamedTuple):
-    """Where a blob lies in a pack."""
-
-    offset: int
-    length: int
-    start: int
-    size: int
+_SYNC_EVERY = 64 << 20
+"""After so many bytes the medium gets them, so that the end needn't wait for all of them."""
 
 
 class Pack:
     """A pack that is there."""
 
-    def __init__(self, path: Path, places: Mapping[str, Place]) -> None:
+    def __init__(self, path: Path, index: bytes) -> None:
         self.path = path
-        self.places = places
+        self._index = index
+        records = range(0, len(index), _RECORD.size)
+        self._places = {index[at : at + _DIGEST].hex(): at for at in records}
         self._frames: OrderedDict[int, bytes] = OrderedDict()
 
     @classmethod
@@ -60,8 +55,12 @@ class Pack:
             if magic != _MAGIC or index + count * _RECORD.size + _FOOTER.size != end:
                 raise ValueError("no pack")
             file.seek(index)
-            data = file.read(count * _RECORD.size)
-        return cls(path, {record[0].hex(): Place(*record[1:]) for record in _RECORD.iter_unpack(data)})
+            return cls(path, file.read(count * _RECORD.size))
+
+    @property
+    def digests(self) -> Collection[str]:
+        """Of what it holds."""
+        return self._places.keys()
 
     @property
     def is_raw(self) -> bool:
@@ -70,30 +69,37 @@ class Pack:
 
     def read(self, digest: str) -> bytes:
         """A blob's content. Raises OSError, zlib.error."""
-        place = self.places[digest]
-        if (content := self._frames.get(place.offset)) is None:
+        _, offset, length, start, size = _RECORD.unpack_from(self._index, self._places[digest])
+        if not length:
             with self.path.open("rb") as file:
-                file.seek(place.offset)
-                content = zlib.decompress(file.read(place.length))
-            self._frames[place.offset] = content
+                file.seek(offset + start)
+                return file.read(size)
+        if (content := self._frames.get(offset)) is None:
+            with self.path.open("rb") as file:
+                file.seek(offset)
+                content = zlib.decompress(file.read(length))
+            self._frames[offset] = content
             if len(self._frames) > _FRAMES_AT_HAND:
                 self._frames.popitem(last=False)
-        return content[place.start : place.start + place.size]
+        return content[start : start + size]
 
 
 class PackWriter:
-    """Collects blobs into a pack; compression goes on in a thread of its own."""
+    """Collects blobs into a pack; compressing and writing go on in a thread of their own."""
 
-    def __init__(self, file: int, disk: Disk, compressor: ThreadPoolExecutor, *, level: int) -> None:
-        self._level = level
+    def __init__(self, path: Path, file: int, disk: Disk, thread: ThreadPoolExecutor, *, raw: bool) -> None:
+        self.path = path
+        """Where the pack will be."""
         self._file = file
         self._disk = disk
-        self._compressor = compressor
+        self._thread = thread
+        self._is_raw = raw
         self._offset = 0
+        self._unsynced = 0
         self._parts: list[tuple[str, bytes]] = []
         self._filled = 0
-        self._waiting: list[tuple[list[tuple[str, bytes]], Future[bytes]]] = []
-        self.places: dict[str, Place] = {}
+        self._waiting: list[tuple[list[tuple[str, bytes]], Future[int]]] = []
+        self.index = bytearray()
 
     def add(self, digest: str, content: bytes) -> None:
         """Take in a blob, which is not in the pack yet. Raises OSError."""
@@ -106,26 +112,37 @@ class PackWriter:
         """Write what is waiting, then index and footer. Raises OSError."""
         if self._parts:
             self._close_frame()
-        self._write_frames(down_to=0)
-        index = b"".join(_RECORD.pack(bytes.fromhex(digest), *place) for digest, place in self.places.items())
-        write_all(self._disk, self._file, index + _FOOTER.pack(self._offset, len(self.places), _MAGIC))
+        self._place_frames(down_to=0)
+        footer = _FOOTER.pack(self._offset, len(self.index) // _RECORD.size, _MAGIC)
+        write_all(self._disk, self._file, bytes(self.index) + footer)
 
     def _close_frame(self) -> None:
         parts, self._parts, self._filled = self._parts, [], 0
-        content = b"".join(content for _, content in parts)
-        self._waiting.append((parts, self._compressor.submit(zlib.compress, content, self._level)))
-        self._write_frames(down_to=_AHEAD)
+        self._waiting.append((parts, self._thread.submit(self._write_frame, parts)))
+        self._place_frames(down_to=_AHEAD)
 
-    def _write_frames(self, *, down_to: int) -> None:
+    def _write_frame(self, parts: list[tuple[str, bytes]]) -> int:
+        """Write a frame, in the thread; its length in the file."""
+        content = b"".join([content for _, content in parts])
+        data = content if self._is_raw else zlib.compress(content, _LEVEL)
+        write_all(self._disk, self._file, data)
+        self._unsynced += len(data)
+        if self._unsynced >= _SYNC_EVERY:
+            self._disk.fsync(self._file)
+            self._unsynced = 0
+        return len(data)
+
+    def _place_frames(self, *, down_to: int) -> None:
         while len(self._waiting) > down_to:
-            parts, future = self._waiting.pop(0)
-            data = future.result()
-            write_all(self._disk, self._file, data)
+            parts, written = self._waiting.pop(0)
+            length = written.result()
+            told = 0 if self._is_raw else length
             start = 0
             for digest, content in parts:
-                self.places[digest] = Place(self._offset, len(data), start, len(content))
-                start += len(content)
-            self._offset += len(data)
+                size = len(content)
+                self.index += _RECORD.pack(bytes.fromhex(digest), self._offset, told, start, size)
+                start += size
+            self._offset += length
 
 
 @contextmanager
@@ -134,19 +151,20 @@ def new_pack(folder: Path, disk: Disk, *, raw: bool = False) -> Iterator[PackWri
     path = folder / f"{new_uid()}{_RAW if raw else '.pack'}"
     beside = path.with_name(path.name + TEMPORARY)
     with ExitStack() as stack:
-        compressor = stack.enter_context(ThreadPoolExecutor(1))
+        thread = stack.enter_context(ThreadPoolExecutor(1))
         file = disk.open(beside, NEW_FILE)
         try:
             try:
-                writer = PackWriter(file, disk, compressor, level=0 if raw else _LEVEL)
+                writer = PackWriter(path, file, disk, thread, raw=raw)
                 yield writer
                 writer.finish()
                 disk.fsync(file)
             finally:
+                thread.shutdown()
                 disk.close(file)
-            if writer.places:
+            if writer.index:
                 disk.rename(beside, path)
                 sync_folder(disk, folder)
         finally:
-            if not writer.places or not path.exists():
+            if not writer.index or not path.exists():
                 discard(disk, beside)

@@ -157,16 +157,12 @@ class Scanner:
         )
         skipped = set() if stale else set(known.skipped & names)
         rules = self._rules_in(folder, names)
+        has_rules = bool(rules.layers or self._excluded.layers)
         below = []
         for name, info in unsettled:
             path = prefix + name
             is_folder = stat.S_ISDIR(info.st_mode)
-            whole = on_disk(self._root, path)
-            if (
-                name in VCS_FOLDERS
-                or rules.ignores(whole, is_folder=is_folder)
-                or self._excluded.ignores(whole, is_folder=is_folder)
-            ):
+            if name in VCS_FOLDERS or (has_rules and self._is_ignored(path, rules, is_folder=is_folder)):
                 skipped.add(name)
                 keys.pop(name, None)
                 if name in known.keys:
@@ -193,11 +189,16 @@ class Scanner:
         self._result.folders[folder] = Folder(keys, frozenset(skipped))
         return below
 
+    def _is_ignored(self, path: str, rules: IgnoreRules, *, is_folder: bool) -> bool:
+        whole = on_disk(self._root, path)
+        return rules.ignores(whole, is_folder=is_folder) or self._excluded.ignores(whole, is_folder=is_folder)
+
     def _take(self, path: str, info: os.stat_result) -> None:
-        mode = stat.S_IMODE(info.st_mode)
-        match stat.S_IFMT(info.st_mode):
-            case stat.S_IFREG:
-                self._result.files.append((path, info))
+        kind, mode = stat.S_IFMT(info.st_mode), stat.S_IMODE(info.st_mode)
+        if kind == stat.S_IFREG:
+            self._result.files.append((path, info))
+            return
+        match kind:
             case stat.S_IFDIR:
                 self._result.entries[path] = Entry("folder", mode, 0, "")
             case stat.S_IFLNK:
