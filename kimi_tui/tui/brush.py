@@ -5,7 +5,7 @@ an answer streams. A widget that knows its changed cells needs none of that: wha
 compositor would draw, and will, whenever it next has a reason to.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Protocol, runtime_checkable
 
 from textual.geometry import Region
@@ -25,11 +25,21 @@ class Paintable(Protocol):
 
 
 class Brush:
-    """Paints in one area of a widget; `area` tells where in the widget it is at that moment."""
+    """Paints in one area of a widget; `area` tells where in the widget it is at that moment.
 
-    def __init__(self, widget: Widget, area: Callable[[], Region]) -> None:
+    `parts` are widgets within it that are painted along, a scroll bar for instance.
+    """
+
+    def __init__(
+        self,
+        widget: Widget,
+        area: Callable[[], Region],
+        *,
+        parts: Callable[[], Collection[Widget]] = lambda: (),
+    ) -> None:
         self._widget = widget
         self._area = area
+        self._parts = parts
         self._map: object = None
         self._place: Region | None = None
         """Where the widget is on the screen; None while the area can't be painted directly."""
@@ -52,9 +62,10 @@ class Brush:
         area = self._area().translate(place.offset)
         if not clip.contains_region(area):
             return None
+        parts = self._parts()
         for other, (region, visible) in seen.items():  # from front to back
             if other is self._widget:
                 return place
-            if region.intersection(visible).overlaps(area):
+            if other not in parts and region.intersection(visible).overlaps(area):
                 return None
         return None

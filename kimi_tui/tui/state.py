@@ -55,6 +55,8 @@ from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.timeline import BranchContent, Comparison, SessionForked, Timeline, TimelineUpdate
 
 OpenRequest = ApprovalRequest | QuestionRequest
+ANSWERING = "answering"
+"""What a turn does while its words appear."""
 
 
 @value(kw_only=True)
@@ -159,7 +161,7 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
         case ThinkPart():
             return _doing(state, "thinking")
         case TextPart() | ImageURLPart() | AudioURLPart() | VideoURLPart():
-            return _doing(state, "answering")
+            return _doing(state, ANSWERING)
         case ToolCall():
             runs = state.runs.begun(message, now=None if state.replaying else now)
             return _doing(replace(state, runs=runs), f"calling {plain_line(message.function.name)}")

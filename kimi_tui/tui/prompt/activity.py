@@ -9,13 +9,16 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
+from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.brush import Brush
 from kimi_tui.tui.figures import duration
 from kimi_tui.tui.keys import KeyNames
-from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.state import ANSWERING, ScreenState
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_S = 0.1
+_CALM_FRAME_S = 0.25
+"""While words appear, which show that the agent works. A turn of the spinner costs as much as some words."""
 _SECOND = 1.0
 _SHOWN_FROM_S = 10.0
 """Shorter times are not worth a look."""
@@ -24,14 +27,11 @@ _SHOWN_FROM_S = 10.0
 class ActivityEdge:
     """Keeps the title of a widget's border up to date; a timer runs only while the agent works."""
 
-    def __init__(
-        self, widget: Widget, *, names: KeyNames, clock: Callable[[], float], reduced_motion: bool
-    ) -> None:
+    def __init__(self, widget: Widget, *, names: KeyNames, clock: Callable[[], float]) -> None:
         self._widget = widget
         self._interrupt_key = names.first("turn.interrupt").replace("escape", "esc")
         self._answer_key = names.first("approvals.focus")
         self._clock = clock
-        self._still = reduced_motion
         self._state = ScreenState()
         self._timer: Timer | None = None
         self._frame = 0
@@ -46,8 +46,20 @@ class ActivityEdge:
             self._timer.stop()
             self._timer = None
         if working:
-            self._timer = self._widget.set_interval(_SECOND if self._still else _FRAME_S, self._tick)
+            self._timer = self._widget.set_interval(self._period, self._tick)
         self._draw()
+
+    @property
+    def _still(self) -> bool:
+        """Whether nothing moves by itself, which the user may change at any time."""
+        return self._widget.app.animation_level == "none"
+
+    @property
+    def _period(self) -> float:
+        if self._still:
+            return _SECOND
+        turn = self._state.turn
+        return _CALM_FRAME_S if turn is not None and turn.activity == ANSWERING else _FRAME_S
 
     def _tick(self) -> None:
         self._frame += 1
@@ -73,11 +85,17 @@ class ActivityEdge:
     def _parts(self) -> list[str]:
         state, turn = self._state, self._state.turn
         if turn is None:
-            return ["compacting the conversation" if state.compacting else "sending" if state.sent else ""]
+            return [
+                say("compacting the conversation")
+                if state.compacting
+                else say("sending")
+                if state.sent
+                else ""
+            ]
         seconds = self._clock() - turn.started
         return [
-            "stopping" if turn.interrupted else turn.activity,
+            say("stopping") if turn.interrupted else retell(turn.activity),
             duration(seconds) if seconds >= _SHOWN_FROM_S else "",
-            f"{self._answer_key} answers" if state.requests else "",
-            "" if turn.interrupted else f"{self._interrupt_key} interrupts",
+            say("{key} answers", key=self._answer_key) if state.requests else "",
+            "" if turn.interrupted else say("{key} interrupts", key=self._interrupt_key),
         ]

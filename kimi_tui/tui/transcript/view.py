@@ -1,6 +1,7 @@
 """A scroll view over a flow of blocks: it lays out, measures and draws only what is seen."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Protocol
 
 from textual.geometry import Region, Size, Spacing
@@ -21,6 +22,7 @@ from kimi_tui.tui.transcript.looking_back import LookBack
 from kimi_tui.tui.transcript.pacer import Pacer
 from kimi_tui.tui.transcript.palette import Palette, looks_of
 from kimi_tui.tui.transcript.piece import Gallery
+from kimi_tui.tui.transcript.thumb import Thumb
 from kimi_tui.tui.transcript.viewport import Viewport
 
 
@@ -88,8 +90,8 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
         self._pacer = Pacer(self._draw, self.set_timer)
         self._palette: Palette | None = None
         self._palette_key: object = None
-        self._brush = Brush(self, lambda: self.scrollable_content_region.size.region)
-        self._thumb = (0, 0)
+        self._brush = Brush(self, lambda: self.size.region, parts=lambda: (self.vertical_scrollbar,))
+        self._thumb = Thumb()
         self._seen = 0
         self._look_back = LookBack(self._flow, self._viewport, source)
 
@@ -107,9 +109,15 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
         self._viewport.height = height
         regions = self._canvas.show(self._viewport.rows(), self.size, width)
         self._note_new_below()
-        self._sync_scrollbar()
-        if regions and not self._brush.paint(self._strips(regions)):
-            self.refresh(*regions)
+        thumb = self._sync_scrollbar()
+        if not regions and not thumb:
+            return
+        beside = ((y, width, strip) for y, strip in enumerate(thumb))
+        if not self._brush.paint(chain(self._strips(regions), beside)):
+            if regions:
+                self.refresh(*regions)
+            if thumb:
+                self.vertical_scrollbar.refresh()
 
     def _strips(self, regions: Iterable[Region]) -> Iterator[Placed]:
         for region in regions:
@@ -196,20 +204,17 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
 
     # scrolling
 
-    def _sync_scrollbar(self) -> None:
+    def _sync_scrollbar(self) -> Sequence[Strip]:
+        """Let Textual know where we are; the cells of the bar, if they change."""
         height = self.size.height
         offset = self._flow.offset(self._viewport.top)
         total = max(self._flow.height, offset + len(self._canvas.rows))
         self.set_reactive(Widget.virtual_size, Size(self.size.width, total))
         self.set_reactive(Widget.scroll_y, float(offset))
         self.set_reactive(Widget.scroll_target_y, float(offset))
-        # The bar is drawn anew only when its thumb moves or grows by a row.
-        thumb = (height * offset // max(1, total), height * height // max(1, total))
-        if thumb != self._thumb and self.show_vertical_scrollbar:
-            self._thumb = thumb
-            self.vertical_scrollbar.window_virtual_size = total
-            self.vertical_scrollbar.window_size = height
-            self.vertical_scrollbar.position = offset
+        if not self.show_vertical_scrollbar:
+            return ()
+        return self._thumb.follow(self.vertical_scrollbar, total=total, height=height, offset=offset)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Somebody else scrolled: the wheel, the bar, or a selection that is dragged past the edge."""
