@@ -1,6 +1,6 @@
 """Identifiers."""
 
-import secrets
+import os
 import time
 import uuid
 
@@ -12,4 +12,4 @@ def new_id() -> str:
 
 def new_uid() -> str:
     """A short identifier that sorts by time, for checkpoints: 12 hex digits of milliseconds, 8 random."""
-    return f"{int(time.time() * 1000):012x}{secrets.token_hex(4)}"
+    return f"{int(time.time() * 1000):012x}{os.urandom(4).hex()}"

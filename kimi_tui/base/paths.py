@@ -1,6 +1,5 @@
 """Where things lie on disk (`specs/session.md`)."""
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -13,6 +12,8 @@ def share_dir() -> Path:
 
 def work_dir_key(work_dir: Path) -> str:
     """The name under which a work dir's sessions and input history are kept: the MD5 of its path."""
+    import hashlib  # it loads OpenSSL, which the first frame needs nothing of
+
     return hashlib.md5(os.fsencode(work_dir), usedforsecurity=False).hexdigest()
 
 

@@ -86,6 +86,9 @@ def _dispatch(arguments: Sequence[str]) -> int:
         from kimi_tui.cli.daemon_front import run_daemon_front
 
         return run_daemon_front(line)
+    from kimi_tui.base.collection import put_off_collection
+
+    put_off_collection()  # until the engine is open
     if line.is_print_mode:
         from kimi_tui.cli.print_front import run_print_front
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kimi_tui import __version__
+from kimi_tui.base.collection import begin_collection
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.value import value
 from kimi_tui.cli.command_line import CommandLine
@@ -45,12 +46,15 @@ class Opening:
         """
         log = start_log(self.line, self.places.share_dir)
         logger.info("kimi-tui %s starts in %s", __version__, self.places.work_dir)
-        await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build")
-        from kimi_tui.engine.build import open_engine
+        try:
+            await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build")
+            from kimi_tui.engine.build import open_engine
 
-        options = adapt(self._engine_options())
-        log.hide(_secrets(options.settings))
-        engine = await open_engine(wire, options)
+            options = adapt(self._engine_options())
+            log.hide(_secrets(options.settings))
+            engine = await open_engine(wire, options)
+        finally:
+            begin_collection()
         await engine.serve()
 
     def _engine_options(self) -> "EngineOptions":

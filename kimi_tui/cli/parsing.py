@@ -31,6 +31,8 @@ _EPILOG = (
 
 def parse(arguments: Sequence[str]) -> CommandLine | None:
     """The command line; None when help was asked for and shown. Raises UsageError."""
+    if not arguments:
+        return CommandLine()  # how most runs begin, without the price of a parser
     parser = _Parser(
         prog=PROGRAM,
         usage=_USAGE,

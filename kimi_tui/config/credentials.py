@@ -4,7 +4,6 @@ They take the place of environment variables that aren't set. A key that the con
 A key under any other name is that of the provider which the config calls so.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -35,7 +34,10 @@ class Credentials:
     def read(self) -> dict[str, Credential]:
         """What is stored. Raises ConfigError for a file that can't be read."""
         try:
-            data: Any = json.loads(self.path.read_text("utf-8"))
+            text = self.path.read_text("utf-8")
+            import json  # the first frame waits, and most have no such file
+
+            data: Any = json.loads(text)
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
@@ -60,6 +62,8 @@ class Credentials:
         self._write({name: it for name, it in self.read().items() if name != provider})
 
     def _write(self, stored: Mapping[str, Credential]) -> None:
+        import json
+
         tables = {
             name: {"api_key": it.api_key} | ({"base_url": it.base_url} if it.base_url else {})
             for name, it in stored.items()

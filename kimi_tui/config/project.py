@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.config.location import line_of
 from kimi_tui.config.source import Source
 
 _OF_THE_USER = ("api_key", "base_url", "custom_headers", "env")
@@ -45,6 +44,8 @@ def summary_of(data: dict[str, Any]) -> list[str]:
 
 
 def _not_here(source: Source, key: tuple[str, ...]) -> ConfigError:
+    from kimi_tui.config.location import line_of  # only errors ask
+
     return ConfigError(
         f"{source.name}, line {line_of(source, key)}: a project's config can't set {'.'.join(key)}.",
         hint="Set it in your own config, which `kimi-tui config path` names.",

@@ -1,7 +1,5 @@
 """One place that settings come from: a file or a text, parsed, with the lines of its keys."""
 
-import json
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -80,6 +78,8 @@ def read_config_text(path: Path) -> str:
 
 
 def _parse_toml(text: str, name: str) -> Any:
+    import tomllib  # as the other parsers, for those who have such a config: the first frame waits
+
     try:
         return tomllib.loads(text.replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:
@@ -93,6 +93,8 @@ def _parse_toml(text: str, name: str) -> Any:
 
 
 def _parse_json(text: str, name: str) -> Any:
+    import json
+
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

@@ -3,8 +3,6 @@
 A project config comes with a cloned folder, and may allow commands; a change of it asks anew.
 """
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +21,13 @@ class Trust:
 
     def grant(self, path: Path, text: str) -> None:
         """Remember the user's yes. Raises OSError."""
+        import json
+
         replace_private_file(self._file, json.dumps({**self._read(), str(path): _digest(text)}, indent=1))
 
     def _read(self) -> dict[str, Any]:
+        import json  # as hashlib, for those who have a project's config
+
         try:
             data = json.loads(self._file.read_text("utf-8"))
         except (OSError, ValueError):
@@ -34,4 +36,6 @@ class Trust:
 
 
 def _digest(text: str) -> str:
+    import hashlib
+
     return hashlib.sha256(text.encode()).hexdigest()

@@ -5,7 +5,6 @@ sentences that come from below the front ends as finished text, with numbers for
 `{1} can't be read: {2}.`
 """
 
-import json
 import re
 from collections.abc import Mapping
 from functools import cached_property
@@ -90,4 +89,6 @@ def parsed(text: str) -> Catalogue:
 def _joined(strings: str) -> str:
     if "\\" not in strings and strings.count('"') == 2:
         return strings[strings.index('"') + 1 : strings.rindex('"')]
+    import json  # not for English, which has no catalogue
+
     return "".join(json.loads(piece) for piece in _QUOTED.findall(strings))
