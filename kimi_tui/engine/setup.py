@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, assert_never
 from urllib.parse import urlsplit
 
@@ -31,7 +31,7 @@ from kimi_tui.wire.setup import (
 )
 
 if TYPE_CHECKING:
-    from kimi_tui.llm.server_models import OfferedModel, UsualServer
+    from kimi_tui.llm.server_models import OfferedModel
 
 _KINDS: dict[str, ProviderKind] = {"kimi": "kimi", "openai": "openai", "anthropic": "anthropic"}
 
@@ -47,22 +47,21 @@ class Setup:
         send: Callable[[Event], None],
         command: Callable[[Command], None],
         environ: Mapping[str, str] = os.environ,
-        usual: "Sequence[UsualServer] | None" = None,
     ) -> None:
-        """`usual` are the servers of this machine that are asked; None for those that people run at home."""
         self._options = options
         self._models = models
         self._send = send
         self._command = command
         self._environ = environ
-        self._usual = usual
         self._connecting = asyncio.Lock()
 
     async def follow(self, command: SetupCommand) -> None:
         """Carry out `command`. Raises ConfigError when stored keys can't be read."""
         match command:
             case LookForModels():
-                self._send(await self._sources())
+                services = await self._services()
+                self._send(ModelSources(services, looking=True))
+                self._send(ModelSources(services, await self._servers()))
             case ConnectModel():
                 async with self._connecting:
                     self._send(await self._answer(command))
@@ -71,13 +70,8 @@ class Setup:
 
     # what there is
 
-    async def _sources(self) -> ModelSources:
-        from kimi_tui.llm.server_models import found_servers, usual_servers  # for those who set up
-
-        credentials = Credentials(self._options.share_dir)
-        stored = await asyncio.to_thread(credentials.read)
-        usual = usual_servers(self._environ) if self._usual is None else self._usual
-        found = await found_servers(usual)
+    async def _services(self) -> tuple[ModelService, ...]:
+        stored = await asyncio.to_thread(Credentials(self._options.share_dir).read)
         services = []
         for known in KNOWN_PROVIDERS:
             credential = stored.get(known.name)
@@ -87,23 +81,26 @@ class Setup:
             services.append(
                 ModelService(
                     name=known.name,
-                    base_url=self._environ.get(known.url_variable)
-                    or own
-                    or DEFAULT_BASE_URLS[_KINDS[known.name]],
+                    base_url=own or self._usual_address(known),
                     model=known.model,
                     key_variable=known.key_variable,
                     key=origin,
                 )
             )
-        servers = [
+        return tuple(services)
+
+    async def _servers(self) -> tuple[LocalServer, ...]:
+        from kimi_tui.llm.server_models import found_servers, usual_servers  # for those who set up
+
+        found = await found_servers(usual_servers(self._environ))
+        return tuple(
             LocalServer(
                 it.name,
                 it.base_url,
                 tuple(LocalModel(model.name, model.max_context_size) for model in it.models),
             )
             for it in found
-        ]
-        return ModelSources(tuple(services), tuple(servers))
+        )
 
     # the attempt
 
@@ -129,7 +126,7 @@ class Setup:
         usable = key or await self._key_of(known)
         if not usable:
             raise KimiTuiError("There is no key.", hint="Paste the one that the provider gave you.")
-        usual = self._environ.get(known.url_variable) or DEFAULT_BASE_URLS[_KINDS[known.name]]
+        usual = self._usual_address(known)
         address = wanted.base_url.strip()
         connection = Connection(
             provider=known.name,
@@ -197,6 +194,9 @@ class Setup:
             )
         return ModelConnected(id_, name, what)
 
+    def _usual_address(self, known: KnownProvider) -> str:
+        return self._environ.get(known.url_variable) or DEFAULT_BASE_URLS[_KINDS[known.name]]
+
     async def _key_of(self, known: KnownProvider) -> str:
         if key := self._environ.get(known.key_variable):
             return key
@@ -212,8 +212,7 @@ class Setup:
         if known is None:
             address = _address_of_api(wanted.base_url)
         else:
-            usual = self._environ.get(known.url_variable) or DEFAULT_BASE_URLS[_KINDS[known.name]]
-            address = wanted.base_url.strip() or usual
+            address = wanted.base_url.strip() or self._usual_address(known)
         key = wanted.api_key.strip() or (await self._key_of(known) if known is not None else "")
         return await offered_models(address, api_key=key)
 

@@ -7,6 +7,8 @@ from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.language.errors import told
+from kimi_tui.language.saying import say
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
 from kimi_tui.tui.commands.dispatch import Verdict, run_from_palette, run_line
@@ -14,6 +16,7 @@ from kimi_tui.tui.commands.host import ScreenHost
 from kimi_tui.tui.commands.modes import MODE_COMMANDS, cycle_mode
 from kimi_tui.tui.commands.personal import personal_commands
 from kimi_tui.tui.commands.registry import PaneName, Registry, Severity, parsed
+from kimi_tui.tui.commands.setting_up import KEY_TAKING, SETUP_COMMANDS
 from kimi_tui.tui.commands.time_travel import TIMELINE_COMMANDS
 from kimi_tui.tui.external_editor import edited
 from kimi_tui.tui.keys import KeyNames
@@ -63,7 +66,7 @@ class Furniture:
             edit_prompt=self.edit_prompt,
         )
         self.registry = Registry(
-            (*COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS, *personal_commands(acts)),
+            (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS, *personal_commands(acts)),
             state=state,
             run_engine_command=run_engine_command,
         )
@@ -136,6 +139,12 @@ class Furniture:
         line = parsed(text)
         return "send" if line is None else await run_line(line, host=self.host, registry=self.registry)
 
+    def remembered(self, text: str) -> str:
+        """What the history keeps of a command: of `/login` not the key that somebody typed behind it."""
+        line = parsed(text)
+        command = self.registry.find(line.name) if line is not None else None
+        return f"/{command.name}" if command is not None and command.name == KEY_TAKING else text
+
     async def run_in_shell(self, line: ShellLine) -> None:
         """Run a command in the user's shell."""
         await self._telling(run_in_shell(line, wire=self._wire, app=self._screen.app))
@@ -152,7 +161,7 @@ class Furniture:
         try:
             await work
         except KimiTuiError as error:
-            self.say(f"{error.what} {error.hint}", severity="error")
+            self.say(told(error), severity="error")
 
     async def run_palette(self) -> str:
         """Let the user choose a command; the text to put into the prompt if it wants an argument."""
@@ -161,10 +170,10 @@ class Furniture:
     async def choose_older(self, entries: Sequence[str]) -> str | None:
         """Let the user choose among what was sent before, newest first."""
         if not entries:
-            self.say("Nothing has been sent from this folder yet.")
+            self.say(say("Nothing has been sent from this folder yet."))
             return None
         choices = [Choice(value=entry, label=entry) for entry in reversed(entries)]
-        return await self.host.choose("Older prompts", choices)
+        return await self.host.choose(say("Older prompts"), choices)
 
     def say(self, message: str, *, severity: Severity = "information") -> None:
         """Tell the user something that passes."""

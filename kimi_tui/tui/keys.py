@@ -56,6 +56,7 @@ SCREEN_KEYS = (
     Key("transcript.top", "ctrl+home", "scroll_top", "start of the conversation"),
     Key("transcript.end", "ctrl+end", "scroll_bottom", "end of the conversation"),
     Key("transcript.find", "ctrl+f", "search", "search the conversation"),
+    Key("app.settings", "f9", "command('settings')", "settings"),
     Key("focus.next", "tab", "app.focus_next", "next region"),
     Key("focus.previous", "shift+tab", "app.focus_previous", "region before"),
 )
@@ -268,6 +269,22 @@ SESSIONS_KEYS = (
     Key("sessions.close", "escape,ctrl+c", "close", "close", priority=True),
 )
 
+SETUP_KEYS = (
+    Key("setup.up", "up", "move(-1)", "up"),
+    Key("setup.down", "down", "move(1)", "down"),
+    Key("setup.take", "enter", "take", "choose what is marked; try it and connect"),
+    Key("setup.back", "escape,ctrl+c", "back", "back", priority=True),
+)
+
+SETTINGS_KEYS = (
+    Key("settings.up", "up,ctrl+p", "move(-1)", "up", priority=True),
+    Key("settings.down", "down,ctrl+n", "move(1)", "down", priority=True),
+    Key("settings.page_up", "pageup", "move(-10)", "a page up", priority=True),
+    Key("settings.page_down", "pagedown", "move(10)", "a page down", priority=True),
+    Key("settings.reset", "ctrl+r", "reset", "take it out of your file", priority=True),
+    Key("settings.close", "escape,ctrl+c", "close", "close", priority=True),
+)
+
 REVIEW_KEYS = (
     Key("review.up", "up,k", "move(-1)", "the one before"),
     Key("review.down", "down,j", "move(1)", "the next one"),
@@ -303,6 +320,8 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("Pager", PAGER_KEYS),
     ("Dialogs", PICKER_KEYS + HELP_KEYS),
     ("MCP servers", MCP_KEYS),
+    ("Connecting a model", SETUP_KEYS),
+    ("Settings", SETTINGS_KEYS),
     ("Background tasks", TASKS_KEYS),
     ("Editing", EDITING_KEYS),
 )
@@ -325,6 +344,8 @@ _ACTIVE_TOGETHER = (
     PICKER_KEYS,
     HELP_KEYS,
     MCP_KEYS,
+    SETUP_KEYS,
+    SETTINGS_KEYS,
     TASKS_KEYS,
 )
 
@@ -338,6 +359,12 @@ class KeyNames:
     """What the keys are called on screen, after the user's key map."""
 
     def __init__(self, keymap: Mapping[str, str]) -> None:
+        self.use(keymap)
+
+    def use(self, keymap: Mapping[str, str]) -> None:
+        """Go by another key map from now on."""
+        self.changed = {name: keys for name, keys in keymap.items() if name in known_ids()}
+        """What the user mapped otherwise, by binding id."""
         self._keys = {key.id: keymap.get(key.id, key.keys) for _, keys in GROUPS for key in keys}
 
     def first(self, binding_id: str) -> str:

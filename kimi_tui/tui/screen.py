@@ -13,6 +13,8 @@ from textual.widgets import Static
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.identity import new_id
+from kimi_tui.language.errors import told
+from kimi_tui.language.saying import later, say
 from kimi_tui.tui.attention import Attention
 from kimi_tui.tui.images.reading import photo_of
 from kimi_tui.tui.keys import SCREEN_KEYS, KeyNames, bindings
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
 _EXIT_AGAIN_S = 3.0
 _TWICE_S = 0.8
-_TOO_SMALL = "This terminal is too small.\nkimi-tui needs 40 x 10,\nor try: kimi-tui --print"
+_TOO_SMALL = later("This terminal is too small.\nkimi-tui needs 40 x 10,\nor try: kimi-tui --print")
 
 
 class WireClosed(Message):
@@ -92,7 +94,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield QueueList()
         yield Prompt(options=options, names=self._names).data_bind(state=state)
         yield StatusBar(names=self._names).data_bind(state=state)
-        yield Static(_TOO_SMALL, id="too-small", markup=False)
+        yield Static(say(_TOO_SMALL), id="too-small", markup=False)
 
     def on_mount(self) -> None:
         """Listen before the engine speaks; the rest comes after the first frame."""
@@ -131,7 +133,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         draft = await asyncio.to_thread(self.prompt.load)
         if draft is not None and self.prompt.blank:
             self.prompt.restore(draft)
-            self.furnished.say("Your unsent draft of last time is back.")
+            self.furnished.say(say("Your unsent draft of last time is back."))
 
     # from the engine
 
@@ -187,7 +189,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         elif verdict == "edit":
             self.prompt.give_back(event.draft)
         else:
-            self.prompt.remember(event.text)
+            self.prompt.remember(self.furnished.remembered(event.text))
 
     @work(group="send")
     async def _submit(self, event: Prompt.Submitted) -> None:
@@ -198,7 +200,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                     event.text = await self.prompt.with_pictures(event.text)
                 except KimiTuiError as error:
                     self.prompt.give_back(event.draft)
-                    self.furnished.say(f"{error.what} {error.hint}", severity="error")
+                    self.furnished.say(told(error), severity="error")
                     return
             self._send(event)
 
@@ -290,7 +292,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.furnished.leave()
         else:
             self._exit_asked_at = now
-            self.furnished.say(f"Press {self._names.first('app.cancel')} again to leave.")
+            self.furnished.say(say("Press {key} again to leave.", key=self._names.first("app.cancel")))
 
     @on(Prompt.ExitPressed)
     def _exit_pressed(self) -> None:
@@ -363,8 +365,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.prompt.editor.insert_pasted(text)
         else:
             self.furnished.say(
-                "The clipboard holds neither text nor a picture, or can't be read here. Paste with the"
-                " terminal's own key; /image PATH attaches a picture.",
+                say(
+                    "The clipboard holds neither text nor a picture, or can't be read here. Paste with the"
+                    " terminal's own key; /image PATH attaches a picture."
+                ),
                 severity="warning",
             )
 

@@ -46,6 +46,8 @@ class ModelSources:
 
     services: tuple[ModelService, ...] = ()
     servers: tuple[LocalServer, ...] = ()
+    looking: bool = False
+    """Whether this machine is still being searched: then they come once more."""
 
 
 @value
@@ -70,7 +72,7 @@ class ConnectModel:
 
 @value
 class LookForModels:
-    """Ask what there is to connect, this machine's servers included: ModelSources come back."""
+    """Ask what there is to connect: ModelSources come back, at once and with this machine's servers."""
 
 
 @value

@@ -150,7 +150,9 @@ async def test_what_there_is_to_connect_names_no_key(home: Home, monkeypatch: py
         monkeypatch.setenv("OLLAMA_HOST", address)
         async with home.opened(settings=Settings()) as front:
             front.give(LookForModels())
-            sources = await front.until(ModelSources)
+            at_once = await front.until(ModelSources)
+            sources = await front.until(ModelSources, where=lambda it: not it.looking)
+    assert at_once.services == sources.services
     assert [(it.name, it.key) for it in sources.services] == [
         ("kimi", ""),
         ("openai", "environment"),

@@ -98,6 +98,20 @@ class ScreenHost:
             McpDialog(owner=self._screen, state=self._state, command=self.command, names=self._names)
         )
 
+    async def connect_model(self) -> None:
+        """Let the user connect a model."""
+        from kimi_tui.tui.dialogs.setup import SetupDialog  # once in a lifetime
+
+        dialog = SetupDialog(owner=self._screen, state=self._state, command=self.command, names=self._names)
+        if done := await self._screen.app.push_screen_wait(dialog):
+            self.say(done)
+
+    async def change_settings(self) -> None:
+        """Let the user look at the settings and change them."""
+        from kimi_tui.tui.commands.changing_settings import change_settings
+
+        await change_settings(self, screen=self._screen, state=self._state, names=self._names)
+
     def show_tasks(self) -> None:
         """Open the list of background tasks."""
         self._screen.app.push_screen(

@@ -47,6 +47,14 @@ class Host(Protocol):
         """Open the list of MCP servers."""
         ...
 
+    async def connect_model(self) -> None:
+        """Let the user connect a model."""
+        ...
+
+    async def change_settings(self) -> None:
+        """Let the user look at the settings and change them."""
+        ...
+
     def show_tasks(self) -> None:
         """Open the list of background tasks."""
         ...

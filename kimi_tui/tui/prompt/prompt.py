@@ -19,6 +19,8 @@ from textual.widgets import Static
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.language.errors import told
+from kimi_tui.language.saying import later, say
 from kimi_tui.tui.images.album import Album, Photo
 from kimi_tui.tui.images.reading import mentioned, photo_in, picture_path
 from kimi_tui.tui.keys import KeyNames
@@ -35,8 +37,8 @@ from kimi_tui.tui.state import ScreenState
 
 _DRAFT_DELAY_S = 0.5
 _PLACEHOLDERS: dict[PromptMode, str] = {
-    "agent": "Ask anything   / commands   @ files",
-    "shell": "Run a command in your shell",
+    "agent": later("Ask anything   / commands   @ files"),
+    "shell": later("Run a command in your shell"),
 }
 
 
@@ -97,9 +99,7 @@ class Prompt(Vertical):
         super().__init__()
         self._options = options
         self._names = names
-        self._edge = ActivityEdge(
-            self, names=names, clock=options.clock, reduced_motion=options.reduced_motion
-        )
+        self._edge = ActivityEdge(self, names=names, clock=options.clock)
         self.history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
         self._walk = HistoryWalk(self.history)
         self._drafts = DraftStore(share_dir=options.share_dir, work_dir=options.work_dir)
@@ -141,13 +141,17 @@ class Prompt(Vertical):
         try:
             photo = await asyncio.to_thread(read)
         except KimiTuiError as error:
-            self.notify(plain(f"{error.what} {error.hint}"), severity="error", markup=False)
+            self.notify(plain(told(error)), severity="error", markup=False)
             return
         token = self._keep(photo)
         self.editor.insert_token(token)
         session = self.state.session
         if session is not None and "image_in" not in session.capabilities:
-            what = f"{plain_line(session.model)} takes no pictures. Choose another model, or remove {token}."
+            what = say(
+                "{model} takes no pictures. Choose another model, or remove {token}.",
+                model=plain_line(session.model),
+                token=token,
+            )
             self.notify(what, severity="warning", markup=False)
 
     def _keep(self, photo: Photo) -> str:
@@ -211,7 +215,11 @@ class Prompt(Vertical):
         try:
             self.history.append(text)
         except OSError as error:
-            self.notify(f"The input history can't be written: {error}", severity="warning", markup=False)
+            self.notify(
+                say("The input history can't be written: {error}", error=error),
+                severity="warning",
+                markup=False,
+            )
 
     def give_back(self, draft: Draft) -> None:
         """`draft` could not be sent: it stands in the editor again, before what was typed since."""
@@ -365,7 +373,7 @@ class Prompt(Vertical):
         """Show who is talked to."""
         self.set_class(mode == "shell", "-shell")
         self.query_one("#prompt-mark", Static).update("$" if mode == "shell" else "❯")
-        self.editor.placeholder = _PLACEHOLDERS[mode]
+        self.editor.placeholder = say(_PLACEHOLDERS[mode])
         self.completions.close()
         self._show_place()
 
@@ -375,7 +383,9 @@ class Prompt(Vertical):
             return
         place = plain_line(self.state.shell_dir or str(self._options.work_dir))
         key = self._names.first("prompt.shell")
-        self.border_subtitle = Content(f"{key} talks to the agent · !! gives the terminal · {place}")
+        self.border_subtitle = Content(
+            say("{key} talks to the agent · !! gives the terminal · {place}", key=key, place=place)
+        )
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show what changed of the turn."""

@@ -1,20 +1,19 @@
-"""The line that says so when no real model answers, and what to do about it."""
+"""The line that says so when no real model answers, and leads to one."""
 
 from textual import events
 from textual.reactive import reactive
 from textual.widgets import Static
 
+from kimi_tui.language.saying import later, say
 from kimi_tui.tui.state import ScreenState
 
-_DEMO = "Demo: scripted answers, no model. Set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY for one."
-_NONE = (
-    "No model is connected. Set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY and start again,"
-    " or try --demo."
-)
+_DEMO = later("Demo: scripted answers, no model. Type /login or click here to connect one.")
+_NONE = later("No model is connected. Type /login or click here to connect one, or start with --demo.")
+_AWAY = "✕  "
 
 
 class Banner(Static):
-    """Shown with the demo and without a model; a click puts it away."""
+    """Shown with the demo and without a model; a click opens the setup, one on the cross puts it away."""
 
     DEFAULT_CSS = """
     Banner { height: auto; max-height: 3; display: none; padding: 0 1; }
@@ -33,11 +32,14 @@ class Banner(Static):
             return
         kind = state.session.model_kind
         text = _DEMO if kind == "demo" else _NONE if not state.session.model else ""
-        self.update(text)
+        self.update(_AWAY + say(text) if text else "")
         self.set_class(bool(text) and not self._put_away, "-shown")
 
-    def on_click(self, event: events.Click) -> None:
-        """Put it away; the header still says it."""
+    async def on_click(self, event: events.Click) -> None:
+        """Lead to a model, or go away; the header still says it."""
         event.stop()
-        self._put_away = True
-        self.remove_class("-shown")
+        if event.y == 0 and event.x <= len(_AWAY):
+            self._put_away = True
+            self.remove_class("-shown")
+        else:
+            await self.run_action("screen.command('login')")
