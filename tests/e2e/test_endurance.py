@@ -97,6 +97,7 @@ def resident_bytes(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.timeout(max(120, PROMPTS))
 @pytest.mark.parametrize("open_door", [WireDoor, DaemonDoor])
 def test_prompts_leave_no_memory_file_thread_or_process_behind(
     program: Program, open_door: Callable[[Program], Door]
