@@ -20,6 +20,7 @@ from textual.worker import WorkerFailed
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError, SessionInUse
 from kimi_tui.base.terminal import plain
+from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.attention import Attention, way_for
 from kimi_tui.tui.brush import Placed
 from kimi_tui.tui.key_sequences import teach_key_sequences
@@ -165,11 +166,13 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         from kimi_tui.tui.dialogs.picker import Picker
 
         choices = (
-            Choice(value="copy", label="go on in a copy of it", detail="with all that was said in it"),
-            Choice(value="new", label="begin a new session"),
-            Choice(value="leave", label="leave"),
+            Choice(
+                value="copy", label=say("go on in a copy of it"), detail=say("with all that was said in it")
+            ),
+            Choice(value="new", label=say("begin a new session")),
+            Choice(value="leave", label=say("leave")),
         )
-        match await self.push_screen_wait(Picker(error.what, choices)):
+        match await self.push_screen_wait(Picker(retell(error.what), choices)):
             case "copy":
                 self.post_message(SessionWanted(SessionWish(session_id=error.session_id, fork=True)))
             case "new":
@@ -184,7 +187,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
     async def _change_session(self, event: SessionWanted) -> None:
         reopen, old = self._options.reopen, self._main
         if reopen is None or old is None:
-            self.notify("Another session can't be opened here.", severity="warning", markup=False)
+            self.notify(say("Another session can't be opened here."), severity="warning", markup=False)
             return
         if not self._ended.is_set():
             self._wire.command(Shutdown())

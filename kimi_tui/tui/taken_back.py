@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from kimi_tui.base.content import text_of
+from kimi_tui.language.saying import say
 from kimi_tui.tui.prompt.drafts import Draft
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.timeline import Reverted
@@ -57,4 +58,4 @@ class TakenBack:
             prompt.restore(Draft(text))
             self._returned = text
         elif prompt.text != text:
-            self._say("Your draft stays in the prompt. What you took back is among your older prompts.")
+            self._say(say("Your draft stays in the prompt. What you took back is among your older prompts."))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import say, say_many
 from kimi_tui.tui import outbox
 from kimi_tui.tui.images.album import Album
 from kimi_tui.tui.prompt.drafts import Draft
@@ -126,14 +127,19 @@ class Talk:
 
     def _may_speak(self, said: Said) -> bool:
         if self._owner.state.failed or self._wire.closed:
-            return self._refuse(said, "The session is over; nothing can be sent any more.")
+            return self._refuse(said, say("The session is over; nothing can be sent any more."))
         session = self._owner.state.session
         pictures = len(self._album().named_in(said.text))
         if pictures and session is not None and "image_in" not in session.capabilities:
-            model = plain_line(session.model) or "The model"
-            what = "the picture" if pictures == 1 else f"the {pictures} pictures"
+            model = plain_line(session.model) or say("The model")
+            what = say_many("the picture", "the {count} pictures", pictures)
             return self._refuse(
-                said, f"{model} takes no pictures. Remove {what}, or choose a model that does."
+                said,
+                say(
+                    "{model} takes no pictures. Remove {what}, or choose a model that does.",
+                    model=model,
+                    what=what,
+                ),
             )
         return True
 

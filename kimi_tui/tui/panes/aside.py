@@ -9,6 +9,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.keys import ASIDE_KEYS, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.layout import markdown_lines
@@ -49,7 +50,11 @@ class Aside(Vertical, can_focus=True):
     def compose(self) -> ComposeResult:
         """The question, the answer, what one can do."""
         with Horizontal():
-            yield Static(f"by the way: {plain_line(self._begin.question)}", id="aside-question", markup=False)
+            yield Static(
+                say("by the way: {question}", question=plain_line(self._begin.question)),
+                id="aside-question",
+                markup=False,
+            )
             yield Static(" ✕ ", id="aside-close", markup=False)
         yield LineView(self._drawn)
         yield Static("", id="aside-hint", markup=False)
@@ -78,15 +83,15 @@ class Aside(Vertical, can_focus=True):
     def _drawn(self, width: int) -> list[Line]:
         end = self._end
         if end is None:
-            return wrap([("the model is thinking about it …", ink("dim"))], width)
+            return wrap([(say("the model is thinking about it …"), ink("dim"))], width)
         if end.error is not None:
-            return wrap([(plain_line(end.error), ink("failed"))], width)
+            return wrap([(plain_line(retell(end.error)), ink("failed"))], width)
         return markdown_lines(plain(end.response or ""), width)
 
     def _show_hint(self) -> None:
-        scroll = "↑ ↓ scroll · y copies · " if self.is_answered else ""
+        scroll = say("↑ ↓ scroll · y copies · ") if self.is_answered else ""
         self.query_one("#aside-hint", Static).update(
-            f"{scroll}esc puts it away · not kept in the conversation"
+            say("{scroll}esc puts it away · not kept in the conversation", scroll=scroll)
         )
 
     # keys and mouse

@@ -8,6 +8,8 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from kimi_tui.language.saying import say, say_many
+
 
 class SearchLine(Horizontal):
     """Searches while one types; up, down and enter go through the matches, escape ends it."""
@@ -39,15 +41,16 @@ class SearchLine(Horizontal):
     def compose(self) -> ComposeResult:
         """The field, and how many matches there are."""
         yield Static(" / ", markup=False)
-        field = Input(placeholder="search the conversation")
+        field = Input(placeholder=say("search the conversation"))
         field.cursor_blink = False
         yield field
         yield Static(id="search-count", markup=False)
 
     def show_count(self, count: int) -> None:
         """Say how many matches there are."""
-        text = f"{count} matches" if count != 1 else "1 match"
-        self.count.update(f" {text} · ↑ ↓ go through them · esc ends " if self.field.value else " ")
+        text = say_many("{count} match", "{count} matches", count)
+        keys = say("↑ ↓ go through them · esc ends")
+        self.count.update(f" {text} · {keys} " if self.field.value else " ")
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:

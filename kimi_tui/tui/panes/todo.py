@@ -7,6 +7,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import say
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.display import TodoItem
 
@@ -40,8 +41,8 @@ class TodoPane(VerticalScroll):
 
     def _draw(self, items: tuple[TodoItem, ...]) -> None:
         done = sum(item.status == "done" for item in items)
-        self.border_title = Content(f"todo {done}/{len(items)}" if items else "todo")
-        empty = Content.styled("Nothing to do yet. The agent writes its plan here.", "$text-muted")
+        self.border_title = Content(f"{say('todo')} {done}/{len(items)}" if items else say("todo"))
+        empty = Content.styled(say("Nothing to do yet. The agent writes its plan here."), "$text-muted")
         self.query_one("#todo-list", Static).update(
             Content("\n").join([_line(item) for item in items]) if items else empty
         )

@@ -16,6 +16,7 @@ from textual.visual import Visual
 
 from kimi_tui.base.call_arguments import Arguments
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import say
 from kimi_tui.tui.figures import duration
 from kimi_tui.tui.keys import TOOLS_KEYS, bindings
 from kimi_tui.tui.state import ScreenState
@@ -72,7 +73,9 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
             return
         if self._marked not in {run.id for run in state.runs.all}:
             self._marked = None
-        self.border_title = Content(f"tools {len(state.runs.all)}" if state.runs.all else "tools")
+        self.border_title = Content(
+            f"{say('tools')} {len(state.runs.all)}" if state.runs.all else say("tools")
+        )
         self.virtual_size = Size(0, max(len(state.runs.all), 1))
         if self._marked is None:
             self.scroll_end(animate=False)
@@ -105,7 +108,7 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
         index = y + round(self.scroll_offset.y)
         style = self.visual_style
         if not runs and y == 0:
-            hint = Content.styled("Nothing has run yet.", "$text-muted")
+            hint = Content.styled(say("Nothing has run yet."), "$text-muted")
             return Visual.to_strips(self, hint, width, 1, style, pad=True)[0]
         if index >= len(runs):
             return Strip.blank(width, self.rich_style)

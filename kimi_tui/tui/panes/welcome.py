@@ -3,16 +3,17 @@
 from textual.content import Content
 from textual.widgets import Static
 
+from kimi_tui.language.saying import later, say
 from kimi_tui.tui.keys import KeyNames
 
 _LINES = (
-    ("enter", "prompt.send", "sends, also while the agent works: then it waits its turn"),
-    ("new line", "prompt.newline", "breaks the line, and so does shift+enter in most terminals"),
-    ("/", "", "commands"),
-    ("@", "", "names a file"),
-    ("interrupt", "turn.interrupt", "stops the agent"),
-    ("timeline", "panes.timeline", "goes back in time, and forth again"),
-    ("help", "app.help", "lists every command and key"),
+    ("enter", "prompt.send", later("sends, also while the agent works: then it waits its turn")),
+    ("new line", "prompt.newline", later("breaks the line, and so does shift+enter in most terminals")),
+    ("/", "", later("commands")),
+    ("@", "", later("names a file")),
+    ("interrupt", "turn.interrupt", later("stops the agent")),
+    ("timeline", "panes.timeline", later("goes back in time, and forth again")),
+    ("help", "app.help", later("lists every command and key")),
 )
 
 
@@ -25,13 +26,13 @@ class Welcome(Static):
 
     def __init__(self, *, names: KeyNames) -> None:
         rows = [
-            Content.assemble(((names.first(key) if key else label).ljust(14), "$accent"), text)
+            Content.assemble(((names.first(key) if key else label).ljust(14), "$accent"), say(text))
             for label, key, text in _LINES
         ]
         head = Content.assemble(
-            ("What shall we work on?\n", "bold"),
+            (say("What shall we work on?") + "\n", "bold"),
             (
-                "The agent reads, edits and runs things in this folder.",
+                say("The agent reads, edits and runs things in this folder."),
                 "$text-muted",
             ),
         )

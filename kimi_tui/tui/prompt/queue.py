@@ -5,6 +5,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import say
 
 _SHOWN = 3
 
@@ -28,7 +29,9 @@ class QueueList(Static):
             for number, text in enumerate(queue[:_SHOWN], 1)
         ]
         if len(queue) > _SHOWN:
-            lines.append(Content.styled(f"   and {len(queue) - _SHOWN} more", "$text-muted"))
+            lines.append(Content.styled(say("   and {count} more", count=len(queue) - _SHOWN), "$text-muted"))
         elif queue:
-            lines[-1] = Content.assemble(lines[-1], ("   ↑ in an empty prompt takes it back", "$text-muted"))
+            lines[-1] = Content.assemble(
+                lines[-1], (say("   ↑ in an empty prompt takes it back"), "$text-muted")
+            )
         self.update(Content("\n").join(lines))

@@ -5,6 +5,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import say
 from kimi_tui.tui.figures import dollars, tokens
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.segments import Segment, bar
@@ -42,7 +43,7 @@ class StatusBar(Widget):
         colour = "$error" if share >= 0.85 else "$warning" if share >= 0.6 else "$success"
         amount = f"{tokens(state.context_tokens)}/{tokens(state.max_context_tokens)}"
         return [
-            Segment(f"ctx {'█' * filled}{'░' * (_METER_CELLS - filled)}", colour, 42),
+            Segment(f"{say('ctx')} {'█' * filled}{'░' * (_METER_CELLS - filled)}", colour, 42),
             Segment(f"{share:.0%}", colour, 90),
             Segment(amount, "$text-muted", 60),
         ]
@@ -51,28 +52,32 @@ class StatusBar(Widget):
         state = self.state
         segments = []
         if state.turn is not None or state.last_step:
-            segments.append(Segment(f"step {state.last_step}", "$text-muted", 40))
+            segments.append(Segment(say("step {number}", number=state.last_step), "$text-muted", 40))
         if state.usage.output:
-            segments.append(Segment(f"{tokens(state.usage.output)} out", "$text-muted", 30))
+            segments.append(
+                Segment(say("{tokens} out", tokens=tokens(state.usage.output)), "$text-muted", 30)
+            )
         if state.cost_usd is not None:
             segments.append(Segment(dollars(state.cost_usd), "$text-muted", 65))
         if self.branch:
             segments.append(Segment(f"⎇ {plain_line(self.branch)}", "$text-muted", 50))
         if state.queue:
-            segments.append(Segment(f"{len(state.queue)} queued", "bold $accent", 80))
+            segments.append(Segment(say("{count} queued", count=len(state.queue)), "bold $accent", 80))
         segments.extend(_background(state))
         return segments
 
     def _keys(self) -> list[Segment]:
         return [
             Segment(
-                f"{self._names.first('panes.timeline')} timeline",
+                say("{key} timeline", key=self._names.first("panes.timeline")),
                 "$text-muted",
                 15,
                 "screen.toggle_pane('timeline')",
             ),
-            Segment(f"{self._names.first('app.palette')} palette", "$text-muted", 20, "app.palette"),
-            Segment(f"{self._names.first('app.help')} help", "$text-muted", 25, "app.help"),
+            Segment(
+                say("{key} palette", key=self._names.first("app.palette")), "$text-muted", 20, "app.palette"
+            ),
+            Segment(say("{key} help", key=self._names.first("app.help")), "$text-muted", 25, "app.help"),
         ]
 
 
@@ -80,11 +85,17 @@ def _background(state: ScreenState) -> list[Segment]:
     segments = []
     if state.scan is not None:
         total = f"/{state.scan.total}" if state.scan.total else ""
-        segments.append(Segment(f"scanning files {state.scan.done}{total}", "$secondary", 55))
+        segments.append(
+            Segment(say("scanning files {done}{total}", done=state.scan.done, total=total), "$secondary", 55)
+        )
     if running := sum(task.status == "running" for task in state.tasks):
-        segments.append(Segment(f"{running} in background", "$secondary", 70, "screen.command('tasks')"))
+        segments.append(
+            Segment(
+                say("{running} in background", running=running), "$secondary", 70, "screen.command('tasks')"
+            )
+        )
     if state.mcp_loading:
-        segments.append(Segment("connecting MCP", "$secondary", 54))
+        segments.append(Segment(say("connecting MCP"), "$secondary", 54))
     elif (mcp := state.mcp) is not None and mcp.total:
         colour = "$text-muted" if mcp.connected == mcp.total else "$warning"
         segments.append(Segment(f"MCP {mcp.connected}/{mcp.total}", colour, 35))

@@ -8,6 +8,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import say
 from kimi_tui.tui.segments import Segment, bar
 from kimi_tui.tui.state import ScreenState
 
@@ -34,7 +35,11 @@ class HeaderLine(Widget):
             Segment(shortened(self._work_dir, self.size.width // 2), "$foreground", 55),
         ]
         if session is None:
-            how = ("not started", "bold $error") if self.state.failed else ("starting …", "$text-muted")
+            how = (
+                (say("not started"), "bold $error")
+                if self.state.failed
+                else (say("starting …"), "$text-muted")
+            )
             return bar(left, [Segment(*how, 80)], self.size.width)
         if session.title:
             left.append(Segment(plain_line(session.title), "$text-muted", 40))
@@ -45,18 +50,20 @@ class HeaderLine(Widget):
         assert session is not None
         segments = []
         if session.read_only:
-            segments.append(Segment("read-only", "bold $warning", 75))
-        name = "demo, not a model" if self.state.is_demo else plain_line(session.model) or "no model"
+            segments.append(Segment(say("read-only"), "bold $warning", 75))
+        name = (
+            say("demo, not a model") if self.state.is_demo else plain_line(session.model) or say("no model")
+        )
         colour = "$warning" if self.state.is_demo or not session.model else "$foreground"
         segments.append(Segment(name, f"bold {colour}", 90, "screen.command('model')"))
         if session.thinking:
-            segments.append(Segment("thinking", "$secondary", 45, "screen.command('thinking')"))
+            segments.append(Segment(say("thinking"), "$secondary", 45, "screen.command('thinking')"))
         if session.plan_mode:
-            segments.append(Segment("plan", "bold $accent", 80, "screen.cycle_mode"))
+            segments.append(Segment(say("plan"), "bold $accent", 80, "screen.cycle_mode"))
         elif session.accept_edits:
-            segments.append(Segment("accepts edits", "bold $success", 70, "screen.cycle_mode"))
+            segments.append(Segment(say("accepts edits"), "bold $success", 70, "screen.cycle_mode"))
         if session.sandbox:
-            segments.append(Segment("sandbox", "bold $success", 65))
+            segments.append(Segment(say("sandbox"), "bold $success", 65))
         if session.yolo:
             segments.append(Segment("yolo", "bold $error", 85, "screen.command('yolo')"))
         return segments

@@ -11,6 +11,8 @@ from textual.geometry import Region, Size
 from textual.selection import Selection
 from textual.strip import Strip
 
+from kimi_tui.language.saying import later, say
+from kimi_tui.language.width import padded
 from kimi_tui.tui.markdown.line import PLAIN, Line, Span, ink
 from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.finder import Finder
@@ -19,7 +21,8 @@ from kimi_tui.tui.transcript.palette import Palette
 from kimi_tui.tui.transcript.piece import GUTTER, NO_GUTTER, paint, undone
 from kimi_tui.tui.transcript.viewport import Row
 
-PILL = " ↓ new below "
+PILL = later(" ↓ new below ")
+"""No language may need more cells for it."""
 _SELECTED_GUTTER: Span = ("▎ ", ink("selected"))
 
 
@@ -98,7 +101,7 @@ class Canvas:
         else:
             strip = self._row_strip(self.rows[y], palette, marks)
         if marks.pill and y == self.height - 1 and self.width > len(PILL):
-            pill = Segment(PILL, palette.style(ink("new-below")))
+            pill = Segment(padded(say(PILL), len(PILL)), palette.style(ink("new-below")))
             left, right = self.width - len(PILL), self.width
             strip = Strip.join([strip.crop(0, left), Strip([pill], len(PILL)), strip.crop(right)])
         return strip

@@ -1,6 +1,7 @@
 """What the program remarks on how things went: a turn that ended early, a call tried again, a compaction."""
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.markdown.line import Spans
 from kimi_tui.tui.transcript.blocks.block import seconds, tokens
 from kimi_tui.tui.transcript.blocks.notice import NoticeBlock, Severity
@@ -11,28 +12,45 @@ def of_turn_end(end: TurnEnd, *, margin: Spans = ()) -> NoticeBlock | None:
     """Why a turn ended before it was finished; None when it was."""
     if end.failure is not None:
         severity: Severity = "warning" if end.outcome in ("max_steps", "limit") else "error"
-        return NoticeBlock(severity, end.failure.what, end.failure.hint, margin=margin)
+        return NoticeBlock(severity, retell(end.failure.what), retell(end.failure.hint), margin=margin)
     match end.outcome:
         case "finished":
             return None
         case "cancelled":
-            return NoticeBlock("warning", "Interrupted.", margin=margin)
+            return NoticeBlock("warning", say("Interrupted."), margin=margin)
         case "rejected":
-            return NoticeBlock("info", "You said no, so the turn ended.", margin=margin)
+            return NoticeBlock("info", say("You said no, so the turn ended."), margin=margin)
         case "max_steps" | "limit":
-            what = f"The turn stopped after {end.steps} steps."
-            return NoticeBlock("warning", what, "Say “continue” to go on.", margin=margin)
+            what = say("The turn stopped after {steps} steps.", steps=end.steps)
+            return NoticeBlock("warning", what, say("Say “continue” to go on."), margin=margin)
         case "failed":
-            return NoticeBlock("error", "The turn failed.", "Say “continue” to try again.", margin=margin)
+            return NoticeBlock(
+                "error", say("The turn failed."), say("Say “continue” to try again."), margin=margin
+            )
 
 
 def of_retry(retry: StepRetry, *, margin: Spans = ()) -> NoticeBlock:
     """That the model is asked again."""
-    cause = f"status {retry.status_code}" if retry.status_code else plain_line(retry.error_type)
-    wait = f" in {seconds(retry.wait_s)}" if retry.wait_s >= 0.05 else ""
-    what = f"The model's server failed ({cause}); trying again{wait}."
+    cause = (
+        say("status {code}", code=retry.status_code) if retry.status_code else plain_line(retry.error_type)
+    )
+    if retry.wait_s >= 0.05:
+        what = say(
+            "The model's server failed ({cause}); trying again in {wait}.",
+            cause=cause,
+            wait=seconds(retry.wait_s),
+        )
+    else:
+        what = say("The model's server failed ({cause}); trying again.", cause=cause)
     return NoticeBlock(
-        "warning", what, f"Attempt {retry.next_attempt} of {retry.max_attempts}.", margin=margin
+        "warning",
+        what,
+        say(
+            "Attempt {next_attempt} of {max_attempts}.",
+            next_attempt=retry.next_attempt,
+            max_attempts=retry.max_attempts,
+        ),
+        margin=margin,
     )
 
 
@@ -42,18 +60,22 @@ def of_hook(hook: HookResolved, *, margin: Spans = ()) -> NoticeBlock | None:
         case "PreToolUse" | "UserPromptSubmit" | "SubagentStart":
             return None
         case "PostToolUse" | "PostToolUseFailure":
-            what = f"A hook objects to what {plain_line(hook.target)} did."
+            what = say("A hook objects to what {target} did.", target=plain_line(hook.target))
         case "Stop":
-            what = "A hook makes the agent go on."
+            what = say("A hook makes the agent go on.")
         case "PreCompact":
-            what = "A hook keeps the conversation as it is."
+            what = say("A hook keeps the conversation as it is.")
         case _:
-            what = f"A hook objects to {plain_line(hook.event)}."
+            what = say("A hook objects to {event}.", event=plain_line(hook.event))
     return NoticeBlock("warning", what, hook.reason, margin=margin)
 
 
 def of_compaction(end: CompactionEnd) -> str:
     """What a compaction saved."""
     if end.tokens_before is None or end.tokens_after is None:
-        return "the compaction ended without a result"
-    return f"context compacted · {tokens(end.tokens_before)} → {tokens(end.tokens_after)} tokens"
+        return say("the compaction ended without a result")
+    return say(
+        "context compacted · {before} → {after} tokens",
+        before=tokens(end.tokens_before),
+        after=tokens(end.tokens_after),
+    )

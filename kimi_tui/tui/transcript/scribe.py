@@ -4,6 +4,7 @@ from typing import assert_never
 
 from kimi_tui.base.content import AudioURLPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
+from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.markdown.line import Spans
 from kimi_tui.tui.transcript.blocks.answer import AnswerBlock
 from kimi_tui.tui.transcript.blocks.block import Block
@@ -126,7 +127,7 @@ class Scribe:
             case StepInterrupted():
                 self._close_all()
                 if not self._in_turn:
-                    self._add(NoticeBlock("warning", "Interrupted.", margin=self._margin))
+                    self._add(NoticeBlock("warning", say("Interrupted."), margin=self._margin))
             case ApprovalRequest() | QuestionRequest():
                 self._calls.ask(message)
             case ApprovalResponse(request_id=request_id) | RequestClosed(request_id=request_id):
@@ -134,12 +135,13 @@ class Scribe:
             case StatusUpdate():
                 self._calls.begin_written()
             case CompactionBegin():
-                self._compaction = RuleBlock("compacting the context …", margin=self._margin)
+                self._compaction = RuleBlock(say("compacting the context …"), margin=self._margin)
                 self._add(self._compaction)
             case CompactionEnd():
                 self._end_compaction(message)
             case Notification(title=title, body=body, severity=severity):
-                self._add(NoticeBlock(severity, title or body, body if title else "", margin=self._margin))
+                what, more = retell(title), retell(body)
+                self._add(NoticeBlock(severity, what or more, more if what else "", margin=self._margin))
             case PlanDisplay(content=content, file_path=path):
                 self._add(PlanBlock(content, path, margin=self._margin))
             case HookResolved(action="block"):

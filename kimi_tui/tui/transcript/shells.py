@@ -2,6 +2,7 @@
 
 import json
 
+from kimi_tui.language.saying import say
 from kimi_tui.tui.markdown.line import Spans
 from kimi_tui.tui.transcript.blocks.block import Block, Clock
 from kimi_tui.tui.transcript.blocks.toolcall import ToolCallBlock
@@ -41,7 +42,7 @@ class UserShells:
         """A command has ended: its block."""
         block = self._open.pop(event.id, None)
         if block is not None:
-            quiet = "in the terminal" if event.id in self._unseen else "no output"
+            quiet = say("in the terminal") if event.id in self._unseen else say("no output")
             brief = BriefBlock(_ending(event) or ("" if event.output else quiet))
             failed = event.status != 0 or event.stopped
             block.finish(ToolReturn(failed, event.output, display=(brief,)))
@@ -51,7 +52,9 @@ class UserShells:
 
 def _ending(event: ShellCommandEnd) -> str:
     if event.stopped:
-        return "stopped"
+        return say("stopped")
     if event.status:
-        return f"signal {-event.status}" if event.status < 0 else f"exit code {event.status}"
+        if event.status < 0:
+            return say("signal {number}", number=-event.status)
+        return say("exit code {number}", number=event.status)
     return ""

@@ -3,6 +3,7 @@
 from functools import partial
 
 from kimi_tui.base.terminal import plain
+from kimi_tui.language.saying import later, say
 from kimi_tui.tui.markdown.code import code_lines, growing_code_lines
 from kimi_tui.tui.markdown.layout import continued_table_lines, markdown_lines
 from kimi_tui.tui.markdown.line import PLAIN, Line, Spans
@@ -15,7 +16,7 @@ from kimi_tui.tui.transcript.piece import Draw, Piece
 class AnswerBlock(Block):
     """An answer, one piece for each closed part of its Markdown and one for what is still open."""
 
-    label = "answer"
+    label = later("answer")
 
     def __init__(self, *, margin: Spans = ()) -> None:
         super().__init__(margin=margin)
@@ -52,7 +53,7 @@ class AnswerBlock(Block):
     def title(self) -> str:
         """The first words."""
         words = self.source().strip()
-        return f"answer: {words.splitlines()[0] if words else ''}"
+        return say("answer: {words}", words=words.splitlines()[0] if words else "")
 
     def _close(self, part: Part) -> None:
         if self._open is None:

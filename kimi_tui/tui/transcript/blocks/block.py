@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from kimi_tui.base.terminal import plain
+from kimi_tui.language.saying import later, say
 from kimi_tui.tui.markdown.line import Ink, Line, Spans
 from kimi_tui.tui.markdown.wrap import wrap
 from kimi_tui.tui.transcript.piece import Piece
@@ -26,8 +27,8 @@ class Block:
 
     stacks = False
     """Whether it stands directly below a block of its kind, without a blank row between them."""
-    label = "block"
-    """What it is, in a word."""
+    label = later("block")
+    """What it is, in an English word."""
 
     def __init__(self, *, margin: Spans = ()) -> None:
         self.margin = margin
@@ -71,7 +72,7 @@ class Block:
     @property
     def title(self) -> str:
         """One line that names it."""
-        return self.label
+        return say(self.label)
 
     def piece(self, draw: Callable[[int], list[Line]], *, gap: int = 0, guess: int = 1) -> Piece:
         """A piece of this block."""
@@ -139,8 +140,3 @@ def tokens(count: int) -> str:
     if count < 999_950:
         return f"{count / 1_000:.1f}k".replace(".0k", "k")
     return f"{count / 1_000_000:.1f}M".replace(".0M", "M")
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 line`, `2 lines`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

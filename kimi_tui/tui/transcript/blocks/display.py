@@ -9,8 +9,7 @@ from typing import assert_never
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.tui.markdown.line import Line, Span, Spans, ink, span_width
 from kimi_tui.tui.markdown.wrap import truncated, wrap
-from kimi_tui.tui.transcript.blocks.block import counted
-from kimi_tui.tui.transcript.blocks.output import head_lines
+from kimi_tui.tui.transcript.blocks.output import head_lines, more_lines
 from kimi_tui.tui.transcript.diff import FileDiff
 from kimi_tui.tui.transcript.piece import Draw
 from kimi_tui.wire.display import (
@@ -90,7 +89,7 @@ class _ShownDiff(Shown):
         lines = self._rows(margin, 0, _ROWS_IN_PREVIEW, width)
         hidden = self._diff.row_count - _ROWS_IN_PREVIEW
         if hidden > 0:
-            lines.append(Line((*margin, (f"⋯ {counted(hidden, 'more line')}", ink("guide"))), "\n", 2))
+            lines.append(Line((*margin, (more_lines(hidden), ink("guide"))), "\n", 2))
         return lines
 
     def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:

@@ -10,6 +10,7 @@ from kimi_tui.base.content import (
     VideoURLPart,
 )
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import say
 
 
 def described(part: ContentPart) -> str:
@@ -20,11 +21,11 @@ def described(part: ContentPart) -> str:
         case ThinkPart(think=think):
             return think
         case ImageURLPart(image_url=url):
-            return f"image {_medium(url)}"
+            return say("image {what}", what=_medium(url))
         case AudioURLPart(audio_url=url):
-            return f"sound {_medium(url)}"
+            return say("sound {what}", what=_medium(url))
         case VideoURLPart(video_url=url):
-            return f"film {_medium(url)}"
+            return say("film {what}", what=_medium(url))
 
 
 def _medium(url: MediaURL) -> str:

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from kimi_tui.base.terminal import plain
+from kimi_tui.language.saying import later
 from kimi_tui.tui.markdown.line import Line, Spans, ink, span_width
 from kimi_tui.tui.markdown.wrap import truncated
 from kimi_tui.tui.transcript.blocks.block import SinglePieceBlock, guessed_rows, prose
@@ -15,7 +16,7 @@ _GLYPHS = {"info": "ℹ", "warning": "⚠", "error": "✗"}
 class NoticeBlock(SinglePieceBlock):
     """A sentence of what happened, and perhaps one of what to do."""
 
-    label = "notice"
+    label = later("notice")
 
     def __init__(self, severity: Severity, what: str, hint: str = "", *, margin: Spans = ()) -> None:
         self.severity = severity
@@ -41,7 +42,7 @@ class NoticeBlock(SinglePieceBlock):
 class RuleBlock(SinglePieceBlock):
     """A line across the conversation with a few words in it."""
 
-    label = "mark"
+    label = later("mark")
 
     def __init__(self, words: str, *, margin: Spans = ()) -> None:
         self.words = words

@@ -5,9 +5,9 @@ from itertools import islice
 
 from kimi_tui.base.content import ContentPart
 from kimi_tui.base.terminal import plain
+from kimi_tui.language.saying import say_many
 from kimi_tui.tui.markdown.line import Ink, Line, Spans, ink
 from kimi_tui.tui.markdown.wrap import chop
-from kimi_tui.tui.transcript.blocks.block import counted
 from kimi_tui.tui.transcript.blocks.media import described
 from kimi_tui.tui.transcript.piece import Draw
 
@@ -29,7 +29,11 @@ def tail_lines(
     """The last `count` lines of `text`, one row each, after a note of how many there are above."""
     lines = plain(text[-_LONGEST_LINE * count :]).rstrip("\n").split("\n")
     above = text.rstrip("\n").count("\n") + 1 - min(len(lines), count)
-    rows = [_note(f"⋯ {counted(above, 'more line')} above", margin)] if above > 0 else []
+    rows = (
+        [_note(say_many("⋯ {count:,} more line above", "⋯ {count:,} more lines above", above), margin)]
+        if above > 0
+        else []
+    )
     return rows + [_row(line, width, margin, style or ink("dim")) for line in lines[-count:]]
 
 
@@ -40,7 +44,7 @@ def head_lines(
     total = text.rstrip("\n").count("\n") + 1
     lines = plain(text[: _LONGEST_LINE * count]).split("\n")[: min(count, total)]
     rows = [_row(line, width, margin, style or ink("dim")) for line in lines]
-    return rows + ([_note(f"⋯ {counted(total - count, 'more line')}", margin)] if total > count else [])
+    return rows + ([_note(more_lines(total - count), margin)] if total > count else [])
 
 
 def all_lines(text: str, *, margin: Spans = (), style: Ink | None = None) -> list[tuple[Draw, int]]:
@@ -52,6 +56,11 @@ def all_lines(text: str, *, margin: Spans = (), style: Ink | None = None) -> lis
     while chunk := list(islice(lines, LINES_IN_PIECE)):
         draws.append((partial(_wrapped, chunk, margin, style or ink("dim")), len(chunk)))
     return draws
+
+
+def more_lines(count: int) -> str:
+    """The note that `count` lines are not shown."""
+    return say_many("⋯ {count:,} more line", "⋯ {count:,} more lines", count)
 
 
 def _row(line: str, width: int, margin: Spans, style: Ink) -> Line:

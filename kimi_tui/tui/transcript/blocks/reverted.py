@@ -2,25 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 
+from kimi_tui.language.saying import later, say, say_many
 from kimi_tui.tui.markdown.line import Ink, Line, Spans, ink, span_width
 from kimi_tui.tui.markdown.wrap import truncated
-from kimi_tui.tui.transcript.blocks.block import Block, counted
+from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.piece import Piece, undone
 from kimi_tui.wire.events import Reverted, RevertReason
 
 _WORDS: dict[RevertReason, str] = {
-    "user": "went back to",
-    "dmail": "D-Mail back to",
-    "undo": "undid the jump: back at",
-    "redo": "redid the jump: at",
-    "switch": "switched branches: at",
-    "compaction": "compacted up to",
-    "clear": "cleared the conversation at",
+    "user": later("went back to checkpoint {number}"),
+    "dmail": later("D-Mail back to checkpoint {number}"),
+    "undo": later("undid the jump: back at checkpoint {number}"),
+    "redo": later("redid the jump: at checkpoint {number}"),
+    "switch": later("switched branches: at checkpoint {number}"),
+    "compaction": later("compacted up to checkpoint {number}"),
+    "clear": later("cleared the conversation at checkpoint {number}"),
 }
-_BACK = "u undoes it in the timeline, and so does /undo"
+_BACK = later("u undoes it in the timeline, and so does /undo")
 _HINTS: dict[RevertReason, str] = {
     "user": _BACK,
-    "undo": "U does it again in the timeline, and so does /redo",
+    "undo": later("U does it again in the timeline, and so does /redo"),
     "redo": _BACK,
     "switch": _BACK,
     "clear": _BACK,
@@ -31,7 +32,7 @@ _GUIDE: Spans = (("┆ ", ink("guide")),)
 class RevertedBlock(Block):
     """A rule that says where the conversation went; unfolded it shows the blocks that were undone."""
 
-    label = "revert"
+    label = later("revert")
 
     def __init__(
         self,
@@ -95,17 +96,21 @@ class RevertedBlock(Block):
         return self._words()
 
     def _words(self) -> str:
-        files = f", {counted(len(self._event.files), 'file')} restored" if self._event.files else ""
-        if self._event.scope == "files":
-            files += ", the conversation stays"
-        elif self._event.scope == "turn":
-            return f"↶ took back what was done to files from checkpoint {self._event.to} on{files}"
-        return f"↶ {_WORDS[self._event.reason]} checkpoint {self._event.to}{files}"
+        event, count = self._event, len(self._event.files)
+        files = say_many(", {count:,} file restored", ", {count:,} files restored", count) if count else ""
+        if event.scope == "turn":
+            words = say("took back what was done to files from checkpoint {number} on", number=event.to)
+        else:
+            words = say(_WORDS[event.reason], number=event.to)
+        if event.scope == "files":
+            files += say(", the conversation stays")
+        return f"↶ {words}{files}"
 
     def _lines(self, width: int) -> list[Line]:
         fold = ""
         if self.undone:
-            fold = f"{'▸' if self.folded else '▾'} {counted(len(self.undone), 'block')} undone"
+            what = say_many("{count:,} block undone", "{count:,} blocks undone", len(self.undone))
+            fold = f"{'▸' if self.folded else '▾'} {what}"
         middle = truncated([(f" {self._words()} ", ink("waiting")), (fold, ink("dim"))], max(2, width - 5))
         lines = [
             Line(
@@ -117,7 +122,9 @@ class RevertedBlock(Block):
             )
         ]
         if self.is_latest and (hint := _HINTS.get(self._event.reason)):
-            lines.append(Line(truncated([("    ", ink()), (hint, Ink(("dim",), self.hint_link))], width)))
+            lines.append(
+                Line(truncated([("    ", ink()), (say(hint), Ink(("dim",), self.hint_link))], width))
+            )
         return lines
 
     @property

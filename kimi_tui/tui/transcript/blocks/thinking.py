@@ -1,6 +1,7 @@
 """What the model thought, folded to one line."""
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import later, say
 from kimi_tui.tui.markdown.line import Line, Span, Spans, ink
 from kimi_tui.tui.markdown.wrap import truncated
 from kimi_tui.tui.transcript.blocks.block import Clock, SinglePieceBlock, prose, seconds
@@ -12,7 +13,7 @@ _TICKER = 400
 class ThinkingBlock(SinglePieceBlock):
     """Thinking; `▸ thought for 3 s` once it is over."""
 
-    label = "thinking"
+    label = later("thinking")
 
     def __init__(self, clock: Clock | None = None, *, margin: Spans = ()) -> None:
         super().__init__(margin=margin)
@@ -64,9 +65,7 @@ class ThinkingBlock(SinglePieceBlock):
 
     def _summary(self) -> str:
         if self.running:
-            return "thinking"
-        return (
-            "thought"
-            if self.duration is None or self.duration < 0.05
-            else f"thought for {seconds(self.duration)}"
-        )
+            return say("thinking")
+        if self.duration is None or self.duration < 0.05:
+            return say("thought")
+        return say("thought for {time}", time=seconds(self.duration))

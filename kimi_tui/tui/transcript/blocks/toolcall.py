@@ -5,9 +5,10 @@ from typing import Literal
 
 from kimi_tui.base.call_arguments import Arguments
 from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.tui.markdown.line import Line, Span, Spans, ink
+from kimi_tui.language.saying import later, say, say_many
+from kimi_tui.tui.markdown.line import Line, Span, Spans, ink, span_width
 from kimi_tui.tui.markdown.wrap import truncated
-from kimi_tui.tui.transcript.blocks.block import Block, Clock, counted, seconds, whole_seconds
+from kimi_tui.tui.transcript.blocks.block import Block, Clock, seconds, whole_seconds
 from kimi_tui.tui.transcript.blocks.display import Shown, shown
 from kimi_tui.tui.transcript.blocks.output import all_lines, output_text, tail_lines
 from kimi_tui.tui.transcript.piece import Piece
@@ -38,7 +39,7 @@ class ToolCallBlock(Block):
     """One call: a line, and below it a diff, a list, or the end of its output; all of it when unfolded."""
 
     stacks = True
-    label = "tool call"
+    label = later("tool call")
 
     def __init__(
         self,
@@ -191,7 +192,7 @@ class ToolCallBlock(Block):
         if telling := self.arguments.telling():
             spans.append((f" {telling}", ink("tool-argument")))
         after = self._after()
-        room = max(8, width - sum(len(text) for text, _ in after))
+        room = max(8, width - span_width(after))
         return [Line((*truncated(spans, room), *after))]
 
     def _after(self) -> list[Span]:
@@ -204,7 +205,7 @@ class ToolCallBlock(Block):
         if self.status == "writing" and self.arguments.length > 200:
             spans.append((f"  {self.arguments.length / 1000:.1f} kB", ink("dim")))
         elif self.status == "waiting":
-            spans.append(("  waits for you", ink("waiting")))
+            spans.append((f"  {say('waits for you')}", ink("waiting")))
         elif self.status == "running" and self.elapsed >= _SHOWS_ELAPSED:
             spans.append((f"  {whole_seconds(self.elapsed)}", ink("dim")))
         elif self.duration is not None and self.duration >= 0.05:
@@ -242,7 +243,7 @@ class ToolCallBlock(Block):
         calls = sum(isinstance(child, ToolCallBlock) for child in self.children)
         spans = [
             ("└ ", ink("guide")),
-            (f"{counted(calls, 'tool call')}  ", ink("dim")),
+            (say_many("{count:,} tool call", "{count:,} tool calls", calls) + "  ", ink("dim")),
             (plain_line(last.title), ink("dim")),
         ]
         return [Line((*_BODY, *truncated(spans, max(4, width - 2))), "\n", 2)]

@@ -9,6 +9,7 @@ from kimi_tui.base.content import (
     is_system_note,
     text_of,
 )
+from kimi_tui.language.saying import later, say
 from kimi_tui.tui.images.thumbnail import ROWS, thumbnail
 from kimi_tui.tui.markdown.line import BLANK, Line, Spans, ink, span_width
 from kimi_tui.tui.transcript.blocks.block import Block, guessed_rows, prose
@@ -21,7 +22,7 @@ _BAR: Spans = (("▌ ", ink("user-bar")),)
 class UserBlock(Block):
     """A prompt, or what the user threw in while a turn ran; its pictures below it."""
 
-    label = "you"
+    label = later("you")
 
     def __init__(self, user_input: UserInput, *, steering: bool = False, margin: Spans = ()) -> None:
         super().__init__(margin=margin)
@@ -39,7 +40,7 @@ class UserBlock(Block):
 
     def _words(self, width: int) -> list[Line]:
         # A line that says who speaks, then the words behind a bar.
-        speaker = "you, meanwhile" if self.steering else "you"
+        speaker = say("you, meanwhile") if self.steering else say("you")
         return [
             Line((*_BAR, (speaker, ink("user-bar"))), margin=2),
             *prose(self.text, width, ink("user"), margin=_BAR),
@@ -59,7 +60,8 @@ class UserBlock(Block):
     @property
     def title(self) -> str:
         """The first words."""
-        return f"you: {self.text.strip().splitlines()[0] if self.text.strip() else ''}"
+        words = self.text.strip()
+        return say("you: {words}", words=words.splitlines()[0] if words else "")
 
 
 def _is_shown(part: ContentPart) -> bool:
