@@ -33,8 +33,8 @@ def test_a_typed_character_shows_soon_after_an_empty_app_would_have_drawn(tmp_pa
     for _ in range(5):
         empty.append(run_until([sys.executable, "-c", EMPTY_APP], "ready", env=env, cwd=cwd).cpu_s)
         ours.append(run_until([KIMI_TUI, "--demo"], "\u00df", env=env, cwd=cwd, typing=True).cpu_s)
-    # 1.6 is the aim, 2 what a quiet machine shows; the rest is for the tests that run beside this one.
-    assert min(ours) / min(empty) < 2.6
+    # 1.6 is the aim, 1.5 what a quiet machine shows; the rest is for the tests that run beside this one.
+    assert min(ours) / min(empty) < 2
 
 
 def test_the_first_frame_comes_before_any_provider_sdk_is_imported(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import field
+from functools import cached_property
 from pathlib import Path
 
 from kimi_tui.base.paths import make_private_dir, work_dir_key
@@ -32,8 +33,16 @@ class DraftStore:
 
     def __init__(self, *, share_dir: Path, work_dir: Path, pid: int | None = None) -> None:
         self._folder = share_dir / "drafts"
-        self._key = work_dir_key(work_dir)
-        self._own = self._folder / f"{self._key}.{os.getpid() if pid is None else pid}.json"
+        self._work_dir = work_dir
+        self._pid = os.getpid() if pid is None else pid
+
+    @cached_property
+    def _key(self) -> str:
+        return work_dir_key(self._work_dir)  # after the first frame, as that of the history
+
+    @cached_property
+    def _own(self) -> Path:
+        return self._folder / f"{self._key}.{self._pid}.json"
 
     def save(self, draft: Draft) -> None:
         """Write `draft`; an empty one removes the file. Raises OSError."""

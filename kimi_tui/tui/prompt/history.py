@@ -2,6 +2,7 @@
 
 import json
 import os
+from functools import cached_property
 from pathlib import Path
 
 from kimi_tui.base.paths import make_private_dir, work_dir_key
@@ -14,8 +15,14 @@ class InputHistory:
     """The prompts of one work dir, oldest first, each once."""
 
     def __init__(self, *, share_dir: Path, work_dir: Path) -> None:
-        self._file = share_dir / "user-history" / f"{work_dir_key(work_dir)}.jsonl"
+        self._folder = share_dir / "user-history"
+        self._work_dir = work_dir
         self._entries: list[str] = []
+
+    @cached_property
+    def _file(self) -> Path:
+        # The first frame waits for the constructor, and not for the digest that names the file.
+        return self._folder / f"{work_dir_key(self._work_dir)}.jsonl"
 
     @property
     def entries(self) -> tuple[str, ...]:
