@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.e2e.forked import in_fork
+
 KIMI_TUI = str(Path(sys.executable).with_name("kimi-tui"))
 
 
@@ -39,6 +41,8 @@ class Program:
 
     home: Path
     env: dict[str, str] = field(default_factory=dict)
+    forked: bool = False
+    """Whether it runs in a fork of this process (`tests/e2e/forked.py`) rather than by a start of its own."""
 
     def __post_init__(self) -> None:
         self.work_dir.mkdir(parents=True, exist_ok=True)
@@ -91,6 +95,8 @@ class Program:
         """Start the program; pipes on every side unless `options` say otherwise."""
         pipe = subprocess.PIPE
         settings = {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, **options}
+        if self.forked:
+            settings["preexec_fn"] = in_fork(arguments, self.environment())
         return subprocess.Popen([KIMI_TUI, *arguments], cwd=self.work_dir, env=self.environment(), **settings)
 
     def run(self, *arguments: str, stdin: str | bytes = "", timeout: float = 60) -> Finished:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pexpect
 import pyte
 
+from tests.e2e.forked import in_fork
 from tests.e2e.program import KIMI_TUI, Program
 
 KEYS = {"enter": "\r", "escape": "\x1b", "ctrl+c": "\x03", "ctrl+d": "\x04", "ctrl+s": "\x13", "f1": "\x1bOP"}
@@ -33,12 +34,14 @@ class Screen:
         lines: int = 30,
         binary: str = KIMI_TUI,
     ) -> None:
+        environment = {**program.environment(), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
         self._child = pexpect.spawn(
             binary,
             list(arguments),
             cwd=str(program.work_dir),
-            env={**program.environment(), "TERM": "xterm-256color", "COLORTERM": "truecolor"},  # type: ignore[arg-type]
+            env=environment,  # type: ignore[arg-type]
             dimensions=(lines, columns),
+            preexec_fn=in_fork(arguments, environment) if program.forked else None,
         )
         self._before = termios.tcgetattr(self._child.fileno())
         self._received = b""
