@@ -73,14 +73,9 @@ class Recorder:
         """Record until the Wire closes."""
         while batch := await self._subscription.drain():
             self._hold(batch)
-            try:
-                async with asyncio.timeout(FLUSH_AFTER_S):
-                    while batch := await self._subscription.drain():
-                        self._hold(batch)
-            except TimeoutError:
-                pass
+            await self._subscription.closing(FLUSH_AFTER_S)
+            self._hold(self._subscription.take())
             await self._flush()
-        await self._flush()
 
     async def save(self) -> None:
         """Write what was sent up to now."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kimi_tui.llm import failures
 from kimi_tui.llm.endpoint import Endpoint
 from kimi_tui.llm.event_stream import DONE, BodyKind, Event, EventSplitter
+from kimi_tui.llm.gathering import Gathering
 from kimi_tui.llm.json_text import parsed
 from kimi_tui.llm.provider import StreamPart
 from kimi_tui.llm.statuses import stream_failure
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 AFTERTHOUGHT_S = 5.0
 """Seconds that a server has, once it has said that its answer is complete, for the usage report to follow."""
+
+LONGEST_EVENT = 256_000_000
+"""Bytes of one event, or of an answer that is no stream, after which a server counts as broken."""
 
 _HANG_UP_S = 0.2
 """Seconds that a server has, after the last event, to end the body, so that the connection can be used
@@ -59,6 +63,7 @@ async def answer_parts(
     endpoint: Endpoint,
     *,
     afterthought_s: float = AFTERTHOUGHT_S,
+    longest_event: int = LONGEST_EVENT,
 ) -> AsyncGenerator[StreamPart, None]:
     """The parts of the answer in `response`, which is closed at the end.
 
@@ -67,12 +72,15 @@ async def answer_parts(
     APIEmptyResponseError. Once the answer is complete, no failure of the connection counts any more.
     """
     splitter = EventSplitter()
+    gathering = Gathering()
     was_ended = False
     try:
         async with aclosing(response.aiter_bytes()) as chunks:
             while not was_ended and not parser.is_over:
-                chunk = await _next_chunk(chunks, parser, endpoint, afterthought_s)
+                chunk = await gathering.read(lambda: _next_chunk(chunks, parser, endpoint, afterthought_s))
                 events = splitter.feed(chunk) if chunk is not None else splitter.finish()
+                if splitter.held > longest_event:
+                    raise failures.endless(endpoint, longest_event)
                 for event in events:
                     if event.data == DONE:
                         was_ended = True

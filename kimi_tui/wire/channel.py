@@ -7,6 +7,7 @@ one event loop; nothing here crosses threads.
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from kimi_tui.base.content import TextPart, ThinkPart
@@ -38,7 +39,7 @@ class Subscription:
     def __init__(self, detach: Callable[["Subscription"], None]) -> None:
         self._queue: deque[Outgoing] = deque()
         self._arrived = asyncio.Event()
-        self._closed = False
+        self._closed = asyncio.Event()
         self._detach = detach
 
     def put(self, message: Outgoing) -> None:
@@ -48,7 +49,7 @@ class Subscription:
 
     def close(self) -> None:
         """No more messages come; those queued still do."""
-        self._closed = True
+        self._closed.set()
         self._arrived.set()
         self._detach(self)
 
@@ -66,11 +67,17 @@ class Subscription:
     async def drain(self) -> list[Outgoing]:
         """All that is queued, adjacent fragments merged; waits for the first. Empty only when closed."""
         while not self._queue:
-            if self._closed:
+            if self._closed.is_set():
                 return []
             self._arrived.clear()
             await self._arrived.wait()
         return self.take()
+
+    async def closing(self, within_s: float) -> None:
+        """Wait until no more messages come, at most so long; what comes meanwhile is queued."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._closed.wait()
 
     async def __aiter__(self) -> AsyncIterator[Outgoing]:
         """Messages one by one, until the Wire closes."""

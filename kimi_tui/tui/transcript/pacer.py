@@ -4,8 +4,9 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Protocol
 
-FRAME_S = 1 / 20
-"""The least time between two drawings that nobody asked for by a key."""
+FRAME_S = 1 / 25
+"""The least time between two drawings that nobody asked for by a key. Batches come less often, so that
+each is drawn as it comes."""
 _SHARE = 4
 """Drawing takes at most one part in so many of the time, however much one drawing costs."""
 
