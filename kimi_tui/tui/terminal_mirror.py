@@ -31,8 +31,8 @@ _GAP = 4
 """Cells that are the same cost less than moving over them."""
 _LEAST_ROWS = 6
 """Fewer rows are not worth a scrolling region."""
-_FURTHEST = 12
-"""Rows that a movement is looked for."""
+_LIKELIEST = 2
+"""Movements that are looked at more closely."""
 
 
 class TerminalMirror:
@@ -211,17 +211,26 @@ def _movement(rows: Sequence[Row], new: dict[int, Row]) -> tuple[int, int, int] 
         new.setdefault(y, rows[y])
     wrong = sum(_distance(rows[y], new[y]) for y in changed)
     best = None
-    for distance in range(1, min(_FURTHEST, (last - first) // 2) + 1):
-        for up in (distance, -distance):
-            stay = range(max(first, first - up), min(last, last - up) + 1)
-            left = abs(up) * len(rows[first])
-            for y in stay:
-                left += _distance(rows[y + up], new[y])
-                if left * 2 >= wrong:
-                    break
-            else:
-                wrong, best = left * 2, (first, last, up)
+    for up in _likely_distances(rows[first : last + 1], [new[y] for y in range(first, last + 1)]):
+        stay = range(max(first, first - up), min(last, last - up) + 1)
+        left = abs(up) * len(rows[first])
+        for y in stay:
+            left += _distance(rows[y + up], new[y])
+            if left * 2 >= wrong:
+                break
+        else:
+            wrong, best = left * 2, (first, last, up)
     return best
+
+
+def _likely_distances(old: Sequence[Row], new: Sequence[Row]) -> Iterator[int]:
+    """How far up most rows have gone that stand elsewhere now."""
+    found = Counter(
+        before - after for after, row in enumerate(new) for before in range(len(old)) if old[before] == row
+    )
+    del found[0]
+    for distance, _ in found.most_common(_LIKELIEST):
+        yield distance
 
 
 def _distance(one: Row, other: Row) -> int:
