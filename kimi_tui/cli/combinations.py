@@ -11,6 +11,7 @@ _EXCLUSIVE = (
     ("continue_last", "session", "Both name the session; leave one of them out."),
     ("agent", "agent_file", "Both name the agent; leave one of them out."),
 )
+_LOOKS = ("screen_reader",)
 _PRINT_ONLY = tuple(item.name for item in fields(CommandLine) if item.metadata["panel"] == PRINT_PANEL)
 
 
@@ -23,6 +24,8 @@ def check_combination(line: CommandLine) -> None:
         raise UsageError(
             "--fork needs to know which session to copy.", hint="Add --continue or --session ID."
         )
+    if line.is_acp_mode or line.is_wire_mode or line.is_print_mode:
+        _check_no_look(line)
     if line.is_acp_mode:
         _check_acp_mode(line)
     elif line.is_wire_mode:
@@ -65,6 +68,13 @@ def _check_daemon(line: CommandLine) -> None:
     if line.quiet or line.output_format == "text":
         hint = "On a socket, each prompt is answered with a result, in json or stream-json."
         raise _senseless("socket", "quiet" if line.quiet else "output_format", hint)
+
+
+def _check_no_look(line: CommandLine) -> None:
+    mode = next(name for name in ("mode", "wire", "print", "quiet", "daemon", "prompt") if given(line, name))
+    for name in _LOOKS:
+        if given(line, name):
+            raise _senseless(name, mode, "The first is for who sits at the terminal; leave one of them out.")
 
 
 def _check_acp_mode(line: CommandLine) -> None:

@@ -54,6 +54,10 @@ class CommandLine:
         help="Run TEXT in print mode. What is piped in is added to it.",
     )  # fmt: skip
     print: bool = option("--print", panel=_FRONT_END, default=False, help="Run without the screen, and end.")
+    screen_reader: bool = option(
+        "--screen-reader", panel=_FRONT_END, default=False,
+        help="Talk line by line: nothing is drawn, and every word comes once, in order.",
+    )  # fmt: skip
     wire: bool = option(
         "--wire",
         panel=_FRONT_END,

@@ -15,8 +15,10 @@ from kimi_tui.cli.opening import Opening, read_config_for
 from kimi_tui.cli.places import Places, is_new_share, places_of
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.config.appearance import appearance_in
+from kimi_tui.config.language import language_in
 from kimi_tui.config.loading import user_config_path
 from kimi_tui.config.project_mcp import untrusted_mcp
+from kimi_tui.language.saying import speak
 from kimi_tui.wire.channel import Wire
 
 SMALLEST = (40, 10)
@@ -28,7 +30,7 @@ _WITHOUT = 'Without one, use print mode: kimi-tui -p "…".'
 def run_screen_front(line: CommandLine) -> int:
     """Open the app and return the exit code. Raises KimiTuiError."""
     check_combination(line)
-    check_terminal()
+    check_is_terminal()
     share_is_new = is_new_share()
     places = places_of(line)
     if share_is_new and line.config_file is None:
@@ -36,6 +38,10 @@ def run_screen_front(line: CommandLine) -> int:
 
         offer_import(places.share_dir)
     config = read_config_for(line, places)
+    speak(language_in(config.data))
+    is_linear = line.screen_reader or appearance_in(config.data).ui.screen_reader
+    if not is_linear:
+        check_can_be_drawn_on()
     if config.untrusted is not None:
         from kimi_tui.cli.questions import ask_for_trust
 
@@ -47,7 +53,12 @@ def run_screen_front(line: CommandLine) -> int:
         from kimi_tui.cli.questions import ask_for_session
 
         line = replace(line, session=ask_for_session(places))
-    return _run(Opening(line=line, places=places, config=config, interactive=True))
+    opening = Opening(line=line, places=places, config=config, interactive=True)
+    if is_linear:
+        from kimi_tui.cli.linear_front import run_linear_front
+
+        return run_linear_front(opening)
+    return _run(opening)
 
 
 def _look_at_project_servers(places: Places) -> None:
@@ -59,15 +70,19 @@ def _look_at_project_servers(places: Places) -> None:
         ask_for_mcp_trust(project, places.share_dir)
 
 
-def check_terminal() -> None:
-    """Raises UsageError when the app can't be shown."""
+def check_is_terminal() -> None:
+    """Raises UsageError when there is nobody to talk with."""
     for name, stream in (("input", sys.stdin), ("output", sys.stdout)):
         if stream is None or not stream.isatty():
             raise UsageError(f"kimi-tui needs a terminal, and standard {name} is none.", hint=_WITHOUT)
+
+
+def check_can_be_drawn_on() -> None:
+    """Raises UsageError when the app can't be shown."""
     if os.environ.get("TERM", "dumb") in ("dumb", "unknown", ""):
         raise UsageError(
             f"The terminal can't show a screen: TERM is “{os.environ.get('TERM', '')}”.",
-            hint=f"Set TERM to what it is, such as xterm-256color. {_WITHOUT}",
+            hint="Set TERM to what it is, such as xterm-256color, or talk line by line with --screen-reader.",
         )
     columns, lines = os.get_terminal_size(sys.stdout.fileno())
     if 0 < columns < SMALLEST[0] or 0 < lines < SMALLEST[1]:
@@ -87,7 +102,9 @@ def _run(opening: Opening) -> int:
     wire = Wire()
 
     async def reopen(wish: SessionWish, other: Wire) -> None:
-        await opening.serve(
+        # The settings may have been changed meanwhile, by the app itself.
+        config = await asyncio.to_thread(read_config_for, opening.line, opening.places)
+        await replace(opening, config=config).serve(
             other,
             adapt=lambda options: replace(
                 options,
@@ -107,11 +124,11 @@ def _run(opening: Opening) -> int:
             theme=appearance.theme,
             keymap=appearance.keymap,
             mouse=appearance.ui.mouse,
-            reduced_motion=appearance.ui.reduced_motion or appearance.ui.screen_reader,
+            reduced_motion=appearance.ui.reduced_motion,
+            notify=appearance.ui.notify,
             reopen=reopen,
             config_file=user_config_path(opening.places.share_dir),
             initial_prompt=opening.line.text,
-            notify=appearance.ui.notify,
             version=__version__,
         ),
     )

@@ -23,7 +23,7 @@ class UI:
     reduced_motion: bool = False
     """Nothing moves by itself: no spinner, no animated scrolling."""
     screen_reader: bool = False
-    """Somebody listens to the screen: nothing moves by itself, which would be read again and again."""
+    """Somebody listens to the terminal: line by line in place of a screen, as `--screen-reader`."""
     notify: Notify = "auto"
     """How you are called when a turn ends, or something waits, while you look elsewhere."""
 

@@ -6,13 +6,14 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
-
-from textual.app import App
+from typing import TYPE_CHECKING, Any
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.tui.lent_terminal import lent_terminal
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 _FALLBACKS = ("nano", "vim", "vi", "notepad.exe")
 _RETURN_AT_ONCE = {"code", "code-insiders", "codium", "cursor", "subl", "windsurf", "zed"}
@@ -36,14 +37,23 @@ def editor_command(environment: Mapping[str, str] = os.environ) -> list[str]:
     return words
 
 
-async def edited(app: App[Any], text: str, *, name: str) -> str:
+async def edited(app: "App[Any]", text: str, *, name: str) -> str:
     """`text` as the user leaves it in their editor, in a file called `name`. Raises KimiTuiError."""
+    from kimi_tui.tui.lent_terminal import (
+        lent_terminal,
+    )  # the linear front has no app, and doesn't import one
+
+    return await edited_within(lent_terminal(app), text, name=name)
+
+
+async def edited_within(lent: AbstractContextManager[None], text: str, *, name: str) -> str:
+    """As `edited`, while the editor has the terminal in the block of `lent`. Raises KimiTuiError."""
     command = editor_command()
     with tempfile.TemporaryDirectory(prefix="kimi-tui-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / _file_name(name)
         try:
             file.write_text(text, encoding="utf-8", newline="")
-            with lent_terminal(app):
+            with lent:
                 status = await _status_of([*command, str(file)])
             if status:
                 raise KimiTuiError(

@@ -152,3 +152,9 @@ def test_help_lists_every_option_and_the_subcommands(capsys):
             assert spelling in text
     for command in ("sessions", "agents", "config", "info"):
         assert command in text
+
+
+@pytest.mark.parametrize("mode", [("--print", "x"), ("--wire",), ("--mode", "acp")])
+def test_how_the_screen_looks_is_for_the_screen_alone(mode: tuple[str, ...]):
+    assert line("--screen-reader").screen_reader
+    assert "make no sense together" in told("--screen-reader", *mode)

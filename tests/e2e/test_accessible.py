@@ -40,3 +40,19 @@ def test_a_turn_that_ends_while_the_terminal_lacks_the_focus_calls(
     screen.rest()
     assert screen.sent.count("\x1b]9;kimi-tui") == 1
     assert "The turn is done." in screen.sent
+
+
+def test_a_listener_on_a_dumb_terminal_works_line_by_line(program: Program, opened: OpenScreen) -> None:
+    program.env["TERM"] = "dumb"
+    (program.work_dir / "notes.txt").write_text("helo\n")
+    screen = opened("--demo", "--screen-reader", "edit notes.txt: helo -> hello")
+    screen.until("Allow it?")
+    assert (program.work_dir / "notes.txt").read_text() == "helo\n"
+    screen.type("y\r")
+    screen.until("It took")
+    assert (program.work_dir / "notes.txt").read_text() == "hello\n"
+    assert "line 1 added: hello" in screen.sent
+    assert "\x1b" not in screen.sent
+    screen.type("/exit\r")
+    assert screen.exit_code() == 0
+    screen.assert_terminal_is_restored()

@@ -1,0 +1,1 @@
+"""The session as lines of words."""
