@@ -39,12 +39,15 @@ class EventSplitter:
         self.stray = ""
         """The first line that belongs to no field of the format."""
         self.had_events = False
+        self.held = 0
+        """Bytes that came since the last whole event."""
         self._unfinished_line: list[bytes] = []
         self._data: list[bytes] = []
         self._is_error = False
 
     def feed(self, chunk: bytes) -> list[Event]:
         """The events that `chunk` completes. A document or web page completes at the end alone."""
+        self.held += len(chunk)
         if self.kind is BodyKind.UNKNOWN:
             chunk = chunk.removeprefix(_BYTE_ORDER_MARK).lstrip()
             self.kind = _kind_of(chunk)
@@ -64,6 +67,8 @@ class EventSplitter:
         events: list[Event] = []
         for line in lines:
             self._take(line, events)
+        if events:
+            self.held = len(rest)
         return events
 
     def finish(self) -> list[Event]:

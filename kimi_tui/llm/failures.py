@@ -102,6 +102,14 @@ def garbled(endpoint: Endpoint, text: str) -> APIConnectionError:
     )
 
 
+def endless(endpoint: Endpoint, most: int) -> ChatProviderError:
+    """The server sends bytes without end that make no event."""
+    return ChatProviderError(
+        f"{endpoint.host} sent more than {most // 1_000_000:,} MB without an end to one event.",
+        hint="Check base_url: what answers there is no model's server, or a broken one.",
+    )
+
+
 def empty_answer(endpoint: Endpoint, *, at_limit: bool = False) -> APIEmptyResponseError:
     """The answer is whole and holds nothing; `at_limit` is whether it ended at the limit of its output."""
     if at_limit:
