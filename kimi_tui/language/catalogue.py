@@ -89,6 +89,6 @@ def parsed(text: str) -> Catalogue:
 def _joined(strings: str) -> str:
     if "\\" not in strings and strings.count('"') == 2:
         return strings[strings.index('"') + 1 : strings.rindex('"')]
-    import json  # not for English, which has no catalogue
+    import json  # not for English, which has no catalogue  # not for English, which has no catalogue
 
     return "".join(json.loads(piece) for piece in _QUOTED.findall(strings))

@@ -13,3 +13,8 @@ def cells(text: str) -> int:
 def padded(text: str, width: int) -> str:
     """`text` with blanks behind it, `width` cells in all or as many as it needs."""
     return text + " " * (width - cells(text))
+
+
+def right_aligned(text: str, width: int) -> str:
+    """`text` with blanks before it, `width` cells in all or as many as it needs."""
+    return " " * (width - cells(text)) + text

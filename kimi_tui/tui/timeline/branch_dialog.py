@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.keys import BRANCH_KEYS, KeyNames, bindings
 from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.tui.transcript.transcript import Transcript
@@ -35,12 +36,12 @@ class BranchDialog(ModalScreen[bool]):
         """Title, what was said, what one can do."""
         with Vertical(classes="dialog files-dialog"):
             yield Static(self._title, classes="dialog-title", markup=False)
-            yield Static("Reading …", id="branch-summary", markup=False)
+            yield Static(say("Reading …"), id="branch-summary", markup=False)
             yield Transcript()
             yield Hints(
                 [
-                    Hint(self._names.first("branch.switch"), "go on with this branch", "switch", "bold"),
-                    Hint(self._names.first("branch.close"), "close", "close"),
+                    Hint(self._names.first("branch.switch"), say("go on with this branch"), "switch", "bold"),
+                    Hint(self._names.first("branch.close"), say("close"), "close"),
                 ]
             )
 
@@ -50,15 +51,15 @@ class BranchDialog(ModalScreen[bool]):
         self.transcript.show_all(messages)
         summary = self.query_one("#branch-summary", Static)
         if content.summary:
-            text = f"This summary took its place: {plain(content.summary)}"
+            text = say("This summary took its place: {summary}", summary=plain(content.summary))
             summary.update(Content.styled(text, "$text-muted"))
         else:
             summary.display = not messages
-            summary.update(Content.styled("Nothing was said on it.", "$text-muted"))
+            summary.update(Content.styled(say("Nothing was said on it."), "$text-muted"))
 
     def show_problem(self, text: str) -> None:
         """Say why it can't be read."""
-        self.query_one("#branch-summary", Static).update(Content.styled(plain_line(text), "$warning"))
+        self.query_one("#branch-summary", Static).update(Content.styled(plain_line(retell(text)), "$warning"))
 
     def action_switch(self) -> None:
         """Go on with this branch."""

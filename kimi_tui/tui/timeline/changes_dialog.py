@@ -3,6 +3,7 @@
 from textual.content import Content
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import retell, say, say_many
 from kimi_tui.tui.timeline.files import Line, Remark, compared
 from kimi_tui.tui.timeline.files_dialog import FilesDialog
 from kimi_tui.wire.timeline import Comparison
@@ -14,9 +15,11 @@ class ChangesDialog(FilesDialog[None]):
     def show_comparison(self, comparison: Comparison) -> None:
         """Show what differs."""
         lines: list[Line] = [compared(file) for file in comparison.files]
-        note = plain_line(comparison.note)
+        note = plain_line(retell(comparison.note))
         if not lines:
-            self.summarize(Content.styled(note or "Nothing differs.", "$warning" if note else "$text-muted"))
+            self.summarize(
+                Content.styled(note or say("Nothing differs."), "$warning" if note else "$text-muted")
+            )
             return
         if note:
             lines.append(Remark(f"◔ {note}", "$warning", ""))
@@ -26,7 +29,7 @@ class ChangesDialog(FilesDialog[None]):
         self.show_lines(lines, set())
         self.summarize(
             Content.assemble(
-                (f"{count} file{'' if count == 1 else 's'} ", "$text-muted"),
+                (say_many("{count} file", "{count} files", count) + " ", "$text-muted"),
                 (f"+{added} ", "$success"),
                 (f"−{removed}", "$error"),
             )
@@ -34,4 +37,4 @@ class ChangesDialog(FilesDialog[None]):
 
     def show_problem(self, text: str) -> None:
         """Say why there is nothing to show."""
-        self.summarize(Content.styled(plain_line(text), "$warning"))
+        self.summarize(Content.styled(plain_line(retell(text)), "$warning"))

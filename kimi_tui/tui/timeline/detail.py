@@ -1,6 +1,7 @@
 """What is shown of the marked line of a file list: its diff, or the whole command."""
 
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.language.saying import say
 from kimi_tui.tui.line_view import Draw
 from kimi_tui.tui.markdown.line import BLANK, Line, Span, ink
 from kimi_tui.tui.markdown.syntax import highlight
@@ -44,7 +45,7 @@ def _head(line: Listed, width: int) -> list[Line]:
     if line.added or line.removed:
         spans += [(f"  +{line.added}", ink("done")), (f" −{line.removed}", ink("failed"))]
     lines = wrap(spans, width)
-    for text in (line.told, line.note):
+    for text in (say(line.told) if line.told else "", line.note):
         if text:
             lines += wrap([(plain_line(text), ink("dim"))], width)
     return [*lines, BLANK]
@@ -53,13 +54,14 @@ def _head(line: Listed, width: int) -> list[Line]:
 def _without_diff(line: Listed, width: int) -> list[Line]:
     if not (line.added or line.removed or line.told):
         return []
-    words = "There is no diff to show: it is no text, it is too long, or only its mode changes."
+    words = say("There is no diff to show: it is no text, it is too long, or only its mode changes.")
     return wrap([(words, ink("dim"))], width)
 
 
 def _command(text: str, width: int) -> list[Line]:
     lines = wrap(
-        [("This ran since. What it did outside of the listed files stays as it is.", ink("waiting"))], width
+        [(say("This ran since. What it did outside of the listed files stays as it is."), ink("waiting"))],
+        width,
     )
     lines.append(BLANK)
     for spans in highlight(plain(text), "bash"):

@@ -13,37 +13,47 @@ from textual.strip import Strip
 from textual.visual import Visual
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import later, retell, say
+from kimi_tui.language.width import padded
 from kimi_tui.tui.timeline.marking import on_mark
 from kimi_tui.wire.display import DiffBlock
 from kimi_tui.wire.timeline import ComparedFile, PlannedAction, PlannedFile, WhoChanged
 
 _WORDS: dict[PlannedAction, tuple[str, str, str]] = {
-    "restore": ("restore", "$primary", "It goes back to what it was."),
-    "delete": ("delete", "$error", "The agent made it; it is deleted."),
-    "recreate": ("recreate", "$success", "It was deleted since; it is made again."),
+    "restore": (later("restore"), "$primary", later("It goes back to what it was.")),
+    "delete": (later("delete"), "$error", later("The agent made it; it is deleted.")),
+    "recreate": (later("recreate"), "$success", later("It was deleted since; it is made again.")),
     "merge": (
-        "merge",
+        later("merge"),
         "$secondary",
-        "You edited it too: your edits stay, what the agent did is taken out.",
+        later("You edited it too: your edits stay, what the agent did is taken out."),
     ),
     "conflict": (
-        "conflict",
+        later("conflict"),
         "bold $warning",
-        "You edited it too, and both can't be had: it stays as it is unless you tick it.",
+        later("You edited it too, and both can't be had: it stays as it is unless you tick it."),
     ),
-    "keep": ("keep", "$text-muted", "Only you changed it: it stays as it is unless you tick it."),
-    "not covered": ("not covered", "$warning", "What it was is not known: it stays as it is."),
+    "keep": (
+        later("keep"),
+        "$text-muted",
+        later("Only you changed it: it stays as it is unless you tick it."),
+    ),
+    "not covered": (
+        later("not covered"),
+        "$warning",
+        later("What it was is not known: it stays as it is."),
+    ),
 }
 _CHANGES: dict[str, tuple[str, str]] = {
-    "added": ("added", "$success"),
-    "removed": ("removed", "$error"),
-    "changed": ("changed", "$primary"),
-    "not covered": ("not covered", "$warning"),
+    "added": (later("added"), "$success"),
+    "removed": (later("removed"), "$error"),
+    "changed": (later("changed"), "$primary"),
+    "not covered": (later("not covered"), "$warning"),
 }
 _BY: dict[WhoChanged, str] = {
     "agent": "",
-    "you": "changed by you",
-    "both": "changed by the agent and by you",
+    "you": later("changed by you"),
+    "both": later("changed by the agent and by you"),
     "": "",
 }
 _WORD_CELLS = 12
@@ -55,12 +65,13 @@ class Listed:
 
     path: str
     word: str
+    """What becomes of it, in an English word."""
     style: str
     added: int = 0
     removed: int = 0
     diff: DiffBlock | None = None
     told: str = ""
-    """What becomes of it, in a sentence."""
+    """The same in a sentence."""
     note: str = ""
     can_be_ticked: bool = False
 
@@ -91,10 +102,17 @@ def planned(file: PlannedFile) -> Listed:
         diff=file.diff,
         told=told,
         note=" · ".join(
-            filter(None, (file.note, _BY[file.by] if file.action in ("restore", "delete") else ""))
+            filter(
+                None, (retell(file.note), _changed_by(file) if file.action in ("restore", "delete") else "")
+            )
         ),
         can_be_ticked=file.action != "not covered",
     )
+
+
+def _changed_by(file: PlannedFile | ComparedFile) -> str:
+    words = _BY[file.by]
+    return say(words) if words else ""
 
 
 def compared(file: ComparedFile) -> Listed:
@@ -107,7 +125,7 @@ def compared(file: ComparedFile) -> Listed:
         added=file.added,
         removed=file.removed,
         diff=file.diff,
-        note=" · ".join(filter(None, (file.note, _BY[file.by]))),
+        note=" · ".join(filter(None, (retell(file.note), _changed_by(file)))),
     )
 
 
@@ -234,7 +252,7 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
         faint = "$foreground 45%" if self.dimmed else ""
         text = Content.assemble(
             box,
-            (line.word.ljust(_WORD_CELLS), faint or line.style),
+            (padded(say(line.word), _WORD_CELLS), faint or line.style),
             (plain_line(line.path), faint),
             (f"  {plain_line(line.note)}" if line.note else "", "$text-muted"),
         )

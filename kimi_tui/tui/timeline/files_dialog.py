@@ -11,6 +11,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from kimi_tui.language.saying import later, say
 from kimi_tui.tui.keys import FILES_KEYS, KeyNames, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.timeline.detail import copied, drawing
@@ -22,7 +23,7 @@ _BESIDE = 110
 """Columns from which on the diff stands beside the list."""
 _TALL = 30
 """Rows from which on there is room for blank ones."""
-_COMMANDS = "Shell commands that ran since; what they did elsewhere can't be taken back:"
+_COMMANDS = later("Shell commands that ran since; what they did elsewhere can't be taken back:")
 
 
 class FilesDialog(ModalScreen[T]):
@@ -45,7 +46,7 @@ class FilesDialog(ModalScreen[T]):
         with Vertical(classes="dialog files-dialog"):
             yield Static(self._title, classes="dialog-title", id="files-title", markup=False)
             yield from self.above()
-            yield Static("Looking at the files …", id="files-summary", markup=False)
+            yield Static(say("Looking at the files …"), id="files-summary", markup=False)
             with Container(id="files-body"):
                 yield FileList()
                 yield LineView()
@@ -58,10 +59,12 @@ class FilesDialog(ModalScreen[T]):
     def hints(self) -> list[Hint]:
         """What one can do."""
         return [
-            Hint(self.names.first("files.close"), "close", "close"),
-            Hint(f"{self.names.first('files.up')} {self.names.first('files.down')}", "choose", "move(1)"),
-            Hint(self.names.first("files.page_down"), "scroll the diff", "page_diff(1)"),
-            Hint(self.names.first("files.copy"), "copy the diff", "copy"),
+            Hint(self.names.first("files.close"), say("close"), "close"),
+            Hint(
+                f"{self.names.first('files.up')} {self.names.first('files.down')}", say("choose"), "move(1)"
+            ),
+            Hint(self.names.first("files.page_down"), say("scroll the diff"), "page_diff(1)"),
+            Hint(self.names.first("files.copy"), say("copy the diff"), "copy"),
         ]
 
     def show_lines(self, lines: Sequence[Line], ticks: set[str]) -> None:
@@ -109,6 +112,6 @@ def command_lines(commands: Sequence[str]) -> list[Line]:
     if not commands:
         return []
     return [
-        Remark(_COMMANDS, "$warning"),
+        Remark(say(_COMMANDS), "$warning"),
         *(Remark(f"  $ {' '.join(command.split())}", "", command, is_command=True) for command in commands),
     ]

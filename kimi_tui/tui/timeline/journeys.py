@@ -3,13 +3,13 @@
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
-from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import say, say_many
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.timeline.branch_dialog import BranchDialog
 from kimi_tui.tui.timeline.changes_dialog import ChangesDialog
 from kimi_tui.tui.timeline.enquiries import Enquiries
-from kimi_tui.tui.timeline.look import about_strand, age, titled
+from kimi_tui.tui.timeline.look import about_strand, age, titled, without_before
 from kimi_tui.tui.timeline.plan_dialog import Decision, PlanDialog
 from kimi_tui.tui.timeline.tree import Tree
 from kimi_tui.wire.commands import (
@@ -57,8 +57,8 @@ class Journeys:
     def go_back(self, node: TimelineNode, *, scope: RevertScope = "both", mail: bool = False) -> None:
         """Show the plan of going back to a checkpoint, and carry it out if the user wants."""
         self._plan(
-            f"Go back to before {titled(node)}",
-            act="go back",
+            say("Go back to before {checkpoint}", checkpoint=titled(node)),
+            act=say("go back"),
             scopes=_SCOPES,
             scope=scope,
             mail=mail,
@@ -74,7 +74,10 @@ class Journeys:
             node = tree.by_id(number)
             if node is None:
                 self._say(
-                    f"There is no checkpoint {number}. The timeline shows those that there are.",
+                    say(
+                        "There is no checkpoint {number}. The timeline shows those that there are.",
+                        number=number,
+                    ),
                     severity="error",
                 )
             else:
@@ -86,14 +89,18 @@ class Journeys:
         """Show the plan of an undo or a redo, and carry it out if the user wants."""
 
         def found(tree: Tree) -> None:
-            words = plain_line(tree.undo if what == "undo" else tree.redo).removeprefix("before ")
+            words = without_before(tree.undo if what == "undo" else tree.redo)
             if not words:
-                self._say(f"There is nothing to {what}.")
+                self._say(
+                    say("There is nothing to undo.") if what == "undo" else say("There is nothing to redo.")
+                )
                 return
             undoing = what == "undo"
             self._plan(
-                f"Take back: {words}" if undoing else "Do again what the last undo took back",
-                act=what,
+                say("Take back: {words}", words=words)
+                if undoing
+                else say("Do again what the last undo took back"),
+                act=say("undo") if undoing else say("redo"),
                 scopes=("both",),
                 scope="both",
                 ask=lambda _: PlanRevert("undo" if undoing else "redo"),
@@ -105,8 +112,8 @@ class Journeys:
     def switch(self, branch: TimelineBranch) -> None:
         """Show the plan of going on with a branch, and carry it out if the user wants."""
         self._plan(
-            f"Go on with the branch “{self._about(branch)}”",
-            act="switch",
+            say("Go on with the branch “{branch}”", branch=self._about(branch)),
+            act=say("switch"),
             scopes=_SWITCH_SCOPES,
             scope="both",
             ask=lambda _: PlanSwitch(branch.number),
@@ -120,26 +127,30 @@ class Journeys:
     async def _choose_branch(self, tree: Tree) -> None:
         branches = {str(branch.number): branch for branch in reversed(tree.branches)}
         if not branches:
-            self._say("There are no branches: nothing was undone, compacted or cleared yet.")
+            self._say(say("There are no branches: nothing was undone, compacted or cleared yet."))
             return
         now = self._wall_clock()
         choices = [
             Choice(
                 value=number,
                 label=self._about(branch),
-                detail=f"{branch.messages} messages",
+                detail=say_many("{count:,} message", "{count:,} messages", branch.messages),
                 note=age(now - branch.left) if branch.left else "",
             )
             for number, branch in branches.items()
         ]
-        chosen = await self._choose("Go on with a branch", choices)
+        chosen = await self._choose(say("Go on with a branch"), choices)
         if chosen in branches:
             self.switch(branches[chosen])
 
     def compare(self, before: TimelineNode, after: TimelineNode | None) -> None:
         """Show how the files differ."""
-        end = "now" if after is None else titled(after)
-        dialog = ChangesDialog(title=f"From {titled(before)} to {end}", names=self._names, copy=self._copy)
+        end = say("now") if after is None else titled(after)
+        dialog = ChangesDialog(
+            title=say("From {before} to {end}", before=titled(before), end=end),
+            names=self._names,
+            copy=self._copy,
+        )
         self._enquiries.look(dialog, Compare(before.id, after.id if after is not None else None))
 
     def compare_numbers(self, before: int | None, after: int | None) -> None:
@@ -150,8 +161,15 @@ class Journeys:
             second = None if after is None else tree.by_id(after)
             if first is None or (second is None and after is not None):
                 number = before if first is None else after
-                what = f"There is no checkpoint {number}." if number is not None else "Nothing was said yet."
-                self._say(f"{what} The timeline shows the checkpoints that there are.", severity="error")
+                what = (
+                    say("There is no checkpoint {number}.", number=number)
+                    if number is not None
+                    else say("Nothing was said yet.")
+                )
+                self._say(
+                    say("{what} The timeline shows the checkpoints that there are.", what=what),
+                    severity="error",
+                )
             else:
                 self.compare(first, second)
 
@@ -159,14 +177,16 @@ class Journeys:
 
     def look_into(self, branch: TimelineBranch) -> None:
         """Show what was said on a branch."""
-        dialog = BranchDialog(title=f"The branch “{self._about(branch)}”", names=self._names)
+        dialog = BranchDialog(
+            title=say("The branch “{branch}”", branch=self._about(branch)), names=self._names
+        )
         question = LookIntoBranch(branch.number)
         self._enquiries.read(dialog, question, lambda: self.switch(branch))
 
     def _about(self, branch: TimelineBranch) -> str:
         tree = self._tree()
         if tree is None or branch.tip not in tree.turn_of:
-            return f"branch {branch.number}"
+            return say("branch {number}", number=branch.number)
         return about_strand(tree, tree.strand_of(branch.tip))
 
     def _plan(

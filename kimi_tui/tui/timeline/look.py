@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import later, retell, say, say_many
+from kimi_tui.language.width import cells, right_aligned
 from kimi_tui.tui.figures import tokens
 from kimi_tui.tui.timeline.rows import Row, Rows
 from kimi_tui.tui.timeline.tree import Strand, Totals, Tree
@@ -26,23 +28,23 @@ _SIGNS: dict[CheckpointKind, tuple[str, str]] = {
     "import": ("⇥", "$accent"),
 }
 _KINDS: dict[CheckpointKind, str] = {
-    "user": "you",
-    "step": "step",
-    "dmail": "D-Mail",
-    "compaction": "compaction",
-    "clear": "clear",
-    "revert": "jump",
-    "fork": "fork",
-    "import": "import",
+    "user": later("you"),
+    "step": later("step"),
+    "dmail": later("D-Mail"),
+    "compaction": later("compaction"),
+    "clear": later("clear"),
+    "revert": later("jump"),
+    "fork": later("fork"),
+    "import": later("import"),
 }
 _LEFT: dict[RevertReason, str] = {
-    "user": "undone",
-    "dmail": "left by a D-Mail",
-    "undo": "undone",
-    "redo": "left by a redo",
-    "switch": "left by a switch",
-    "compaction": "compacted",
-    "clear": "cleared",
+    "user": later("undone"),
+    "dmail": later("left by a D-Mail"),
+    "undo": later("undone"),
+    "redo": later("left by a redo"),
+    "switch": later("left by a switch"),
+    "compaction": later("compacted"),
+    "clear": later("cleared"),
 }
 _WITH_AGE, _WITH_FILES, _WITH_TOKENS = 30, 46, 56
 """From so many cells on a row tells more."""
@@ -61,8 +63,8 @@ class Marks:
 def now_row(tree: Tree, width: int) -> Content:
     """The row above all: how things are now."""
     count = len(tree.nodes)
-    text = Content.assemble(("● ", "bold $success"), ("now", "bold"))
-    return _fitted(text, [(f" {_count(count, 'checkpoint')}", "$text-muted")] if count else [], width)
+    text = Content.assemble(("● ", "bold $success"), (say("now"), "bold"))
+    return _fitted(text, [(f" {_checkpoints(count)}", "$text-muted")] if count else [], width)
 
 
 def drawn(row: Row, rows: Rows, width: int, marks: Marks) -> Content:
@@ -71,7 +73,9 @@ def drawn(row: Row, rows: Rows, width: int, marks: Marks) -> Content:
         case "branch":
             return _branch(row, rows, width, marks)
         case "origin":
-            return _fitted(Content.assemble(("●─╯", _LANE), (" the beginning", "$text-muted")), [], width)
+            return _fitted(
+                Content.assemble(("●─╯", _LANE), (" " + say("the beginning"), "$text-muted")), [], width
+            )
         case "turn" | "step":
             return _checkpoint(row, rows, width, marks)
 
@@ -120,10 +124,11 @@ def _branch(row: Row, rows: Rows, width: int, marks: Marks) -> Content:
     strand = row.strand
     branch = strand.branch
     opened = rows.shows_open(row)
-    parts = [_count(strand.prompts, "turn")] if strand.prompts else []
-    parts += [_count(strand.steps, "step")] if strand.steps else []
-    words = " ".join(parts) or _count(strand.count, "checkpoint")
-    why = _LEFT[branch.reason] if branch is not None and branch.reason is not None else "left"
+    parts = [say_many("{count:,} turn", "{count:,} turns", strand.prompts)] if strand.prompts else []
+    parts += [say_many("{count:,} step", "{count:,} steps", strand.steps)] if strand.steps else []
+    words = " ".join(parts) or _checkpoints(strand.count)
+    reason = branch.reason if branch is not None else None
+    why = say(_LEFT[reason]) if reason is not None else say("left")
     text = Content.assemble(
         _lanes(strand, less=1),
         ("├─╮" if row.topmost else "├─┤", _LANE),
@@ -143,7 +148,7 @@ def _right(node: TimelineNode, totals: Totals, width: int, marks: Marks, tree: T
     if totals.removed:
         parts.append((f" −{_short(totals.removed)}", "$error"))
     if width >= _WITH_FILES and totals.changed:
-        parts.append((f" {_short(totals.changed)}f", "$text-muted"))
+        parts.append((" " + say("{count}f", count=_short(totals.changed)), "$text-muted"))
     if totals.shell:
         parts.append((" $", "$warning"))
     if totals.partial or (node.problem and tree.keeps_files):
@@ -151,7 +156,7 @@ def _right(node: TimelineNode, totals: Totals, width: int, marks: Marks, tree: T
     if width >= _WITH_TOKENS and node.tokens:
         parts.append((f" {tokens(node.tokens):>5}", "$text-muted"))
     if width >= _WITH_AGE and node.time:
-        parts.append((f" {age(marks.now - node.time):>3}", "$text-muted"))
+        parts.append((" " + right_aligned(age(marks.now - node.time), cells(say("now"))), "$text-muted"))
     return parts
 
 
@@ -167,7 +172,7 @@ def _fitted(text: Content, right: list[tuple[str, str]], width: int) -> Content:
 
 def label_of(node: TimelineNode) -> str:
     """What a checkpoint is about, on one line."""
-    return plain_line(node.label) or _KINDS[node.kind]
+    return plain_line(node.label) or say(_KINDS[node.kind])
 
 
 def about_strand(tree: Tree, strand: Strand) -> str:
@@ -179,24 +184,25 @@ def about_strand(tree: Tree, strand: Strand) -> str:
 
 def titled(node: TimelineNode) -> str:
     """A checkpoint in a heading: its name, else its label, and its number."""
-    return f"“{plain_line(node.name) or label_of(node)}” (checkpoint {node.id})"
+    return say("“{name}” (checkpoint {number})", name=plain_line(node.name) or label_of(node), number=node.id)
+
+
+def without_before(label: str) -> str:
+    """What a jump went to, from the label of the checkpoint before it."""
+    return plain_line(retell(label.removeprefix("before ")))
 
 
 def told_now(tree: Tree) -> list[Content]:
     """What is told of the state of now."""
-    words = "The conversation and the files as they are."
+    words = say("The conversation and the files as they are.")
     lines = [Content.styled(words, "$text-muted")]
     last = tree.nodes.get(tree.current or "")
     if last is not None and not tree.keeps_files:
-        lines.append(Content.styled(f"◔ {plain_line(last.problem)}", "$warning"))
+        lines.append(Content.styled(f"◔ {plain_line(retell(last.problem))}", "$warning"))
     if tree.undo:
-        lines.append(
-            Content.assemble(
-                ("undo takes back: ", "$text-muted"), plain_line(tree.undo).removeprefix("before ")
-            )
-        )
+        lines.append(Content.assemble((say("undo takes back: "), "$text-muted"), without_before(tree.undo)))
     if tree.redo:
-        lines.append(Content.styled("redo does again what the last undo took back", "$text-muted"))
+        lines.append(Content.styled(say("redo does again what the last undo took back"), "$text-muted"))
     return lines
 
 
@@ -204,7 +210,7 @@ def told(row: Row, rows: Rows, marks: Marks) -> list[Content]:
     """What is told of a marked row: who, when, how much, and what to beware of."""
     tree = rows.tree
     if row.kind == "origin":
-        return [Content.styled("Where every line of the conversation begins.", "$text-muted")]
+        return [Content.styled(say("Where every line of the conversation begins."), "$text-muted")]
     node = tree.nodes[row.uid]
     if row.kind == "branch":
         return _told_branch(row, tree, marks)
@@ -214,7 +220,7 @@ def told(row: Row, rows: Rows, marks: Marks) -> list[Content]:
     head = Content.assemble(
         (f"#{node.id} ", "$text-muted"),
         (f"{plain_line(node.name)} ", "bold $accent") if node.name else "",
-        (f"{_KINDS[node.kind]}: " if node.kind != "step" else "", "$text-muted"),
+        (f"{say(_KINDS[node.kind])}: " if node.kind != "step" else "", "$text-muted"),
         (label_of(node), "bold"),
     )
     facts: list[tuple[str, str]] = []
@@ -223,49 +229,51 @@ def told(row: Row, rows: Rows, marks: Marks) -> list[Content]:
     if total.added or total.removed or total.changed:
         facts.append((f"+{total.added}", "$success"))
         facts.append((f"−{total.removed}", "$error"))
-        facts.append((_count(total.changed, "file change"), ""))
+        facts.append((say_many("{count:,} file change", "{count:,} file changes", total.changed), ""))
     if total.yours:
-        facts.append((f"{total.yours} by you", "$accent"))
+        facts.append((say("{count} by you", count=total.yours), "$accent"))
     if total.shell:
-        facts.append(("$ shell commands ran", "$warning"))
+        facts.append((say("$ shell commands ran"), "$warning"))
     if node.tokens:
-        facts.append((f"{tokens(node.tokens)} tokens", ""))
+        facts.append((say("{tokens} tokens", tokens=tokens(node.tokens)), ""))
     if not tree.is_live(node.uid):
-        facts.append(("on a branch", _LANE))
+        facts.append((say("on a branch"), _LANE))
     lines = [head, Content(" · ").join(Content.styled(text, style or "$text-muted") for text, style in facts)]
     if node.files is not None and node.files.paths:
         lines.append(Content.styled(", ".join(map(plain_line, node.files.paths)), "$text-muted"))
     if beware := node.problem or (node.files.coverage if node.files is not None else ""):
-        lines.append(Content.styled(f"◔ {plain_line(beware)}", "$warning"))
+        lines.append(Content.styled(f"◔ {plain_line(retell(beware))}", "$warning"))
     return lines
 
 
 def _told_branch(row: Row, tree: Tree, marks: Marks) -> list[Content]:
     branch = row.strand.branch
-    facts = [_count(row.strand.count, "checkpoint")]
+    facts = [_checkpoints(row.strand.count)]
     if branch is not None:
-        facts += [_count(branch.messages, "message")] if branch.messages else []
-        facts += [f"left {_clock(branch.left, marks.now)}"] if branch.left else []
+        if branch.messages:
+            facts.append(say_many("{count:,} message", "{count:,} messages", branch.messages))
+        if branch.left:
+            facts.append(say("left {time}", time=_clock(branch.left, marks.now)))
     return [
-        Content.assemble(("branch: ", "$text-muted"), (about_strand(tree, row.strand), "bold")),
+        Content.assemble((say("branch: "), "$text-muted"), (about_strand(tree, row.strand), "bold")),
         Content.styled(" · ".join(facts), "$text-muted"),
     ]
 
 
 def age(seconds: float) -> str:
-    """How long ago, in three characters: now, 5m, 3h, 12d, 40w, 2y."""
+    """How long ago, in few characters: now, 5m, 3h, 12d, 40w, 2y."""
     minutes = max(0, int(seconds // 60))
     if minutes < 1:
-        return "now"
+        return say("now")
     if minutes < 60:
-        return f"{minutes}m"
+        return say("{count}m", count=minutes)
     hours = minutes // 60
     if hours < 24:
-        return f"{hours}h"
+        return say("{count}h", count=hours)
     days = hours // 24
     if days < 14:
-        return f"{days}d"
-    return f"{days // 7}w" if days < 700 else f"{days // 365}y"
+        return say("{count}d", count=days)
+    return say("{count}w", count=days // 7) if days < 700 else say("{count}y", count=days // 365)
 
 
 def _clock(moment: float, now: float) -> str:
@@ -274,8 +282,8 @@ def _clock(moment: float, now: float) -> str:
     return time.strftime("%H:%M" if today else "%Y-%m-%d %H:%M", there)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
+def _checkpoints(count: int) -> str:
+    return say_many("{count:,} checkpoint", "{count:,} checkpoints", count)
 
 
 def _short(count: int) -> str:

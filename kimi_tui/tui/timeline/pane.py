@@ -9,6 +9,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from kimi_tui.language.saying import say
 from kimi_tui.tui.keys import TIMELINE_KEYS, KeyNames, bindings
 from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.tui.timeline.look import told, told_now
@@ -76,7 +77,7 @@ class TimelinePane(Vertical):
 
     def on_mount(self) -> None:
         """Tell of now, and keep the ages true."""
-        self.border_title = Content("timeline")
+        self.border_title = Content(say("timeline"))
         self.set_interval(60, self._grow_older)
         self.tell()
 
@@ -102,7 +103,9 @@ class TimelinePane(Vertical):
             self._told = words
             self.query_one("#timeline-told", Static).update(words)
         count = len(view.rows.all)
-        self.border_title = Content(f"timeline: {count} found" if view.rows.query else "timeline")
+        self.border_title = Content(
+            say("timeline: {count} found", count=count) if view.rows.query else say("timeline")
+        )
         self.query_one(Hints).show(self._hints())
 
     @property
@@ -123,40 +126,44 @@ class TimelinePane(Vertical):
         if row is None:
             hints += self._undo_hints()
             if tree.nodes:
-                hints.append(Hint("↓", "choose a moment", "first"))
+                hints.append(Hint("↓", say("choose a moment"), "first"))
         elif row.kind == "branch":
             hints += [
-                self._hint("timeline.open", "open", "unfold"),
-                self._hint("timeline.switch", "go on with it", "ask('switch')"),
-                self._hint("timeline.look", "read it", "ask('look')"),
-                self._hint("timeline.preview", "compare", "ask('preview')"),
+                self._hint("timeline.open", say("open"), "unfold"),
+                self._hint("timeline.switch", say("go on with it"), "ask('switch')"),
+                self._hint("timeline.look", say("read it"), "ask('look')"),
+                self._hint("timeline.preview", say("compare"), "ask('preview')"),
                 *self._undo_hints(),
             ]
         elif row.kind != "origin":
             hints += [
-                self._hint("timeline.back", "go back here", "ask('back')", "bold"),
-                self._hint("timeline.preview", "compare", "ask('preview')"),
+                self._hint("timeline.back", say("go back here"), "ask('back')", "bold"),
+                self._hint("timeline.preview", say("compare"), "ask('preview')"),
                 *self._undo_hints(),
-                *([] if tree.is_live(row.uid) else [self._hint("timeline.look", "read it", "ask('look')")]),
-                self._hint("timeline.conversation", "conversation", "ask('conversation')"),
-                self._hint("timeline.files", "files", "ask('files')"),
-                self._hint("timeline.turn", "this turn", "ask('turn')"),
-                self._hint("timeline.name", "name", "ask('name')"),
-                self._hint("timeline.mail", "note", "ask('mail')"),
-                self._hint("timeline.compare", "mark to compare", "ask('compare')"),
-                self._hint("timeline.fork", "fork", "ask('fork')"),
+                *(
+                    []
+                    if tree.is_live(row.uid)
+                    else [self._hint("timeline.look", say("read it"), "ask('look')")]
+                ),
+                self._hint("timeline.conversation", say("conversation"), "ask('conversation')"),
+                self._hint("timeline.files", say("files"), "ask('files')"),
+                self._hint("timeline.turn", say("this turn"), "ask('turn')"),
+                self._hint("timeline.name", say("name"), "ask('name')"),
+                self._hint("timeline.mail", say("note"), "ask('mail')"),
+                self._hint("timeline.compare", say("mark to compare"), "ask('compare')"),
+                self._hint("timeline.fork", say("fork"), "ask('fork')"),
             ]
-        hints.append(self._hint("timeline.filter", "filter", "ask('filter')"))
-        hints.append(self._hint("timeline.leave", "leave", "ask('leave')"))
+        hints.append(self._hint("timeline.filter", say("filter"), "ask('filter')"))
+        hints.append(self._hint("timeline.leave", say("leave"), "ask('leave')"))
         return hints
 
     def _undo_hints(self) -> list[Hint]:
         tree = self.view.rows.tree
         hints = []
         if tree.undo:
-            hints.append(self._hint("timeline.undo", "undo", "ask('undo')", "bold"))
+            hints.append(self._hint("timeline.undo", say("undo"), "ask('undo')", "bold"))
         if tree.redo:
-            hints.append(self._hint("timeline.redo", "redo", "ask('redo')", "bold"))
+            hints.append(self._hint("timeline.redo", say("redo"), "ask('redo')", "bold"))
         return hints
 
     def _hint(self, binding_id: str, label: str, action: str, style: str = "") -> Hint:
@@ -173,7 +180,10 @@ class TimelinePane(Vertical):
                 self.view.filter("")
             case "filter":
                 self.ask_for(
-                    "filter by text, file or tool", self._keep_filter, initial=self.view.rows.query, live=True
+                    say("filter by text, file or tool"),
+                    self._keep_filter,
+                    initial=self.view.rows.query,
+                    live=True,
                 )
             case _:
                 self._wish(wish)

@@ -9,6 +9,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.saying import later, retell, say, say_many
 from kimi_tui.tui.keys import PLAN_KEYS, KeyNames, bindings
 from kimi_tui.tui.timeline.files import FileList, Line, Remark, planned
 from kimi_tui.tui.timeline.files_dialog import FilesDialog, command_lines
@@ -16,16 +17,16 @@ from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.wire.timeline import RevertPlan, RevertScope
 
 _SCOPES: dict[RevertScope, str] = {
-    "both": "conversation + files",
-    "conversation": "conversation",
-    "files": "files",
-    "turn": "this turn only",
+    "both": later("conversation + files"),
+    "conversation": later("conversation"),
+    "files": later("files"),
+    "turn": later("this turn only"),
 }
 _LEFT_OUT: dict[RevertScope, str] = {
     "both": "",
-    "conversation": "The files stay as they are.",
-    "files": "The conversation stays as it is.",
-    "turn": "The conversation stays, and so does what was done to files since.",
+    "conversation": later("The files stay as they are."),
+    "files": later("The conversation stays as it is."),
+    "turn": later("The conversation stays, and so does what was done to files since."),
 }
 
 
@@ -75,7 +76,7 @@ class PlanDialog(FilesDialog[Decision | None]):
         if len(self._scopes) > 1:
             widgets.append(Hints(self._scope_hints(), most_lines=2))
             widgets[0].id = "plan-scopes"
-        field = Input(placeholder="a note that the model reads there", id="plan-note")
+        field = Input(placeholder=say("a note that the model reads there"), id="plan-note")
         field.cursor_blink = False
         field.display = self._writes_note
         return [*widgets, field]
@@ -96,21 +97,22 @@ class PlanDialog(FilesDialog[Decision | None]):
 
     def show_problem(self, text: str) -> None:
         """There is no plan, for this reason."""
-        self.summarize(Content.styled(plain_line(text), "$warning"))
+        self.summarize(Content.styled(plain_line(retell(text)), "$warning"))
 
     def _show(self) -> None:
         plan = self._plans.get(self._scope == "turn")
         if plan is None:
             self._shown = None
             self.show_lines([], set())
-            self.summarize(Content("Looking at the files …"))
+            self.summarize(Content(say("Looking at the files …")))
             self._ask_plan(self._scope)
             return
         if plan is not self._shown:
             self._shown = plan
             lines: list[Line] = [planned(file) for file in plan.files]
             if plan.note:
-                lines.append(Remark(f"◔ {plan.note}", "$warning", plan.note))
+                note = retell(plan.note)
+                lines.append(Remark(f"◔ {note}", "$warning", note))
             lines += command_lines(plan.commands)
             self.show_lines(lines, {file.path for file in plan.files if _ticked(file.action, file.ticked)})
         self.files.dim(self._scope == "conversation")
@@ -126,30 +128,30 @@ class PlanDialog(FilesDialog[Decision | None]):
         conflicts = sum(file.action == "conflict" for file in plan.files)
         parts: list[Content] = []
         if self._scope == "conversation":
-            parts.append(Content("no file changes"))
+            parts.append(Content(say("no file changes")))
         elif plan.files:
             parts.append(
                 Content.assemble(
-                    (f"{len(doing)} of {len(plan.files)} files ", ""),
+                    (say("{count} of {total} files", count=len(doing), total=len(plan.files)) + " ", ""),
                     (f"+{sum(file.added for file in doing)} ", "$success"),
                     (f"−{sum(file.removed for file in doing)}", "$error"),
                 )
             )
         elif not plan.note:
-            parts.append(Content("no file differs"))
+            parts.append(Content(say("no file differs")))
         if conflicts and self._scope != "conversation":
-            words = f"{conflicts} conflict{'' if conflicts == 1 else 's'}"
+            words = say_many("{count} conflict", "{count} conflicts", conflicts)
             parts.append(Content.styled(words, "bold $warning"))
         if plan.turns and self._scope in ("both", "conversation"):
-            messages = "message" if plan.turns == 1 else "messages"
-            parts.append(Content(f"{plan.turns} {messages} to a branch"))
+            words = say_many("{count} message to a branch", "{count} messages to a branch", plan.turns)
+            parts.append(Content(words))
         if plan.commands:
-            count = len(plan.commands)
-            parts.append(
-                Content.styled(f"{count} shell command{'' if count == 1 else 's'} since", "$warning")
+            words = say_many(
+                "{count} shell command since", "{count} shell commands since", len(plan.commands)
             )
+            parts.append(Content.styled(words, "$warning"))
         if _LEFT_OUT[self._scope] and not plan.commands:
-            parts.append(Content.styled(_LEFT_OUT[self._scope], "$text-muted"))
+            parts.append(Content.styled(say(_LEFT_OUT[self._scope]), "$text-muted"))
         self.summarize(Content(" · ").join(parts))
         self._show_hints()
 
@@ -157,23 +159,23 @@ class PlanDialog(FilesDialog[Decision | None]):
 
     def hints(self) -> list[Hint]:
         """What one can do."""
-        hints = [Hint(self.names.first("files.close"), "change nothing", "close")]
+        hints = [Hint(self.names.first("files.close"), say("change nothing"), "close")]
         if self._shown is not None:
             hints.insert(0, Hint(self.names.first("plan.go"), self._act, "go", "bold"))
         if self._shown is not None and self.files.tickable and self._scope != "conversation":
             hints += [
-                Hint(self.names.first("plan.tick"), "tick", "tick"),
-                Hint(self.names.first("plan.tick_all"), "all or none", "tick_all"),
+                Hint(self.names.first("plan.tick"), say("tick"), "tick"),
+                Hint(self.names.first("plan.tick_all"), say("all or none"), "tick_all"),
             ]
         if self._may_note:
-            hints.append(Hint(self.names.first("plan.note"), "note", "write_note"))
+            hints.append(Hint(self.names.first("plan.note"), say("note"), "write_note"))
         return [*hints, *super().hints()[1:]]
 
     def _scope_hints(self) -> list[Hint]:
         return [
             Hint(
                 f"{'●' if scope == self._scope else '○'} {self.names.first(f'plan.{scope}')}",
-                _SCOPES[scope],
+                say(_SCOPES[scope]),
                 f"use('{scope}')",
                 "bold" if scope == self._scope else "",
             )
@@ -221,7 +223,7 @@ class PlanDialog(FilesDialog[Decision | None]):
         ticked = {file.path for file in plan.files if _ticked(file.action, file.ticked)}
         ticks = self.files.ticks
         if self._scope in ("files", "turn") and not ticks:
-            self.show_problem("Nothing is ticked, so nothing would change.")
+            self.show_problem(say("Nothing is ticked, so nothing would change."))
             return
         paths = None if ticks == ticked else tuple(sorted(ticks))
         field = self.query_one("#plan-note", Input)

@@ -6,6 +6,7 @@ from typing import Any, Protocol, assert_never
 from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
+from kimi_tui.language.saying import say
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.timeline.enquiries import Enquiries
 from kimi_tui.tui.timeline.journeys import Journeys
@@ -199,7 +200,7 @@ class TimelineRoom:
             case "undo" | "redo":
                 self.journeys.undo_or_redo(wish)
             case _ if node is None or row is None:
-                self._say("This is how things are now. Choose a moment below.")
+                self._say(say("This is how things are now. Choose a moment below."))
             case "back" if row.kind == "branch" and branch is not None:
                 self.journeys.switch(branch)
             case "back":
@@ -217,7 +218,7 @@ class TimelineRoom:
             case "look" if branch is not None:
                 self.journeys.look_into(branch)
             case "switch" | "look":
-                self._say("This lies on the conversation as it is; there is no branch to go to.")
+                self._say(say("This lies on the conversation as it is; there is no branch to go to."))
             case "fork":
                 self._command(ForkSession(node.id))
             case "name":
@@ -231,7 +232,9 @@ class TimelineRoom:
         other = view.rows.tree.nodes.get(view.compared)
         if other is None:
             view.compared = node.uid
-            self._say(f"Checkpoint {node.id} is marked. Mark another one to see the difference.")
+            self._say(
+                say("Checkpoint {number} is marked. Mark another one to see the difference.", number=node.id)
+            )
         else:
             view.compared = ""
             if other is not node:
@@ -241,7 +244,7 @@ class TimelineRoom:
 
     def _ask_name(self, pane: TimelinePane, node: TimelineNode) -> None:
         pane.ask_for(
-            f"a name for checkpoint {node.id}; empty takes it away",
+            say("a name for checkpoint {number}; empty takes it away", number=node.id),
             lambda name: self._command(NameCheckpoint(node.id, name)),
             initial=node.name,
         )
