@@ -9,8 +9,10 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kimi_tui.api.agent import KimiTui as KimiTui
+    from kimi_tui.api.output import OutputMisfit as OutputMisfit
     from kimi_tui.api.result import TurnError as TurnError
     from kimi_tui.api.result import TurnResult as TurnResult
+    from kimi_tui.api.tools import tool as tool
     from kimi_tui.api.turn import Turn as Turn
     from kimi_tui.base.content import ImageURLPart as ImageURLPart
     from kimi_tui.base.content import MediaURL as MediaURL
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "api.agent": ("KimiTui",),
+    "api.output": ("OutputMisfit",),
     "api.result": ("TurnError", "TurnResult"),
+    "api.tools": ("tool",),
     "api.turn": ("Turn",),
     "base.content": ("ImageURLPart", "MediaURL", "TextPart", "ThinkPart"),
     "base.errors": ("KimiTuiError",),

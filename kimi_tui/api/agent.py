@@ -2,16 +2,18 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar, overload
 
 from kimi_tui.api.asking import AnswerQuestions, Approve, Asking
 from kimi_tui.api.front import Front
 from kimi_tui.api.opening import Wish, options_of
+from kimi_tui.api.output import Shape, shaped
 from kimi_tui.api.result import TurnError
+from kimi_tui.api.tools import own_tool
 from kimi_tui.api.travel import outcome_of
 from kimi_tui.api.turn import Turn
 from kimi_tui.base.content import ContentPart
@@ -19,6 +21,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.engine.build import open_engine
 from kimi_tui.engine.engine import Engine
+from kimi_tui.tools.tool import Tool
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import (
     PlanRevert,
@@ -37,6 +40,7 @@ from kimi_tui.wire.timeline import Reverted, RevertPlan, RevertScope, Timeline
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
 StrPath = str | PathLike[str]
 
 
@@ -74,6 +78,8 @@ class KimiTui:
         add_dirs: Sequence[StrPath] = (),
         skills_dirs: Sequence[StrPath] = (),
         mcp: Mapping[str, Any] | None = None,
+        tools: Sequence[Callable[..., object] | type[Tool[Any]]] = (),
+        sandbox: bool | None = None,
         max_steps: int | None = None,
         max_cost_usd: float | None = None,
         max_time_s: float | None = None,
@@ -87,11 +93,12 @@ class KimiTui:
         file of one. `approve` decides on what has to be approved; without it that is denied, unless `yolo`
         approves all that no rule denies. `answer` answers the model's questions. `session` resumes the
         session of that id, `continue_last` the last one of the work dir, and `fork` a copy of it. `mcp` are
-        more MCP servers by their names, `settings` go over those of the config files and the environment.
+        more MCP servers by their names, `tools` functions of yours that the model may call, and `sandbox` has
+        its commands run in a sandbox. `settings` go over those of the config files and the environment.
         `max_steps` and `max_time_s` (seconds) are limits of a turn, `max_cost_usd` of the session. `demo`
         works with the offline demo model.
 
-        Entering raises ConfigError, ModelNotSet, SessionError and UsageError.
+        Raises UsageError for a function that is no tool. Entering raises ConfigError, ModelNotSet, SessionError and UsageError.
         """
         wish = Wish(
             work_dir=Path(work_dir),
@@ -107,6 +114,8 @@ class KimiTui:
             add_dirs=tuple(map(Path, add_dirs)),
             skills_dirs=tuple(map(Path, skills_dirs)),
             mcp=mcp,
+            tools=tuple(map(own_tool, tools)),
+            sandbox=sandbox,
             yolo=yolo,
             plan=plan,
             max_steps=max_steps,
@@ -147,8 +156,25 @@ class KimiTui:
         user_input = prompt if isinstance(prompt, str) else tuple(prompt)
         return self._entered.begin(user_input, Prompt(user_input))
 
-    async def ask(self, prompt: str | Sequence[ContentPart]) -> str:
-        """The model's answer. Raises TurnError when the turn doesn't finish. Cancelled, it interrupts it."""
+    @overload
+    async def ask(self, prompt: str | Sequence[ContentPart]) -> str: ...
+    @overload
+    async def ask(self, prompt: str | Sequence[ContentPart], *, output: type[T]) -> T: ...
+    @overload
+    async def ask(self, prompt: str | Sequence[ContentPart], *, output: Mapping[str, Any]) -> Any: ...
+    async def ask(
+        self, prompt: str | Sequence[ContentPart], *, output: type[Any] | Mapping[str, Any] | None = None
+    ) -> Any:
+        """The model's answer: text, or a value of the type or JSON schema that `output` names.
+
+        Raises TurnError when the turn doesn't finish, OutputMisfit when no answer fits in three attempts,
+        UsageError for an `output` that can't be asked for. Cancelled, it interrupts the turn.
+        """
+        if output is None:
+            return await self._said(prompt)
+        return await shaped(Shape(output), prompt, self._said)
+
+    async def _said(self, prompt: str | Sequence[ContentPart]) -> str:
         turn = self.run(prompt)
         try:
             result = await turn

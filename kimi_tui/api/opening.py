@@ -11,6 +11,7 @@ from kimi_tui.base.paths import make_private_dir, share_dir
 from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.config.loading import read_config, settings_of
 from kimi_tui.engine.options import EngineOptions
+from kimi_tui.engine.own_tools import OwnTool
 from kimi_tui.tools.mcp.sources import McpWish
 
 
@@ -31,8 +32,10 @@ class Wish:
     add_dirs: Sequence[Path] = ()
     skills_dirs: Sequence[Path] = ()
     mcp: Mapping[str, Any] | None = None
+    tools: Sequence[OwnTool] = ()
     yolo: bool = False
     plan: bool | None = None
+    sandbox: bool | None = None
     max_steps: int | None = None
     max_cost_usd: float | None = None
     max_time_s: float | None = None
@@ -68,6 +71,7 @@ def options_of(wish: Wish) -> EngineOptions:
         yolo=wish.yolo,
         plan=wish.plan,
         mcp=McpWish(texts),
+        tools=tuple(wish.tools),
         compaction=None if isinstance(wish.compaction, str) else wish.compaction,
         max_cost_usd=wish.max_cost_usd,
         max_time_s=wish.max_time_s,
@@ -79,6 +83,8 @@ def _over_all_others(wish: Wish) -> dict[str, Any]:
     settings = dict(wish.settings)
     if isinstance(wish.compaction, str):
         settings["compaction"] = {**settings.get("compaction", {}), "strategy": wish.compaction}
+    if wish.sandbox is not None:
+        settings["sandbox"] = {**settings.get("sandbox", {}), "enabled": wish.sandbox}
     if wish.max_steps is not None:
         settings["loop_control"] = {
             **settings.get("loop_control", {}),

@@ -24,6 +24,7 @@ from kimi_tui.engine.mcp.opening import session_mcp
 from kimi_tui.engine.models import Models, ModelWish
 from kimi_tui.engine.modes import Modes
 from kimi_tui.engine.options import EngineOptions
+from kimi_tui.engine.own_tools import OwnTools
 from kimi_tui.engine.plan_file import PlanFile
 from kimi_tui.engine.remarks import Remarks
 from kimi_tui.engine.rules import starting_rules
@@ -205,7 +206,9 @@ async def _assemble(
         context=context,
         folder=output,
     )
-    household.lenders.append(mcp.lend_to)
+    own_tools = OwnTools(options.tools, collaborators)
+    own_tools.lend_to(agent.toolset, approval=approval)
+    household.lenders.extend((own_tools.lend_to, mcp.lend_to))
     remarks = Remarks()
     soul = Soul(
         agent=agent,

@@ -7,6 +7,7 @@ from pathlib import Path
 from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.config.loading import RawConfig, read_config
 from kimi_tui.config.settings import Settings
+from kimi_tui.engine.own_tools import OwnTool
 from kimi_tui.tools.file.editor import NO_EDITOR, Editor
 from kimi_tui.tools.mcp.sources import McpWish
 from kimi_tui.tools.shell.terminals import NO_TERMINALS, Terminals
@@ -47,6 +48,8 @@ class EngineOptions:
     """Where the user has files open."""
     terminals: Terminals = NO_TERMINALS
     """Where the user watches commands run."""
+    tools: tuple[OwnTool, ...] = ()
+    """Tools of the program that opens the session."""
     compaction: CompactionStrategy | None = None
     """None for the strategy that the settings name."""
     max_cost_usd: float | None = None

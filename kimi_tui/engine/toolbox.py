@@ -57,14 +57,18 @@ class Toolbox:
         cls = load_class(path, what="tool")
         if not issubclass(cls, Tool):
             raise ConfigError(f"{path} is no tool.", hint="A tool extends kimi_tui.tools.tool.Tool.")
+        return self.made(cls, name=reference)
+
+    def made(self, cls: type[Tool[Any]], *, name: str) -> Tool[Any]:
+        """A tool of class `cls`, called `name` in messages. Raises ConfigError."""
         try:
-            tool: Tool[Any] = made(cls, self._collaborators, name=f"tool {reference}")
+            tool: Tool[Any] = made(cls, self._collaborators, name=f"tool {name}")
             _ = tool.schema  # it is read later, outside of the reach of this message
         except ConfigError:
             raise
         except Exception as error:  # a user's own tool may fail in any way
             raise ConfigError(
-                f"The tool {reference} can't be used: {type(error).__name__}: {error}.",
+                f"The tool {name} can't be used: {type(error).__name__}: {error}.",
                 hint="Mend it, or take it out of the agent's tools.",
             ) from error
         return tool

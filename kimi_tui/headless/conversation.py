@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.headless.output_schema import ATTEMPTS, Misfit, OutputSchema
+from kimi_tui.base.output_schema import ATTEMPTS, Misfit, OutputSchema
 from kimi_tui.headless.printer import Printer
 from kimi_tui.headless.tally import Tally
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire, WireClosed

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from kimi_tui.headless.output_schema import OutputSchema
+from kimi_tui.base.output_schema import OutputSchema
 
 InputFormat = Literal["text", "stream-json"]
 OutputFormat = Literal["text", "json", "stream-json"]

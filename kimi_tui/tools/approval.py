@@ -40,7 +40,14 @@ class TaskSubject:
     task_id: str
 
 
-Subject = CommandSubject | PathSubject | McpSubject | TaskSubject
+@dataclass(frozen=True, slots=True)
+class ToolSubject:
+    """A call of a tool that the program which opened the session brought along."""
+
+    tool: str
+
+
+Subject = CommandSubject | PathSubject | McpSubject | TaskSubject | ToolSubject
 
 
 class ToolRejected(Exception):

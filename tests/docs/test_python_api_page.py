@@ -16,6 +16,10 @@ PAGE = "python-api.md"
 PROGRAMS = {example.heading: example for example in examples(PAGE, language="python")}
 SCRIPTS = {
     "Ask": ["text: A coding agent."],
+    "Ask for a value": [
+        'text: {"bugs": []}',
+        'text: {"bugs": [{"file": "a.py", "line": 3, "what": "off by one"}], "verdict": "nearly"}',
+    ],
     "Follow a turn": [
         script("text: Here it comes.", tool_call("c1", "WriteFile", path="haiku.txt", content="green\n")),
         "text: Written.",
@@ -24,6 +28,14 @@ SCRIPTS = {
         script("text: first", tool_call("c1", "Bash", command="touch made-by-bash")),
         script("text: then", tool_call("c2", "WriteFile", path="date.txt", content="today\n")),
         "text: Saved.",
+    ],
+    "Tools of your own": [
+        script(
+            tool_call("c1", "stock", fruit="apples"),
+            tool_call("c2", "stock", fruit="pears"),
+            tool_call("c3", "order", fruit="pears"),
+        ),
+        "text: Pears are ordered.",
     ],
     "Go back in time": [
         script("text: ok", tool_call("c1", "WriteFile", path="draft.txt", content="draft\n")),
@@ -60,6 +72,14 @@ def test_every_program_of_the_page_has_its_test() -> None:
 
 def test_asking(program: Program) -> None:
     assert ran(program, PROGRAMS["Ask"]) == "A coding agent.\n"
+
+
+def test_asking_for_a_value(program: Program) -> None:
+    assert ran(program, PROGRAMS["Ask for a value"]) == "a.py:3: off by one\nnearly\n"
+
+
+def test_own_tools(program: Program) -> None:
+    assert ran(program, PROGRAMS["Tools of your own"]) == "Pears are ordered.\n{'pears': 10}\n"
 
 
 def test_following(program: Program) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart
 from kimi_tui.base.errors import UsageError
-from kimi_tui.headless.output_schema import ATTEMPTS, Misfit, OutputSchema
+from kimi_tui.base.output_schema import ATTEMPTS, Misfit, OutputSchema
 from kimi_tui.wire.events import StepBegin, TurnEnd, TurnFailure
 
 from .conftest import Run

@@ -14,6 +14,7 @@ from kimi_tui.tools.permission.rule import (
     McpRule,
     PathRule,
     Rule,
+    ToolRule,
     parse_rule,
 )
 
@@ -61,6 +62,7 @@ def test_a_rule_survives_being_written_and_read(rule: Rule) -> None:
         ("Read(.env)", PathRule("Read", ".env")),
         ("MCP(files:search)", McpRule("files", "search")),
         ("MCP(files:*)", McpRule("files", "*")),
+        ("Tool(send_mail)", ToolRule("send_mail")),
     ],
 )
 def test_what_the_texts_mean(text: str, rule: Rule) -> None:
@@ -85,6 +87,7 @@ def test_what_the_texts_mean(text: str, rule: Rule) -> None:
         ("Edit(!a)", "deny"),
         ("Edit(../a)", "absolute"),
         ("MCP(server)", "MCP(server:tool)"),
+        ("Tool(*)", "Tool(send_mail)"),
         ("MCP(*:tool)", "MCP(server:tool)"),
     ],
 )

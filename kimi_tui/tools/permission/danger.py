@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import assert_never
 
-from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject, Subject, TaskSubject
+from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject, Subject, TaskSubject, ToolSubject
 from kimi_tui.tools.permission.command_line import CommandLine, parse_command
 from kimi_tui.tools.permission.danger_git import git_danger
 from kimi_tui.tools.permission.part import Part, Word
@@ -70,7 +70,7 @@ def danger_of(subject: Subject, *, work_dir: Path, additional_dirs: Iterable[Pat
             return danger_of_commands(line, places) or _danger_of_redirections(line, places)
         case PathSubject(path, writes):
             return danger_of_write(path, places) if writes else None
-        case McpSubject() | TaskSubject():
+        case McpSubject() | TaskSubject() | ToolSubject():
             return None
         case _:
             assert_never(subject)

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject, Subject
+from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject, Subject, ToolSubject
 from kimi_tui.tools.permission.command_line import CommandLine, parse_command
 from kimi_tui.tools.permission.part import Part, Word, literal
 from kimi_tui.tools.permission.path_pattern import matches
 from kimi_tui.tools.permission.places import Places, is_harmless_device
 from kimi_tui.tools.permission.programs import continues_freely, stands_alone
-from kimi_tui.tools.permission.rule import CommandPrefix, ExactCommand, McpRule, PathRule, Rule
+from kimi_tui.tools.permission.rule import CommandPrefix, ExactCommand, McpRule, PathRule, Rule, ToolRule
 from kimi_tui.tools.permission.writes import written_words
 
 Likelihood = Literal["yes", "maybe", "no"]
@@ -54,6 +54,8 @@ def speaks_of(rule: Rule, subject: Subject, places: Places) -> Likelihood:
             return "yes" if speaks else "no"
         case McpRule(server, tool), McpSubject():
             return "yes" if server == subject.server and tool in ("*", subject.tool) else "no"
+        case ToolRule(), ToolSubject():
+            return "yes" if rule.tool == subject.tool else "no"
         case _:
             return "no"
 

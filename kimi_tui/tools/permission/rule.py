@@ -9,6 +9,7 @@
 `Edit(/abs/**)`, `Edit(~/notes/*)`     changing files anywhere
 `Read(.env)`                           reading these files; patterns as above
 `MCP(server:tool)`, `MCP(server:*)`    calling an MCP server's tools
+`Tool(name)`                           calling a tool that a program brings through the Python API
 =====================================  ==============================================================
 """
 
@@ -26,7 +27,8 @@ from kimi_tui.tools.permission.script import Script
 
 SAMPLING = "sampling/createMessage"
 """In `MCP(server:...)`: that the server asks the model. No tool, so `MCP(server:*)` doesn't mean it."""
-_FORM = re.compile(r"(Bash|Edit|Read|MCP)\((.*)\)", re.DOTALL)
+_FORM = re.compile(r"(Bash|Edit|Read|MCP|Tool)\((.*)\)", re.DOTALL)
+_TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _FORMS = "Write it like Bash(pytest *), Edit(src/**), Read(.env) or MCP(server:tool)."
 
 
@@ -77,7 +79,17 @@ class McpRule:
         return f"MCP({self.server}:{self.tool})"
 
 
-Rule = CommandPrefix | ExactCommand | PathRule | McpRule
+@dataclass(frozen=True, slots=True)
+class ToolRule:
+    """A tool that a program brought along."""
+
+    tool: str
+
+    def __str__(self) -> str:
+        return f"Tool({self.tool})"
+
+
+Rule = CommandPrefix | ExactCommand | PathRule | McpRule | ToolRule
 
 
 def parse_rule(text: str) -> Rule:
@@ -89,6 +101,8 @@ def parse_rule(text: str) -> Rule:
     match kind:
         case "Bash":
             return _command_rule(text, inner)
+        case "Tool":
+            return _tool_rule(text, inner)
         case "MCP":
             server, _, tool = inner.rpartition(":")
             if not server or not tool or "*" in server or ("*" in tool and tool != "*"):
@@ -106,6 +120,12 @@ def exact_text(part: Part) -> str:
     """A command line that means `part`, whose words are all literal, its redirections aside."""
     assignments = [(each.name, each.value.text) for each in part.assignments]
     return _shell_text(assignments, [word.text for word in part.words])
+
+
+def _tool_rule(text: str, inner: str) -> ToolRule:
+    if _TOOL.fullmatch(inner) is None:
+        raise ConfigError(f"“{text}” names no tool.", hint="Write one tool's name, as in Tool(send_mail).")
+    return ToolRule(inner)
 
 
 def _command_rule(text: str, inner: str) -> Rule:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, assert_never
 
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject, Subject, TaskSubject
+from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject, Subject, TaskSubject, ToolSubject
 from kimi_tui.tools.permission.command_line import CommandLine, parse_command
 from kimi_tui.tools.permission.danger import danger_of, danger_of_commands
 from kimi_tui.tools.permission.matching import Likelihood, allows, speaks_of
@@ -29,6 +29,7 @@ from kimi_tui.tools.permission.rule import (
     McpRule,
     PathRule,
     Rule,
+    ToolRule,
     exact_text,
     parse_rule,
 )
@@ -110,6 +111,8 @@ class RuleBook:
             case McpSubject(server, tool):
                 every_tool = tool != SAMPLING and McpRule(server, "*") in self.allow
                 return every_tool or McpRule(server, tool) in self.allow
+            case ToolSubject(tool):
+                return ToolRule(tool) in self.allow
             case TaskSubject():
                 return False
             case _:
@@ -178,6 +181,8 @@ class RuleBook:
                 return () if rule is None else (rule,)
             case McpSubject(server, tool):
                 return (McpRule(server, tool),)
+            case ToolSubject(tool):
+                return (ToolRule(tool),)
             case TaskSubject():
                 return ()
             case _:
