@@ -123,7 +123,8 @@ async def _assemble(
         keeper=SessionGrants(session, share_dir=options.share_dir),
     )
     hooks = session_hooks(settings.hooks, session, wire)
-    todos = SessionTodos(session, wire)
+    context = Context(session.context_file)
+    todos = SessionTodos(session, context, wire.send)
     dmailbox = DMailbox()
     survivors = Survivors(session.dir / "commands")
     await asyncio.to_thread(survivors.end_all)
@@ -151,7 +152,6 @@ async def _assemble(
         Fetcher: new_fetcher(settings.web),
         SearchService: search_service(settings),
     }
-    context = Context(session.context_file)
     resources.push_async_callback(context.close)
     await context.restore()
     time_machine = TimeMachine(
@@ -160,6 +160,7 @@ async def _assemble(
         workspace=workspace,
         share_dir=options.share_dir,
         settings=settings.checkpoints,
+        todos=todos,
         send=wire.send,
     )
     resources.push_async_callback(time_machine.close)

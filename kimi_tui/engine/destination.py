@@ -27,6 +27,8 @@ class Destination:
     """The rotation to go on with; None to cut the live line."""
     before: int | None = None
     """The checkpoint of the branch to go on from; None for its end."""
+    todos_at: int | None = None
+    """The checkpoint whose todo list is brought along; None for `checkpoint`."""
 
 
 class Destinations:
@@ -69,6 +71,7 @@ class Destinations:
                 )
             files = found(tree, before).files
         last = branch.checkpoints[-1].id if branch.checkpoints else 0
+        is_cut_off = before is None and branch.reason in {"compaction", "dmail"}
         return Destination(
             checkpoint=last if before is None else before,
             reason="switch",
@@ -76,6 +79,7 @@ class Destinations:
             files=files,
             branch=number,
             before=before,
+            todos_at=last + 1 if is_cut_off else None,  # no checkpoint was made when it was left
         )
 
     def back(self, way: Literal["undo", "redo"]) -> Destination:

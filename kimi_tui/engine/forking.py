@@ -8,7 +8,9 @@ from kimi_tui.base.errors import SessionError
 from kimi_tui.base.message import Message
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
+from kimi_tui.history.todo_log import FILE_NAME as TODO_LOG
 from kimi_tui.history.tree import Place
+from kimi_tui.wire.display import TodoItem
 
 _NOTE = (
     "This conversation is a copy of an earlier one up to here. The files on disk are as they are now, not as "
@@ -16,10 +18,16 @@ _NOTE = (
 )
 
 
-async def forked(store: SessionStore, session: Session, context: Context, place: Place | None) -> Session:
+async def forked(
+    store: SessionStore,
+    session: Session,
+    context: Context,
+    place: Place | None,
+    todos: tuple[TodoItem, ...],
+) -> Session:
     """A new session with the conversation just before a checkpoint, or all of the live line without one.
 
-    Raises SessionError, JournalWriteError.
+    `todos` is the list that stood there. Raises SessionError, JournalWriteError.
     """
     copy = store.create(session.work_dir)
     branch, before = (place.branch, place.checkpoint.id) if place is not None else (None, None)
@@ -32,6 +40,7 @@ async def forked(store: SessionStore, session: Session, context: Context, place:
         grants=state.grants,
         additional_dirs=state.additional_dirs,
         model=state.model,
+        todos=todos,
         names=state.names,
     )
     own = Context(copy.context_file)
@@ -45,11 +54,12 @@ async def forked(store: SessionStore, session: Session, context: Context, place:
 
 
 def _copy_recording(session: Session, copy: Session) -> None:
-    """What the transcript shows of tool results. Raises SessionError."""
-    if session.wire_file.exists():
+    """What the transcript shows of tool results, and the todo lists. Raises SessionError."""
+    for name in (session.wire_file.name, TODO_LOG):
         try:
-            shutil.copyfile(session.wire_file, copy.wire_file)
-            copy.wire_file.chmod(0o600)
+            if (session.dir / name).exists():
+                shutil.copyfile(session.dir / name, copy.dir / name)
+                (copy.dir / name).chmod(0o600)
         except OSError as error:
             raise SessionError(
                 f"The session can't be copied: {error.strerror or error} ({copy.dir}).",

@@ -6,6 +6,7 @@ from kimi_tui.base.content import system_note
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import Message
 from kimi_tui.engine.session_files import SessionFiles
+from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.manifest import ManifestMissing
@@ -20,7 +21,7 @@ _NOTE = (
 )
 
 
-async def settle_jump(session: Session, context: Context, files: SessionFiles) -> str:
+async def settle_jump(session: Session, context: Context, files: SessionFiles, todos: SessionTodos) -> str:
     """Complete or drop the jump that was under way when the session ended; what was done, for the user.
 
     Empty when there was none. Raises KimiTuiError.
@@ -43,6 +44,7 @@ async def settle_jump(session: Session, context: Context, files: SessionFiles) -
                 jump.branch, reason=jump.reason, before=jump.until
             )
             branch = reversion.branch
+        await todos.go_to(jump.to)
     left = Jump(jump.before, jump.left, branch)
     undos, redos = jumps_after(session.state, jump.reason, left)
     await context.append_message(Message("user", (system_note(_NOTE),)))

@@ -14,6 +14,7 @@ from kimi_tui.engine.interrupted_jump import settle_jump
 from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.time_travel import TimeTravel
 from kimi_tui.engine.timeline import TimelineTeller
+from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.travels import Travels
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
@@ -54,11 +55,13 @@ class TimeMachine:
         workspace: Workspace,
         share_dir: Path,
         settings: Checkpoints,
+        todos: SessionTodos,
         send: Callable[[Event], None],
         make_history: "Callable[[], FileHistory] | None" = None,
     ) -> None:
         self._session = session
         self._context = context
+        self._todos = todos
         self._caps = caps_of(settings)
         self._work_dir = session.work_dir
         earlier = [known.files for known in context.checkpoints]
@@ -79,8 +82,14 @@ class TimeMachine:
             files=self.files,
             teller=self._teller,
             time_travel=TimeTravel(
-                session=session, context=context, files=self.files, send=send, retell=self._retell
+                session=session,
+                context=context,
+                files=self.files,
+                todos=todos,
+                send=send,
+                retell=self._retell,
             ),
+            todos=todos,
             send=send,
         )
 
@@ -91,7 +100,7 @@ class TimeMachine:
     async def settle(self) -> None:
         """Complete or drop a jump that a crash cut off; before anything else is said or done."""
         try:
-            done = await settle_jump(self._session, self._context, self.files)
+            done = await settle_jump(self._session, self._context, self.files, self._todos)
         except KimiTuiError as error:
             self._tell("A jump that was interrupted can't be completed", str(error), "error")
         else:

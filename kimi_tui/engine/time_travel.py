@@ -11,6 +11,7 @@ from kimi_tui.engine.destination import Destination, Destinations, why_no_files
 from kimi_tui.engine.replay import created
 from kimi_tui.engine.revert_words import note_of_user, note_to_model, planned_files, request_in
 from kimi_tui.engine.session_files import SessionFiles
+from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.context import Context, Reversion
 from kimi_tui.history.conversation import is_note
 from kimi_tui.history.records import Checkpoint
@@ -50,12 +51,14 @@ class TimeTravel:
         session: Session,
         context: Context,
         files: SessionFiles,
+        todos: SessionTodos,
         send: Callable[[Event], None],
         retell: Retell = _untold,
     ) -> None:
         self._session = session
         self._context = context
         self._files = files
+        self._todos = todos
         self._send = send
         self._retell = retell
         self.destinations = Destinations(session, context)
@@ -111,6 +114,7 @@ class TimeTravel:
         reversion: Reversion | None = None
         if moves:
             reversion, prompt = await self._leave(destination)
+            await self._todos.go_to(to if destination.todos_at is None else destination.todos_at)
         words = note_to_model(reason, scope, plan, outcome)
         notes = [text for text in (words, note_of_user(note)) if text]
         if notes:

@@ -11,6 +11,7 @@ from kimi_tui.engine.forking import forked
 from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.time_travel import TimeTravel
 from kimi_tui.engine.timeline import TimelineTeller, node
+from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.branch import Branch
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
@@ -47,6 +48,7 @@ class Travels:
         files: SessionFiles,
         teller: TimelineTeller,
         time_travel: TimeTravel,
+        todos: SessionTodos,
         send: Callable[[Event], None],
     ) -> None:
         self._session = session
@@ -55,6 +57,7 @@ class Travels:
         self._files = files
         self._teller = teller
         self._time_travel = time_travel
+        self._todos = todos
         self._destinations = time_travel.destinations
         self._send = send
 
@@ -138,7 +141,8 @@ class Travels:
 
     async def _fork(self, to: int | None) -> None:
         place = found(await self._context.tree(), to) if to is not None else None
-        copy = await forked(self._store, self._session, self._context, place)
+        todos = self._todos.items if to is None else await self._todos.at(to)
+        copy = await forked(self._store, self._session, self._context, place, todos)
         self._send(SessionForked(copy.id, copy.state.title, to))
 
 

@@ -21,6 +21,7 @@ from kimi_tui.history.index import SessionIndex, SessionSummary
 from kimi_tui.history.journal import Journal
 from kimi_tui.history.serial import Serial, serially
 from kimi_tui.history.state import SessionState, encoded_state, read_state
+from kimi_tui.history.todo_log import FILE_NAME as TODO_LOG
 
 _NEAR = 3
 """How many sessions an error about an unknown one names."""
@@ -182,7 +183,7 @@ class SessionStore:
 def _copy_session(session: Session, folder: Path) -> None:
     """Copy what a session has. Branches never change, so they get a second name where that is possible."""
     live = session.context_file
-    for file in (live, session.wire_file):
+    for file in (live, session.wire_file, session.dir / TODO_LOG):
         if file.exists():
             _copy(file, folder / file.name)
     for branch in Journal(live).rotations().values():

@@ -85,6 +85,7 @@ class BareSession:
         wire = front.wire
         session = Session(self.dir, self._home, disk=self.disk)
         context = Context(session.context_file, disk=self.disk)
+        todos = SessionTodos(session, context, wire.send)
         time_machine = TimeMachine(
             session=session,
             context=context,
@@ -92,6 +93,7 @@ class BareSession:
             make_history=self._make_files or _no_files,
             share_dir=self._home,
             settings=Checkpoints(files=self._make_files is not None),
+            todos=todos,
             send=wire.send,
         )
         behaviour = Behaviour(
@@ -124,7 +126,7 @@ class BareSession:
                 rules=RuleBook(work_dir=self._home),
                 keeper=SessionGrants(session, share_dir=self._home),
             ),
-            todos=SessionTodos(session, wire),
+            todos=todos,
             models=models,
             telling=Telling(
                 send=wire.send,

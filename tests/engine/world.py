@@ -6,6 +6,7 @@ from kimi_tui.base.content import TextPart
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
 from kimi_tui.config.settings import Checkpoints as CheckpointSettings
 from kimi_tui.engine.time_machine import TimeMachine
+from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.context import Context
 from kimi_tui.history.disk import LOCAL_DISK, Disk
 from kimi_tui.history.records import Checkpoint
@@ -45,6 +46,7 @@ class World:
             workspace=Workspace(self.work),
             share_dir=self.folder / "share",
             settings=CheckpointSettings(),
+            todos=SessionTodos(self.session, self.context, self.heard.append),
             send=self.heard.append,
             make_history=lambda: FileHistory(self._store, work_disk=self._work_disk),
         )

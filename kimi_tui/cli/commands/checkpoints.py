@@ -21,6 +21,7 @@ from kimi_tui.config.loading import read_config, settings_of
 from kimi_tui.config.settings import Checkpoints
 from kimi_tui.engine.time_machine import TimeMachine, caps_of
 from kimi_tui.engine.timeline import node
+from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.travels import Travels, listed_branch, listed_checkpoint
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
@@ -215,6 +216,7 @@ async def _opened(session_id: str | None) -> AsyncIterator[_Opened]:
             workspace=Workspace(session.work_dir, tuple(map(Path, session.state.additional_dirs))),
             share_dir=share_dir(),
             settings=_settings(session.work_dir),
+            todos=SessionTodos(session, context, heard.append),
             send=heard.append,
         )
         try:
