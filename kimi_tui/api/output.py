@@ -18,11 +18,8 @@ Prompt = str | Sequence[ContentPart]
 class OutputMisfit(KimiTuiError):
     """No answer had the shape that was asked for; `text` is the last one."""
 
-    def __init__(self, problem: Misfit, text: str) -> None:
-        super().__init__(
-            f"The answer doesn't fit what was asked for after {ATTEMPTS} attempts: {problem}",
-            hint="Make the shape simpler, or use another model.",
-        )
+    def __init__(self, what: str, *, text: str, hint: str = "") -> None:
+        super().__init__(what, hint=hint)
         self.text = text
 
 
@@ -69,6 +66,10 @@ async def shaped(shape: Shape, prompt: Prompt, said: Callable[[Prompt], Awaitabl
             return shape.read(text)
         except Misfit as problem:
             if attempt == ATTEMPTS:
-                raise OutputMisfit(problem, text) from problem
+                raise OutputMisfit(
+                    f"The answer doesn't fit what was asked for after {ATTEMPTS} attempts: {problem}",
+                    hint="Make the shape simpler, or use another model.",
+                    text=text,
+                ) from problem
             wish = problem.correction
     raise AssertionError("the last attempt returns or raises")

@@ -35,7 +35,9 @@ class Sandbox:
         self._platform = platform
         self._path = path
         self._program = ""
-        self.problem: ShellUnavailable | None = ShellUnavailable("The sandbox wasn't opened.")
+        self.problem: ShellUnavailable | None = ShellUnavailable(
+            "The sandbox isn't open.", hint="Ask the user to open the session again."
+        )
         """Why commands can't run."""
 
     async def open(self) -> None:
