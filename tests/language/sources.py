@@ -1,0 +1,118 @@
+"""What the source says to the user: every literal that passes `say`, and every error that a front end retells."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from kimi_tui.base import errors
+from kimi_tui.tui.keys import GROUPS
+
+SOURCE = Path(__file__).parents[2] / "kimi_tui"
+_READ_BY_THE_MODEL = {"FileProblem", "WebProblem"}
+_FOR_PROGRAMS = {"tools", "acp", "wireserver", "api", "hooks"}
+"""Packages whose errors a model, an editor or a program reads."""
+_OURS = {
+    name
+    for name, known in vars(errors).items()
+    if isinstance(known, type) and issubclass(known, errors.KimiTuiError)
+}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Every module of the source."""
+    return {
+        path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8"))
+        for path in sorted(SOURCE.rglob("*.py"))
+    }
+
+
+@cache
+def said() -> dict[str, str]:
+    """What front ends say, with named placeholders, and where."""
+    found = {key: where for where, tree in trees().items() for key in _said_in(tree)}
+    for title, keys in GROUPS:
+        found |= {title: "tui/keys.py"} | {key.label: "tui/keys.py" for key in keys}
+    return found
+
+
+def _said_in(tree: ast.Module) -> Iterator[str]:
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call):
+            continue
+        texts: list[ast.expr] = []
+        match call.func:
+            case ast.Name(id="say" | "later"):
+                texts = call.args[:1]
+            case ast.Name(id="say_many"):
+                texts = call.args[:2]
+            case ast.Name(id="SlashCommand"):
+                texts = [keyword.value for keyword in call.keywords if keyword.arg == "summary"]
+        for text in texts:
+            if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                yield text.value
+
+
+@cache
+def raised() -> dict[str, str]:
+    """The sentences of errors that a user may read, with numbers for what differs, and where."""
+    found: dict[str, str] = {}
+    for where, tree in trees().items():
+        if where.partition("/")[0] in _FOR_PROGRAMS:
+            continue
+        own = _OURS | {
+            node.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ClassDef)
+            and any(isinstance(base, ast.Name) and base.id in _OURS for base in node.bases)
+        }
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in own:
+                if call.func.id in _READ_BY_THE_MODEL or not call.args:
+                    continue
+                hints = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
+                for text in (call.args[0], *hints):
+                    for template in templates_of(text):
+                        found[template] = where
+    return {text: where for text, where in found.items() if _says_something(text)}
+
+
+@cache
+def constants() -> frozenset[str]:
+    """Every text of the source, with numbers for what differs."""
+    return frozenset(
+        template
+        for tree in trees().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant | ast.JoinedStr)
+        for template in templates_of(node)
+    )
+
+
+def templates_of(node: ast.expr) -> Iterator[str]:
+    """The texts that an expression may be, with `{1}`, `{2}` … for what is known only at run time."""
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.JoinedStr(values=values):
+            text, gaps = "", 0
+            for value in values:
+                if isinstance(value, ast.Constant):
+                    text += value.value
+                else:
+                    gaps += 1
+                    text += f"{{{gaps}}}"
+            yield text
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from templates_of(body)
+            yield from templates_of(orelse)
+        case ast.Call(func=ast.Name(id="plain" | "plain_line"), args=[inner]):
+            yield from templates_of(inner)
+        case _:
+            return
+
+
+def _says_something(text: str) -> bool:
+    words = "".join(letter if letter.isalpha() else " " for letter in text).split()
+    return len(words) > 1 and any(len(word) > 2 for word in words)
