@@ -45,9 +45,12 @@ def in_fork(arguments: Sequence[str], environment: Mapping[str, str]) -> Callabl
         os.environ.clear()
         os.environ.update(environment)
         sys.argv = ["kimi-tui", *arguments]
-        sys.stdin = sys.__stdin__ = os.fdopen(0, encoding="utf-8", closefd=False)
-        sys.stdout = sys.__stdout__ = os.fdopen(1, "w", encoding="utf-8", closefd=False)
-        sys.stderr = sys.__stderr__ = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+        lenient = "surrogateescape"  # as the interpreter's own streams are in the C.UTF-8 locale
+        sys.stdin = sys.__stdin__ = os.fdopen(0, encoding="utf-8", errors=lenient, closefd=False)
+        sys.stdout = sys.__stdout__ = os.fdopen(1, "w", encoding="utf-8", errors=lenient, closefd=False)
+        sys.stderr = sys.__stderr__ = os.fdopen(
+            2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False
+        )
         os._exit(_code())
 
     return run

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.forked import in_fork
+from tests.e2e.zygote import Offspring
 
 KIMI_TUI = str(Path(sys.executable).with_name("kimi-tui"))
 
@@ -91,13 +92,15 @@ class Program:
             **self.env,
         }
 
-    def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
-        """Start the program; pipes on every side unless `options` say otherwise."""
+    def start(self, *arguments: str, **options: Any) -> "Offspring | subprocess.Popen[bytes]":
+        """Start the program, in a fork of a zygote; pipes on every side unless `options` say otherwise."""
         pipe = subprocess.PIPE
         settings = {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, **options}
-        if self.forked:
-            settings["preexec_fn"] = in_fork(arguments, self.environment())
-        return subprocess.Popen([KIMI_TUI, *arguments], cwd=self.work_dir, env=self.environment(), **settings)
+        environment = self.environment()
+        if not self.forked:
+            return Offspring(arguments, cwd=self.work_dir, env=environment, **settings)
+        settings["preexec_fn"] = in_fork(arguments, environment)
+        return subprocess.Popen([KIMI_TUI, *arguments], cwd=self.work_dir, env=environment, **settings)
 
     def run(self, *arguments: str, stdin: str | bytes = "", timeout: float = 60) -> Finished:
         """Run the program to its end."""
