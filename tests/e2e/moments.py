@@ -82,7 +82,7 @@ class Running(Moment):
 
     def come(self, program: Program, screen: Screen) -> None:
         say(screen, "run it")
-        wait_for(lambda: pids(program))
+        screen.until(lambda _: bool(pids(program)), seconds=PATIENCE_S)
 
 
 class Background(Moment):
@@ -93,8 +93,7 @@ class Background(Moment):
 
     def come(self, program: Program, screen: Screen) -> None:
         say(screen, "serve")
-        screen.until("it has begun")
-        wait_for(lambda: pids(program))
+        screen.until(lambda text: "it has begun" in text and bool(pids(program)), seconds=PATIENCE_S)
 
 
 class Asking(Moment):

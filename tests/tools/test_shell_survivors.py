@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.tools.shell.orphans import MARK
-from kimi_tui.tools.shell.process import Shell
+from kimi_tui.tools.shell.process import Shell, ShellUnavailable
 from kimi_tui.tools.shell.survivors import Survivors
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="there is no /proc")
@@ -38,7 +38,9 @@ def names(survivors: Survivors) -> list[str]:
 async def test_a_command_is_on_disk_exactly_while_it_runs(tmp_path: Path, survivors: Survivors) -> None:
     shell = Shell(survivors=survivors)
     output: list[bytes] = []
-    noted = f"until ls {survivors.mark}/* >/dev/null 2>&1; do sleep 0.01; done"
+    noted = (
+        f'until test -e {survivors.mark}/$$ -a -z "$(ls {survivors.mark} | grep -v $$)"; do sleep 0.01; done'
+    )
     command = f"{noted}; ls {survivors.mark}; echo $$; stat -c %a {survivors.mark} {survivors.mark}/*"
     await shell.run(command, work_dir=tmp_path, timeout_s=30, on_output=output.append)
     listed, pid, *modes = b"".join(output).decode().split()
@@ -55,6 +57,25 @@ async def test_what_a_command_leaves_running_stays_on_disk_until_the_shell_close
     (group,) = names(survivors)
     os.killpg(int(group), 0)
     await shell.close()
+    assert names(survivors) == []
+
+
+async def test_what_was_just_being_started_is_ended_too(
+    survivors: Survivors, orphan: "subprocess.Popen[bytes]"
+) -> None:
+    starting = survivors.starting()
+    starting.__enter__()  # and the program is killed
+    assert await asyncio.to_thread(survivors.end_all) == 1
+    assert orphan.wait(10) == -signal.SIGKILL
+    assert names(survivors) == []
+
+
+async def test_a_command_that_can_not_be_started_leaves_nothing_on_disk(
+    tmp_path: Path, survivors: Survivors
+) -> None:
+    shell = Shell(survivors=survivors)
+    with pytest.raises(ShellUnavailable):
+        await shell.run("true", work_dir=tmp_path / "gone", timeout_s=30, on_output=lambda _: None)
     assert names(survivors) == []
 
 

@@ -17,7 +17,7 @@ from kimi_tui.tools.background.notices import ended_notice, stopped_notice
 from kimi_tui.tools.background.record import TaskRecord, last_number, read_records, write_record
 from kimi_tui.tools.background.words import ended_note, lost_outcome, restated
 from kimi_tui.tools.background.work import Order, RunningTask
-from kimi_tui.tools.shell.orphans import end_orphans
+from kimi_tui.tools.shell.orphans import end_marked, end_orphans
 from kimi_tui.wire.background import BackgroundTask, TaskStatus, TasksUpdate
 from kimi_tui.wire.events import Notification
 
@@ -66,7 +66,7 @@ class BackgroundTasks:
         lost = []
         for record in read_records(self._folder):
             if record.task.status == "running":
-                ended = end_orphans(record.group, record.task.output) if record.group is not None else None
+                ended = _end_what_it_left(record)
                 task = replace(record.task, status="lost", outcome=lost_outcome(ended, record.group))
                 record = replace(record, task=replace(task, ended=self._clock(), activity=""))
                 self._write(record)
@@ -266,3 +266,12 @@ def _prepare(log: TaskLog, folder: Path, record: TaskRecord) -> None:
     except OSError:
         log.close()
         raise
+
+
+def _end_what_it_left(record: TaskRecord) -> bool | None:
+    """End what still runs of a task; what that came to, as `end_orphans` says it."""
+    if record.group is not None:
+        return end_orphans(record.group, record.task.output)
+    if record.task.kind == "bash" and end_marked(record.task.output):
+        return True
+    return None

@@ -29,6 +29,12 @@ def end_orphans(group: int, mark: str) -> bool | None:
     return True
 
 
+def end_marked(mark: str) -> int:
+    """End every process group that carries `mark`; of how many. None are found where there is no /proc."""
+    groups = {_group_of(pid) for pid in _processes() if _is_marked(pid, mark)} - {None}
+    return sum(end_orphans(group, mark) is True for group in groups if group is not None)
+
+
 def runs(group: int) -> bool:
     """Whether anything of the process group runs: one that has ended, and waits to be noticed, doesn't."""
     try:
@@ -49,13 +55,21 @@ def _has_ended(pid: int) -> bool:
 
 
 def _members(group: int) -> list[int]:
-    members = []
-    for path in _PROC.iterdir():
-        if path.name.isdecimal():
-            with suppress(OSError):
-                if os.getpgid(int(path.name)) == group:
-                    members.append(int(path.name))
-    return members
+    return [pid for pid in _processes() if _group_of(pid) == group]
+
+
+def _processes() -> list[int]:
+    try:
+        return [int(path.name) for path in _PROC.iterdir() if path.name.isdecimal()]
+    except OSError:
+        return []
+
+
+def _group_of(pid: int) -> int | None:
+    try:
+        return os.getpgid(pid)
+    except OSError:
+        return None
 
 
 def _is_marked(pid: int, mark: str) -> bool:

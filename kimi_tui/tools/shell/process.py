@@ -6,7 +6,7 @@ import shutil
 import signal
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -108,15 +108,17 @@ class Shell:
         """
         self._forget_ended_groups()
         output = OutputPipe(on_output)
-        try:
-            process = await self._started(command, work_dir, output, mark)
-        except BaseException:
-            output.close()
-            raise
-        self._groups[process.pid] = output
-        keep_in_sight(process.pid)
-        if self._survivors is not None and not mark:
-            self._survivors.keep(process.pid)
+        survivors = self._survivors if not mark else None
+        with survivors.starting() if survivors is not None else nullcontext():
+            try:
+                process = await self._started(command, work_dir, output, mark)
+            except BaseException:
+                output.close()
+                raise
+            self._groups[process.pid] = output
+            keep_in_sight(process.pid)
+            if survivors is not None:
+                survivors.keep(process.pid)
         try:
             if on_start is not None:
                 await on_start(process.pid)

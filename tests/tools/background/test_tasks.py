@@ -204,6 +204,18 @@ async def test_what_was_cut_off_is_named_once_at_the_next_start(tmp_path: Path) 
     assert [it.title for it in again.of(Notification)] == []
 
 
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="there is no /proc")
+async def test_a_process_that_had_begun_but_was_not_noted_yet_is_ended(tmp_path: Path) -> None:
+    folder = tmp_path / "tasks"
+    output = str(folder / "bash-1.log")
+    process = subprocess.Popen(["sleep", "60"], start_new_session=True, env={**os.environ, MARK: output})
+    task = BackgroundTask("bash-1", "bash", "the server", started=990.0, output=output)
+    write_record(folder, TaskRecord(task=task))
+    bench = Bench(folder)
+    assert process.wait(10) == -signal.SIGKILL
+    assert "were ended now" in bench.tasks.all[0].outcome
+
+
 async def test_processes_that_were_left_behind_are_ended_and_no_others(tmp_path: Path) -> None:
     folder = tmp_path / "tasks"
     mine, foreign = (
