@@ -132,7 +132,7 @@ async def test_tools_that_clash_get_their_servers_name_and_a_built_in_stays_what
 
 async def test_tools_that_can_not_be_used_are_left_out_and_named(home: Home) -> None:
     home.script("text: fine")
-    async with home.opened(mcp=wish(odd=entry("bad_schema"), task=entry("task"))) as front:
+    async with home.opened(mcp=wish(odd=entry("bad_schema"), task=entry("task", "taskless"))) as front:
         status = await loaded(front, connected=2)
         odd, task = status.servers
         assert odd.tools == ("odd__echo", "free")

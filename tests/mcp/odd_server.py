@@ -85,6 +85,7 @@ if BEHAVIOUR == "bad_schema":
     ]
 if BEHAVIOUR == "task":
     TOOLS = [tool("echo"), tool("slow", execution={"taskSupport": "required"})]
+task = {"taskId": "t1", "status": "working", "createdAt": "now", "lastUpdatedAt": "now", "ttl": None}
 PROMPTS = [
     {
         "name": "review",
@@ -99,6 +100,12 @@ def call(request):
     name, arguments = request["params"]["name"], request["params"].get("arguments") or {}
     token = (request["params"].get("_meta") or {}).get("progressToken")
     match name:
+        case "slow":
+            assert "task" in request["params"]
+            task.update(
+                status="working", statusMessage="step 0", pollInterval=50, looks=0, arguments=arguments
+            )
+            answer(request, {"task": task})
         case "echo":
             answer(request, text(f"You said: {arguments.get('text', '')}"))
         case "look":
@@ -171,6 +178,8 @@ def introduce(request):
         "serverInfo": {"name": "odd", "version": "1"},
         "instructions": "Use echo with care.",
     }
+    if BEHAVIOUR == "task" and "taskless" not in ARGUMENTS:
+        capabilities["tasks"] = {"cancel": {}, "requests": {"tools": {"call": {}}}}
     if BEHAVIOUR == "nameless":
         del result["serverInfo"]
     if BEHAVIOUR == "future":
@@ -178,11 +187,36 @@ def introduce(request):
     answer(request, result)
 
 
+def look_at_task(message):
+    task["looks"] += 1
+    task["statusMessage"] = f"step {task['looks']}"
+    wish = task["arguments"]
+    if task["looks"] == 2 and "hang" not in wish:
+        task["status"] = "input_required" if "ask" in wish else wish.get("end", "completed")
+    answer(message, task)
+
+
+def fetch_task(message):
+    if task["status"] == "input_required":
+        schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+        said = ask("elicitation/create", {"message": "Who are you?", "requestedSchema": schema})
+        task["status"] = "completed"
+        answer(message, text(json.dumps(said)))
+    elif task["status"] == "failed":
+        answer(message, text("it broke", isError=True))
+    else:
+        answer(message, text("it is done"))
+
+
 def handle(message):
     if BEHAVIOUR == "log":
         with Path(ARGUMENTS[0]).open("a") as log:
             log.write(json.dumps(message) + "\n")
     match message.get("method"):
+        case "tasks/cancel":
+            task["status"] = "cancelled"
+            Path(task["arguments"]["hang"]).write_text("cancelled")
+            answer(message, task)
         case "initialize":
             introduce(message)
         case "tools/list":
@@ -204,6 +238,10 @@ def handle(message):
             answer(message, {"contents": [{"uri": uri, "text": f"What {uri} says."}]})
         case "tools/call":
             call(message)
+        case "tasks/get":
+            look_at_task(message)
+        case "tasks/result":
+            fetch_task(message)
         case str() if "id" in message:
             refuse(message, -32601, "method not found")
         case _:

@@ -15,6 +15,7 @@ from mcp import MCPError
 from kimi_tui import __version__
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.tools.mcp.answer import McpAnswer, answer_of_call, answer_of_prompt, answer_of_resource
+from kimi_tui.tools.mcp.as_task import call_as_task
 from kimi_tui.tools.mcp.callbacks import Notices, elicitation_handler, log_message, sampling_handler
 from kimi_tui.tools.mcp.failures import problem_of
 from kimi_tui.tools.mcp.leash import Leash
@@ -31,8 +32,8 @@ from kimi_tui.tools.mcp.stdio import ChildTransport
 T = TypeVar("T")
 
 _CLOSING_S = 5.0
-OnProgress = Callable[[float, float | None, str], None]
-"""Gets how far a call is, of how much if that is known, and what the server says of it."""
+OnProgress = Callable[[float | None, float | None, str], None]
+"""Gets how far a call is and of how much, if that is known, and what the server says of it."""
 
 
 class Connection:
@@ -45,6 +46,8 @@ class Connection:
         self._client = client
         self._exchange = exchange
         self._sign_in = sign_in
+        self._tasks: frozenset[str] = frozenset()
+        """The tools that run as tasks only."""
 
     @classmethod
     async def open(
@@ -106,6 +109,9 @@ class Connection:
             can = self._client.server_capabilities
             info = self._client.server_info
             tools = await self._listed(self._client.list_tools) if can is None or can.tools else []
+            self._tasks = (
+                frozenset(it.name for it in tools if _is_task(it)) if _runs_tasks(can) else frozenset()
+            )
             prompts = await self._listed(self._client.list_prompts) if can and can.prompts else []
             resources = await self._listed(self._client.list_resources) if can and can.resources else []
             templates = (
@@ -116,22 +122,32 @@ class Connection:
                 if info
                 else "",
                 instructions=self._client.instructions or "",
-                tools=tuple(map(_tool, tools)),
+                tools=tuple(_tool(it, runs_tasks=_runs_tasks(can)) for it in tools),
                 prompts=tuple(map(_prompt, prompts)),
                 resources=tuple(_resource(str(it.uri), it) for it in resources),
                 templates=tuple(_resource(it.uri_template, it) for it in templates),
             )
 
-    async def call(self, name: str, arguments: dict[str, Any], *, on_progress: OnProgress) -> McpAnswer:
-        """Call a tool and wait for its result, however long that takes."""
+    async def call(
+        self, name: str, arguments: dict[str, Any], *, on_progress: OnProgress, heard: Callable[[], None]
+    ) -> McpAnswer:
+        """Call a tool and wait for its result, however long that takes; `heard` is told of signs of life."""
 
         async def progressed(progress: float, total: float | None, message: str | None) -> None:
             on_progress(progress, total, message or "")
 
-        result = await self._told(
-            self._client.call_tool_mcp(name, _sendable(arguments), progress_handler=progressed)
-        )
-        return answer_of_call(result)
+        if name in self._tasks:
+            work = call_as_task(
+                self._client.session,
+                name,
+                _sendable(arguments),
+                on_progress=progressed,
+                heard=heard,
+                told=lambda said: on_progress(None, None, said),
+            )
+        else:
+            work = self._client.call_tool_mcp(name, _sendable(arguments), progress_handler=progressed)
+        return answer_of_call(await self._told(work))
 
     async def prompt(self, name: str, arguments: dict[str, str]) -> McpAnswer:
         """What a prompt comes to."""
@@ -195,20 +211,31 @@ def _transport(
             assert_never(server)
 
 
-def _tool(tool: mcp_types.Tool) -> ToolOffer:
+def _tool(tool: mcp_types.Tool, *, runs_tasks: bool) -> ToolOffer:
     annotations = tool.annotations
     return ToolOffer(
         name=tool.name,
         description=tool.description or tool.title or (annotations.title if annotations else None) or "",
         input_schema=tool.input_schema,
         reads_only=bool(annotations and annotations.read_only_hint),
-        problem=_problem_of(tool),
+        problem=_problem_of(tool, runs_tasks=runs_tasks),
     )
 
 
-def _problem_of(tool: mcp_types.Tool) -> str:
-    if tool.execution is not None and tool.execution.task_support == "required":
-        return "it only runs as a task, which kimi-tui has no way to wait for"
+def _is_task(tool: mcp_types.Tool) -> bool:
+    """Whether the tool runs as a task only."""
+    return tool.execution is not None and tool.execution.task_support == "required"
+
+
+def _runs_tasks(can: mcp_types.ServerCapabilities | None) -> bool:
+    """Whether a server says that calls of its tools may be tasks."""
+    requests = can.tasks.requests if can is not None and can.tasks is not None else None
+    return requests is not None and requests.tools is not None and requests.tools.call is not None
+
+
+def _problem_of(tool: mcp_types.Tool, *, runs_tasks: bool) -> str:
+    if _is_task(tool) and not runs_tasks:
+        return "it only runs as a task, and its server says that it runs none"
     return str(tool.input_schema.get(UNUSABLE, ""))
 
 

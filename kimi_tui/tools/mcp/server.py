@@ -133,14 +133,15 @@ class McpServer:
         connection = await self._connected()
         in_flight = InFlight(call, silence_s=self.config.patience.silence_s)
 
-        def progressed(progress: float, total: float | None, message: str) -> None:
+        def progressed(progress: float | None, total: float | None, message: str) -> None:
             in_flight.heard()
             on_progress(progress, total, message)
 
         self._in_flight.append(in_flight)
         try:
             async with in_flight.limited():
-                return await self._unless_lost(connection.call(name, arguments, on_progress=progressed))
+                work = connection.call(name, arguments, on_progress=progressed, heard=in_flight.heard)
+                return await self._unless_lost(work)
         finally:
             self._in_flight.remove(in_flight)
 

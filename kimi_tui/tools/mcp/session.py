@@ -12,6 +12,8 @@ from kimi_tui.tools.mcp.schema import BadSchema, usable_schema
 
 UNUSABLE = "x-kimi-tui-unusable"
 """Stands in a schema that replaces one which can't be used, and says why that is so."""
+BEGUN_TASK = "kimi-tui/task"
+"""Where the result of a call that became a task holds it: the SDK takes results only for an answer."""
 _NAMELESS = {"name": "", "version": ""}
 _SHAPES: dict[str, type] = {
     "annotations": dict, "description": str, "execution": dict, "outputSchema": dict, "title": str,
@@ -78,6 +80,8 @@ def _mended(message: "SessionMessage | Exception") -> "SessionMessage | Exceptio
         result = message.message.result
         if "protocolVersion" in result and "capabilities" in result:
             result.setdefault("serverInfo", dict(_NAMELESS))
+        elif isinstance(task := result.get("task"), dict) and "content" not in result:
+            result |= {"content": [], "_meta": {BEGUN_TASK: task}}
         elif isinstance(tools := result.get("tools"), list):
             result["tools"] = [_mended_tool(it) for it in tools if _is_named(it)]
     return message

@@ -100,14 +100,14 @@ class _Progress:
         self._call = call
         self._shown_at = -1.0
 
-    def __call__(self, progress: float, total: float | None, message: str) -> None:
+    def __call__(self, progress: float | None, total: float | None, message: str) -> None:
         now = time.monotonic()
-        if now - self._shown_at < _BETWEEN_PROGRESS_S:
+        if progress is not None and now - self._shown_at < _BETWEEN_PROGRESS_S:
             return
         self._shown_at = now
-        far = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+        far = "" if progress is None else f"{progress:g} of {total:g}" if total else f"{progress:g}"
         said = plain_line(message)[:500]
-        self._call.show_output(f"{far}  {said}".rstrip() + "\n")
+        self._call.show_output(f"{far}  {said}".strip() + "\n")
 
 
 async def result_of(answer: McpAnswer, *, server: str, folder: OutputFolder) -> ToolReturn:
