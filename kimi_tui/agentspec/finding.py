@@ -1,7 +1,6 @@
 """Finding agents by name: the user's, the bundled ones, the project's."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -10,11 +9,12 @@ from kimi_tui.agentspec.loading import AGENT_FILE
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.value import value
 
 _NAME = re.compile(r"\w[\w.-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FoundAgent:
     """An agent that can be named."""
 

@@ -5,9 +5,9 @@ Ours is flat; kimi-cli's keeps everything under `agent` and says `version: 1` be
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kimi_tui.agentspec.document import Table, Text
+from kimi_tui.base.value import value
 
 _FLAT_KEYS = (
     "name", "version", "description", "extend", "system_prompt", "tools", "exclude", "model", "mcp",
@@ -20,7 +20,7 @@ _KIMI_CLI_KEYS = (
 _VARIABLE = re.compile(r"^(?!KIMI_)[A-Za-z_][A-Za-z0-9_]*$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class AgentForm:
     """One agent file, before what it extends is mixed in. None: the file doesn't say."""
 

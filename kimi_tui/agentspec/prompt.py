@@ -6,7 +6,7 @@ import platform
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,13 +16,14 @@ from kimi_tui.agentspec.instructions import project_instructions
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.value import value
 
 _PREFIX = "KIMI_"
 _NOTHING = "(none)"
 _REFERENCE = re.compile(r"\$(?:\$|\{(?P<name>[^}\n]*)(?P<end>\}?))")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class PromptVariables:
     """What a session knows of where it is. Each is a prompt variable: its name in capitals after `KIMI_`."""
 

@@ -1,11 +1,12 @@
 """An agent, resolved: what its file and the files that it extends come to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from kimi_tui.base.value import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class ToolRef:
     """A tool of an agent."""
 
@@ -19,7 +20,7 @@ class ToolRef:
         return self.rename or self.reference.rpartition(":")[2]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SubagentSpec:
     """An agent that another one may give tasks to."""
 
@@ -28,7 +29,7 @@ class SubagentSpec:
     description: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class ResolvedAgentSpec:
     """An agent as it is run."""
 

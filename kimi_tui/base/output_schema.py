@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from kimi_tui.base.content import TextPart, UserInput
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.value import value
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -21,7 +21,7 @@ _LONGEST_PROBLEM = 300
 _FENCED = re.compile(r"```[\w-]*\n(?P<inside>.*?)\n?```", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Structured:
     """A JSON value that fits; null is one, too."""
 

@@ -1,9 +1,10 @@
 """Pictures made fit for a model: in a format that every provider takes, not larger than it looks at."""
 
 import warnings
-from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
+
+from kimi_tui.base.value import value
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -23,7 +24,7 @@ class BadPicture(Exception):
     """A picture that can't be read; the text says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Picture:
     """A picture as it is sent."""
 

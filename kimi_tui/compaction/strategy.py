@@ -1,10 +1,10 @@
 """What a compaction strategy is, and what it gets to work with (`specs/compaction.md`)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from kimi_tui.base.message import Message
+from kimi_tui.base.value import value
 from kimi_tui.llm.provider import LLM
 
 
@@ -16,7 +16,7 @@ class Ask(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class CompactionContext:
     """A conversation that is to become shorter. All sizes are in tokens."""
 

@@ -1,9 +1,9 @@
 """When a compaction is due."""
 
-from dataclasses import dataclass
+from kimi_tui.base.value import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Trigger:
     """How full a model's window may become."""
 

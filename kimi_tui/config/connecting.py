@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.value import value
 from kimi_tui.config.credentials import Credential, Credentials
 from kimi_tui.config.editing import add_missing, set_default_model
 from kimi_tui.config.environment import KNOWN_PROVIDERS, KnownProvider
@@ -19,7 +20,7 @@ _SERVICES = tuple(known.name for known in KNOWN_PROVIDERS)
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Connection:
     """A model, and how it is reached."""
 

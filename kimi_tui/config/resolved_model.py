@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, assert_never
 
 from kimi_tui.base.errors import ConfigError, ModelNotSet
+from kimi_tui.base.value import value
 from kimi_tui.config.environment import KEY_VARIABLES, known_provider
 from kimi_tui.config.settings import Model, ModelPrice, Provider, Settings
 
@@ -15,7 +16,7 @@ ModelKind = Literal["kimi", "openai", "anthropic", "scripted", "demo"]
 SCRIPTS_VARIABLE = "KIMI_SCRIPTED_ECHO_SCRIPTS"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class ResolvedModel:
     """All that is needed to reach a model. Secrets stay out of its repr."""
 

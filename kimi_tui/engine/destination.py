@@ -1,9 +1,9 @@
 """Destinations: where a jump through the timeline goes, found from what the user named."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.value import value
 from kimi_tui.history.context import Context
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session
@@ -12,7 +12,7 @@ from kimi_tui.history.tree import NOT_YET, Place, Tree
 from kimi_tui.wire.timeline import RevertReason, RevertScope
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Destination:
     """Where a jump goes."""
 

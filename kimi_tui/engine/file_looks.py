@@ -4,11 +4,11 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from kimi_tui.base.completion import run_to_end
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.value import value
 from kimi_tui.engine.coverage import coverage, shown_path
 from kimi_tui.history.snapshots.owner import Owner
 from kimi_tui.wire.events import Event, SnapshotProgress
@@ -31,7 +31,7 @@ class Busy(KimiTuiError):
     """The files are being looked at, and whoever asked would wait too long."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Seen:
     """What a look found."""
 

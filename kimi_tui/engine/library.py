@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.value import value
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.slash_book import PromptCommand
 from kimi_tui.library import commands as written
@@ -20,7 +20,7 @@ from kimi_tui.tools.file.secrets import is_private
 SKILL_PREFIX = "skill:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Library:
     """The skills and commands that were there when the session was opened."""
 

@@ -1,9 +1,9 @@
 """The models of a session: which ones there are, each built when it is first used."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.value import value
 from kimi_tui.config.resolved_model import ResolvedModel, resolve_model
 from kimi_tui.config.settings import Settings
 from kimi_tui.llm.capabilities import known_capabilities
@@ -13,7 +13,7 @@ from kimi_tui.llm.provider import LLM, Price, ProviderSettings
 _DEMO = ResolvedModel(name="demo", type="demo", model="demo", max_context_size=200_000)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class ModelWish:
     """Which model a session should start with; the first that is named counts, else the default one."""
 

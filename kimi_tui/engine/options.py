@@ -1,9 +1,10 @@
 """What a session is opened with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from kimi_tui.base.value import value
 from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.config.loading import RawConfig, read_config
 from kimi_tui.config.settings import Settings
@@ -13,7 +14,7 @@ from kimi_tui.tools.mcp.sources import McpWish
 from kimi_tui.tools.shell.terminals import NO_TERMINALS, Terminals
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class EngineOptions:
     """Settings and options, resolved: what wins over what is decided before the engine sees them."""
 

@@ -1,13 +1,13 @@
 """The slash commands of a session: its own, and those that other parts lend for as long as they have them."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 
 from kimi_tui.base.content import UserInput
+from kimi_tui.base.value import value
 from kimi_tui.wire.events import SlashCommandInfo
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SlashCommand:
     """A command that does something; `run` gets what stands after the name."""
 
@@ -25,7 +25,7 @@ class SlashCommand:
         return SlashCommandInfo(self.name, self.description, self.aliases, self.takes_turn, self.argument)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PromptCommand:
     """A command that says something to the model; `prompt` makes it from what stands after the name."""
 

@@ -4,10 +4,10 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.errors import KimiTuiError, MaxStepsReached
+from kimi_tui.base.value import value
 from kimi_tui.soul.limits import LimitReached
 from kimi_tui.soul.send import Send
 from kimi_tui.soul.soul import Soul, TurnRejected
@@ -16,7 +16,7 @@ from kimi_tui.wire.events import TurnBegin, TurnEnd, TurnFailure, TurnOutcome
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Turn:
     user_input: UserInput
     work: Callable[[], Awaitable[None]] | None

@@ -1,15 +1,15 @@
 """What print mode is asked to do."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from kimi_tui.base.output_schema import OutputSchema
+from kimi_tui.base.value import value
 
 InputFormat = Literal["text", "stream-json"]
 OutputFormat = Literal["text", "json", "stream-json"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class PrintOptions:
     """Input and output of one run."""
 

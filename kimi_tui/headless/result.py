@@ -1,19 +1,19 @@
 """The result that a run comes to: one object, last on every exit (`specs/cli.md`, Print mode)."""
 
 import signal
-from dataclasses import dataclass
 from typing import Any
 
 from kimi_tui.base.encoding import to_jsonable
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.exit_codes import ExitCode
+from kimi_tui.base.value import value
 from kimi_tui.headless.tally import Tally
 from kimi_tui.wire.mcp import McpServerStatus
 
 _SIGNAL_OUTCOMES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hung_up"}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ending:
     """How the run ended."""
 

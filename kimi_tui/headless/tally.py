@@ -6,8 +6,9 @@ from kimi_tui.base.content import TextPart
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.exit_codes import ExitCode, exit_code_of
 from kimi_tui.base.message import ToolCall
-from kimi_tui.base.usage import TokenUsage
 from kimi_tui.base.output_schema import Structured
+from kimi_tui.base.usage import TokenUsage
+from kimi_tui.base.value import value
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.display import DiffBlock
@@ -29,7 +30,7 @@ from kimi_tui.wire.mcp import McpStatus
 from kimi_tui.wire.requests import ApprovalRequest
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Denial:
     """A tool call that nobody allowed."""
 

@@ -1,9 +1,10 @@
 """Branches: the rotations that reverts, clears, compactions and switches left behind, at a glance."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from kimi_tui.base.value import value
 from kimi_tui.history.journal import raw_lines
 from kimi_tui.history.notation import DamagedLine, parse, role_of
 from kimi_tui.history.records import Checkpoint, FilesOf, Revert
@@ -13,7 +14,7 @@ _MESSAGES = {"user", "assistant", "tool", "system"}
 _TREE = {"_checkpoint", "_files", "_revert"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Branch:
     """A line of the conversation that was left, from its beginning: it shares a trunk with the live line."""
 
@@ -29,7 +30,7 @@ class Branch:
     """The checkpoint that the conversation went to from here."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Glance:
     """A rotation, read without its messages."""
 

@@ -6,13 +6,13 @@ A change goes to disk first and, once it is there, to memory: when the disk refu
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.content import system_note
 from kimi_tui.base.errors import JournalGone
 from kimi_tui.base.identity import new_uid
 from kimi_tui.base.message import Message
+from kimi_tui.base.value import value
 from kimi_tui.history.branch import Branch, Glance, branches, glance
 from kimi_tui.history.conversation import exchange, sendable
 from kimi_tui.history.deed import deed_of
@@ -30,7 +30,7 @@ from kimi_tui.history.tree import Tree
 from kimi_tui.wire.timeline import CheckpointKind, FileChanges, RevertReason
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reversion:
     """The conversation went elsewhere."""
 

@@ -1,7 +1,8 @@
 """Findings: what a restore found torn, damaged or unfinished, and what became of it."""
 
-from dataclasses import dataclass
 from typing import Literal, assert_never
+
+from kimi_tui.base.value import value
 
 FindingKind = Literal[
     "torn_line",
@@ -15,7 +16,7 @@ FindingKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Finding:
     """One thing that was not as it should be."""
 

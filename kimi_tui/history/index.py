@@ -7,7 +7,6 @@ lacks is made up from the folders, so losing it costs nothing: they decide which
 import json
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from kimi_tui.base.errors import SessionError
 from kimi_tui.base.message import Message
 from kimi_tui.base.paths import work_dir_key
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.value import value
 from kimi_tui.history.conversation import is_note
 from kimi_tui.history.disk import LOCAL_DISK, Disk
 from kimi_tui.history.journal import Journal, raw_lines
@@ -28,7 +28,7 @@ TITLE_LENGTH = 80
 _LINES_TO_THE_FIRST_WORDS = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class SessionSummary:
     """A session, as lists show it."""
 

@@ -6,12 +6,12 @@ right when another prompt takes its place.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from kimi_tui.base.errors import JournalWriteError
 from kimi_tui.base.message import Message
+from kimi_tui.base.value import value
 from kimi_tui.history.conversation import is_note
 from kimi_tui.history.disk import part_of
 from kimi_tui.history.finding import Finding
@@ -24,7 +24,7 @@ from kimi_tui.history.records import Repair, SystemPrompt
 _LOSSES = {"torn_line", "damaged_line"}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Body:
     """Lines of a file that are carried over into its successor, or into that of another."""
 
@@ -44,7 +44,7 @@ class Body:
             yield b"\n"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rotation:
     """A rotation, with its damage mended in memory."""
 

@@ -5,10 +5,11 @@ would find.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from kimi_tui.base.message import Message
+from kimi_tui.base.value import value
 from kimi_tui.history.conversation import Conversation, exchange, interrupted_result
 from kimi_tui.history.finding import Finding, FindingKind
 from kimi_tui.history.notation import DamagedLine, encode, pending_message, role_of
@@ -25,7 +26,7 @@ from kimi_tui.history.records import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Mark:
     """Where a checkpoint stands."""
 

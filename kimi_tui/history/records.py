@@ -16,21 +16,20 @@ A role that begins with `_` is not a message:
 Unknown fields and unknown `_` records are ignored here, and kept on disk since lines are copied verbatim.
 """
 
-from dataclasses import dataclass
-
 from kimi_tui.base.message import Message
+from kimi_tui.base.value import value
 from kimi_tui.history.finding import Finding
 from kimi_tui.wire.timeline import CheckpointKind, FileChanges, RevertReason
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SystemPrompt:
     """The system prompt that the session was last run with."""
 
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Deed:
     """What the model did between a checkpoint and the one before it."""
 
@@ -42,7 +41,7 @@ class Deed:
     """Whether a shell command is among the calls."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Checkpoint:
     """A state of the conversation to come back to; everything after its record lies behind it."""
 
@@ -65,7 +64,7 @@ class Checkpoint:
     """What became of the files since then; None when that isn't known."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class FilesOf:
     """The files' state at a checkpoint of this line, which had to be found out first."""
 
@@ -75,14 +74,14 @@ class FilesOf:
     changes: FileChanges | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Usage:
     """The weight of the conversation so far, in tokens."""
 
     token_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Revert:
     """Why the file begins anew here; what was left behind is `branch`."""
 
@@ -94,7 +93,7 @@ class Revert:
     parent: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Repair:
     """What a restore found, so that the user is told of it once."""
 
@@ -104,7 +103,7 @@ class Repair:
     time: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pending:
     """A message of the step under way. It is parsed when it is needed: after the step's end it never is."""
 
@@ -112,7 +111,7 @@ class Pending:
     """The message as JSON."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ignored:
     """A `_` record that this version doesn't know."""
 

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from kimi_tui.base.encoding import from_jsonable, to_jsonable
 from kimi_tui.base.usage import TokenUsage
+from kimi_tui.base.value import value
 from kimi_tui.history.notation import well_formed
 from kimi_tui.wire.display import TodoItem
 from kimi_tui.wire.timeline import RevertReason
@@ -14,7 +15,7 @@ from kimi_tui.wire.timeline import RevertReason
 _JUMPS_KEPT = 100
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Jump:
     """A way back: where an undo or a redo leads."""
 
@@ -26,7 +27,7 @@ class Jump:
     """The rotation that holds the conversation there; None when the conversation stayed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class JumpUnderWay:
     """A jump that has begun: whoever finds it at a start knows that a crash cut it off."""
 
@@ -43,7 +44,7 @@ class JumpUnderWay:
     """The checkpoint of the branch to go on from; None for its end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class SessionState:
     """One session's settings and lists. Fields that a file lacks have their defaults."""
 

@@ -1,9 +1,10 @@
 """The moments at which hooks run, each with what its hooks are told (names and fields as in kimi-cli)."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Literal, cast
 
 from kimi_tui.base.hook_events import HookEventName
+from kimi_tui.base.value import value
 
 _NOT_TOLD = "not told"
 
@@ -12,7 +13,7 @@ def _known_as() -> Any:
     return field(default=(), metadata={_NOT_TOLD: True})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class PreToolUse:
     """A tool is about to be called. A block keeps it from running."""
 
@@ -24,7 +25,7 @@ class PreToolUse:
     """Its other names, which matchers may use."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class PostToolUse:
     """A tool did what it was called for. What a block says is told to the model with the result."""
 
@@ -35,7 +36,7 @@ class PostToolUse:
     known_as: tuple[str, ...] = _known_as()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class PostToolUseFailure:
     """A tool was called and failed. What a block says is told to the model with the error."""
 
@@ -46,14 +47,14 @@ class PostToolUseFailure:
     known_as: tuple[str, ...] = _known_as()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class UserPromptSubmit:
     """The user said something. A block keeps it from the model."""
 
     prompt: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Stop:
     """The model has ended its turn. A block makes it go on, once."""
 
@@ -61,7 +62,7 @@ class Stop:
     """Whether it went on already since a hook wanted it to."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class StopFailure:
     """A turn was ended by an error or a limit."""
 
@@ -69,21 +70,21 @@ class StopFailure:
     error_message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class SessionStart:
     """A session was opened."""
 
     source: Literal["startup", "resume"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class SessionEnd:
     """A session is being closed."""
 
     reason: Literal["exit"] = "exit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class SubagentStart:
     """A sub-agent is about to be given a task. A block keeps it from starting."""
 
@@ -91,7 +92,7 @@ class SubagentStart:
     prompt: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class SubagentStop:
     """A sub-agent has ended."""
 
@@ -99,7 +100,7 @@ class SubagentStop:
     response: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class PreCompact:
     """The conversation is about to be compacted. A block keeps it as it is while there is room."""
 
@@ -107,7 +108,7 @@ class PreCompact:
     token_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class PostCompact:
     """The conversation was compacted."""
 
@@ -115,7 +116,7 @@ class PostCompact:
     estimated_token_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Notification:
     """The user is told something, or asked: `permission_prompt` and `question_prompt` wait for an answer."""
 

@@ -4,12 +4,12 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.base.identity import new_id
+from kimi_tui.base.value import value
 from kimi_tui.hooks.events import HookEvent, name_of, shown_target, takes_plain_text, targets_of
 from kimi_tui.hooks.outcome import HookOutcome, read_outcome
 from kimi_tui.hooks.process import HookFailed, run_command
@@ -19,7 +19,7 @@ from kimi_tui.wire.requests import Answer, HookRequest, HookResponse, Request
 LONGEST_STDERR = 500
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Watched:
     """The events that a hook wants to hear of."""
 
@@ -61,7 +61,7 @@ class Hook(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CommandHook:
     """A command of the user's."""
 
@@ -86,7 +86,7 @@ class CommandHook:
         return outcome
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClientHook:
     """A subscription of the client's: it is asked over the Wire."""
 

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from kimi_tui.base.value import value
 
 LONGEST_TEXT = 10_000
 """Characters of a reason or of context that are kept."""
@@ -11,7 +12,7 @@ _BLOCKING_STATUS = 2
 _NO = ("deny", "block")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HookOutcome:
     """What one hook, or all hooks of an event together, decided."""
 

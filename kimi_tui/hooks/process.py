@@ -7,9 +7,10 @@ import signal
 import tempfile
 from asyncio.subprocess import DEVNULL, Process
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from kimi_tui.base.value import value
 
 _Stream = IO[bytes] | int
 
@@ -27,7 +28,7 @@ class HookFailed(Exception):
     """A hook came to no decision; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ended:
     """How a command ended."""
 

@@ -3,11 +3,11 @@
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.terminal import plain
+from kimi_tui.base.value import value
 from kimi_tui.library.expansion import with_arguments, with_files
 from kimi_tui.library.front_matter import read_markdown
 from kimi_tui.library.places import folders_up
@@ -17,7 +17,7 @@ MOST_FOLDERS_DEEP = 4
 _NAME = re.compile(r"[\w-]{1,64}(?::[\w-]{1,64})*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class WrittenCommand:
     """A command that can be used."""
 
@@ -28,7 +28,7 @@ class WrittenCommand:
     file: Path
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FoundCommands:
     """The commands there are, and what kept others from being among them."""
 

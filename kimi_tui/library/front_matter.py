@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.terminal import plain
+from kimi_tui.base.value import value
 
 MOST_BYTES = 1_000_000
 MOST_CHARACTERS = 16_000
@@ -17,7 +17,7 @@ _FENCE = re.compile(r"^---[ \t]*$")
 _LINE = re.compile(r"^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MarkdownFile:
     """A file as it was read."""
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.base.value import value
 from kimi_tui.library.expansion import with_arguments
 from kimi_tui.library.front_matter import read_markdown
 from kimi_tui.library.places import folders_up
@@ -23,7 +23,7 @@ _USER_FOLDERS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Skill:
     """A skill that can be used."""
 
@@ -37,7 +37,7 @@ class Skill:
     """Whether it is a slash command."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FoundSkills:
     """The skills there are, and what kept others from being among them."""
 

@@ -1,18 +1,18 @@
 """The ChatProvider protocol: a conversation in, a stream of parts out."""
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from kimi_tui.base.content import ImageURLPart, TextPart, ThinkPart
 from kimi_tui.base.message import Message, ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
+from kimi_tui.base.value import value
 
 ThinkingEffort = Literal["off", "low", "medium", "high"]
 ProviderKind = Literal["kimi", "openai", "anthropic", "scripted", "demo"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolSchema:
     """A tool as a model sees it. `parameters` is a JSON schema of type object."""
 
@@ -21,7 +21,7 @@ class ToolSchema:
     parameters: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MessageStart:
     """The server named the answer."""
 
@@ -64,7 +64,7 @@ class ChatProvider(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class ProviderSettings:
     """What a provider needs to know to be built, from config and environment."""
 
@@ -85,7 +85,7 @@ class ProviderSettings:
     """What the model can do, as in `LLM`; None for what it is known for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Price:
     """US dollars per million tokens."""
 
@@ -94,7 +94,7 @@ class Price:
     cached: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class LLM:
     """A provider and what is known of its model."""
 

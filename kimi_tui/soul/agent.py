@@ -1,14 +1,14 @@
 """An agent: who works on a conversation."""
 
 import json
-from dataclasses import dataclass
 
 from kimi_tui.base.message import user_message
+from kimi_tui.base.value import value
 from kimi_tui.history.estimate import estimated_tokens
 from kimi_tui.tools.toolset import Toolset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Agent:
     """Who works: a name, what it is told, and what it can do."""
 

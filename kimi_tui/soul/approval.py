@@ -1,12 +1,12 @@
 """Approvals over the Wire: yolo, then rules and grants, then the user (`specs/tools.md`, Approvals)."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, assert_never
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.identity import new_id
+from kimi_tui.base.value import value
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.tools.approval import CommandSubject, PathSubject, Subject, ToolRejected
 from kimi_tui.tools.permission.danger import danger_of
@@ -33,7 +33,7 @@ class GrantKeeper(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ApprovalSource:
     """Who asks: the main agent when all is None."""
 

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kimi_tui.base.compacted import is_summary
 from kimi_tui.base.completion import carry_out
 from kimi_tui.base.errors import APIEmptyResponseError
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.message import Message, user_message
+from kimi_tui.base.value import value
 from kimi_tui.compaction.fallback import FallbackCompaction
 from kimi_tui.compaction.passage import is_checkpoint_note
 from kimi_tui.compaction.restatement import files_in_play, is_restatement, restatement
@@ -36,7 +37,7 @@ _GROWTH_BEFORE_NEXT = 0.05
 """Of the window: how much a conversation has to grow before one that stayed long is compacted again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Compaction:
     """How and when conversations are made shorter."""
 
@@ -48,7 +49,7 @@ class Compaction:
     """What else is said anew after each compaction: each gives a paragraph, or nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Compacted:
     """A conversation became shorter."""
 

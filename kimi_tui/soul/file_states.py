@@ -1,15 +1,15 @@
 """What the soul asks of the history of files."""
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Protocol
 
 from kimi_tui.base.message import ToolCall
+from kimi_tui.base.value import value
 from kimi_tui.tools.step_calls import Change
 from kimi_tui.wire.timeline import FileChanges
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FilesAtCheckpoint:
     """The files when a checkpoint is made."""
 

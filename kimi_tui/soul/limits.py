@@ -1,15 +1,14 @@
 """Limits of what a turn and a session may take."""
 
-from dataclasses import dataclass
-
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.value import value
 
 
 class LimitReached(KimiTuiError):
     """A turn stopped since it would take more than it may."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class RepetitionLimits:
     """How often in a row a turn may do the same, with the same result. 0: no limit."""
 
@@ -19,7 +18,7 @@ class RepetitionLimits:
     """After so many times the turn is stopped."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Limits:
     """What a turn may take. None: no limit."""
 

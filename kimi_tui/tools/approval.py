@@ -1,22 +1,22 @@
 """The door between a tool and the user's consent: what is asked, and how a no reaches the soul."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from kimi_tui.base.value import value
 from kimi_tui.tools.tool import RunningCall
 from kimi_tui.wire.display import DisplayBlock
 from kimi_tui.wire.requests import Proposal
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CommandSubject:
     """A shell command, exactly as it would run."""
 
     command: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PathSubject:
     """A change of one file, or reading one that holds secrets."""
 
@@ -25,7 +25,7 @@ class PathSubject:
     writes: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class McpSubject:
     """A call of an MCP server's tool."""
 
@@ -33,14 +33,14 @@ class McpSubject:
     tool: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TaskSubject:
     """Ending a background task. No rule names it: it is asked for each time."""
 
     task_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolSubject:
     """A call of a tool that the program which opened the session brought along."""
 

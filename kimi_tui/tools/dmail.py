@@ -1,16 +1,16 @@
 """SendDMail: a message from the model to itself at an earlier checkpoint."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 from pydantic import Field
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.value import value
 from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
 from kimi_tui.wire.events import ToolReturn
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DMail:
     """A message to an earlier self."""
 

@@ -3,13 +3,13 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from inspect import isawaitable
 
 from pydantic import BaseModel
 
 from kimi_tui.base.content import ImageURLPart, TextPart
 from kimi_tui.base.encoding import to_jsonable
+from kimi_tui.base.value import value
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.tools.approval import Approval, ToolSubject
 from kimi_tui.tools.shell.output import OutputFolder, OutputKeeper
@@ -18,7 +18,7 @@ from kimi_tui.wire.display import BriefBlock
 from kimi_tui.wire.events import ToolReturn
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class OwnFunction:
     """A function, and how a model knows it."""
 

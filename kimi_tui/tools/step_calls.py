@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from kimi_tui.base.content import ContentPart, as_output, system_note
 from kimi_tui.base.message import Message, ToolCall
+from kimi_tui.base.value import value
 from kimi_tui.hooks.hooks import NO_HOOKS, Firing
 from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.hooked_call import HookedCall
@@ -26,7 +27,7 @@ _INTERRUPTED = (
 SKIPPED = failed("The call was not run, since the user rejected another call of this step.", brief="not run")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Change:
     """What a call that has its turn may change."""
 

@@ -3,13 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from kimi_tui.base.assets import read_asset
 from kimi_tui.base.content import ContentPart
+from kimi_tui.base.value import value
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.wire.display import BriefBlock, DisplayBlock
 from kimi_tui.wire.events import ToolReturn
@@ -37,7 +37,7 @@ class ToolParams(BaseModel):
 P = TypeVar("P", bound=BaseModel)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RunningCall:
     """One call of a tool, as the tool sees it while it runs."""
 

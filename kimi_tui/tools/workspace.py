@@ -2,16 +2,16 @@
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.errors import FileProblem
+from kimi_tui.base.value import value
 
 _UNSHOWABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _REPLACEMENT = "\ufffd"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Located:
     """A file or folder that a tool was asked to use; it need not exist."""
 
@@ -27,7 +27,7 @@ class Located:
     """Whether `real` lies in the work dir or in an added dir."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Workspace:
     """The work dir and the folders added to it."""
 

@@ -1,10 +1,11 @@
 """What servers offer, as a session has it: tools by the names that the model knows, and what is left out."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.value import value
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.mcp.naming import is_excluded, model_names
 from kimi_tui.tools.mcp.resource_tools import ListMcpResources, ReadMcpResource, Servers
@@ -16,7 +17,7 @@ from kimi_tui.tools.tool import Tool
 _MOST_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OfferedTools:
     """Tools by name, and by server."""
 

@@ -6,12 +6,13 @@ import re
 import secrets
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from kimi_tui.base.encoding import from_jsonable, to_jsonable
 from kimi_tui.base.private_file import replace_private_file
+from kimi_tui.base.value import value
 from kimi_tui.wire.display import TodoItem
 
 logger = logging.getLogger(__name__)
@@ -21,7 +22,7 @@ _ID = re.compile(r"a[0-9a-f]{8}")
 SubagentStatus = Literal["running", "finished", "failed", "interrupted"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class SubagentRecord:
     """One sub-agent, as it stands."""
 

@@ -1,11 +1,11 @@
 """What comes of a sub-agent's task."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError, MaxStepsReached
 from kimi_tui.base.message import Message
+from kimi_tui.base.value import value
 from kimi_tui.compaction.passage import is_own
 from kimi_tui.engine.subagents.records import SubagentRecord
 from kimi_tui.soul.soul import TurnRejected
@@ -15,7 +15,7 @@ class Refused(KimiTuiError):
     """Work that can't be given to a sub-agent as it was asked for. Its reader is the model."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Report:
     """How a task ended."""
 

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from kimi_tui.agentspec.loading import load_agent_spec
 from kimi_tui.agentspec.spec import ResolvedAgentSpec, SubagentSpec
+from kimi_tui.base.value import value
 from kimi_tui.engine.agents import make_agent
 from kimi_tui.engine.injection import Collaborators
 from kimi_tui.engine.models import Models
@@ -46,7 +47,7 @@ class Lender(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Household:
     """What all agents of a session share: nobody below has more rights than the session."""
 
@@ -71,7 +72,7 @@ class Household:
     """Those who lend every sub-agent tools of theirs, such as those of MCP servers."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Worker:
     """A sub-agent, ready to work."""
 

@@ -3,17 +3,17 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.encoding import from_jsonable, to_jsonable
 from kimi_tui.base.private_file import replace_private_file
+from kimi_tui.base.value import value
 from kimi_tui.wire.background import BackgroundTask
 
 _NAME = re.compile(r"(?:bash|agent)-(\d+)\.json")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class TaskRecord:
     """A task, and what only this program needs to know of it."""
 

@@ -1,14 +1,14 @@
 """The work of a background task: what is to be done, what it may do meanwhile, and how it ended."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal
 
+from kimi_tui.base.value import value
 from kimi_tui.tools.background.log import TaskLog
 from kimi_tui.wire.background import TaskKind
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ending:
     """How a task's work ended by itself."""
 
@@ -42,7 +42,7 @@ class RunningTask:
 Work = Callable[[RunningTask], Awaitable[Ending]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Order:
     """A task to start."""
 

@@ -1,8 +1,9 @@
 """What the bytes of a file are: text in which encoding, or not text at all."""
 
 import re
-from dataclasses import dataclass
 from shlex import quote
+
+from kimi_tui.base.value import value
 
 SNIFFED = 8192
 """How many bytes at a file's beginning decide."""
@@ -33,7 +34,7 @@ _WIDE_LITTLE = re.compile(rb"(?:[\t\n\r -~]\x00){4}")
 _WIDE_BIG = re.compile(rb"(?:\x00[\t\n\r -~]){4}")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Encoding:
     """How a file's bytes become text."""
 

@@ -3,13 +3,14 @@
 import asyncio
 import hashlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from weakref import WeakValueDictionary
 
+from kimi_tui.base.value import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class FileVersion:
     """What a file held at one moment."""
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 from base64 import b64encode
-from dataclasses import dataclass
 from typing import Protocol
 
 from pydantic import Field
@@ -11,6 +10,7 @@ from pydantic import Field
 from kimi_tui.base.content import ContentPart, ImageURLPart, MediaURL, VideoURLPart
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.base.picture import BadPicture, Picture, picture_of
+from kimi_tui.base.value import value
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.file.encoding import encoding_of
 from kimi_tui.tools.file.regular import file_problem, open_regular
@@ -40,7 +40,7 @@ class ReadMediaFileParams(ToolParams):
     path: str = Field(description="The picture or film: relative to the work dir, or absolute.")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Medium:
     part: ContentPart
     what: str

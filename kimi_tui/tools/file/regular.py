@@ -3,12 +3,12 @@
 import errno
 import os
 import stat
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO
 
 from kimi_tui.base.errors import FileProblem
+from kimi_tui.base.value import value
 from kimi_tui.tools.file.ledger import FileVersion, version_of
 from kimi_tui.tools.workspace import Located, showable
 
@@ -23,7 +23,7 @@ _FLAGS = (
 _MANY_NAMES = 5000
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Content:
     """A file's bytes and what else there is to keep of it."""
 

@@ -3,21 +3,23 @@
 from base64 import b64decode
 from binascii import Error as BadBase64
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from kimi_tui.base.value import value
 
 ContentBlock = Any
 """A content block of the protocol; `type` tells which."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Words:
     """Text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Medium:
     """A picture, a sound or any other file."""
 
@@ -30,7 +32,7 @@ class Medium:
 Piece = Words | Medium
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class McpAnswer:
     """Pieces in the server's order."""
 

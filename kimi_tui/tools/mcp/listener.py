@@ -1,14 +1,14 @@
 """What a server may say and ask by itself, while it is connected."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from kimi_tui.base.message import Message
+from kimi_tui.base.value import value
 from kimi_tui.tools.mcp.problem import McpProblem
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Elicitation:
     """A server wants to know something of the user."""
 
@@ -18,7 +18,7 @@ class Elicitation:
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Elicited:
     """What the user made of it."""
 
@@ -26,7 +26,7 @@ class Elicited:
     content: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Sampling:
     """A server wants the model to answer."""
 
@@ -34,7 +34,7 @@ class Sampling:
     system_prompt: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Sampled:
     """The model's answer."""
 

@@ -1,10 +1,11 @@
 """What a server offers: tools, prompts and resources, as it told of them."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from kimi_tui.base.value import value
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@value(kw_only=True)
 class ToolOffer:
     """A tool by its server's words."""
 
@@ -17,7 +18,7 @@ class ToolOffer:
     """Why it can't be used; empty as a rule."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PromptArgument:
     """What a prompt wants to know."""
 
@@ -26,7 +27,7 @@ class PromptArgument:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class PromptOffer:
     """A prompt by its server's words."""
 
@@ -35,7 +36,7 @@ class PromptOffer:
     arguments: tuple[PromptArgument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class ResourceOffer:
     """A resource, or a template of some."""
 
@@ -45,7 +46,7 @@ class ResourceOffer:
     media_type: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Offer:
     """All that a server offers."""
 

@@ -5,13 +5,14 @@ import logging
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from kimi_tui.base.completion import carry_out
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.value import value
 from kimi_tui.tools.mcp.answer import McpAnswer
 from kimi_tui.tools.mcp.in_flight import InFlight
 from kimi_tui.tools.mcp.leash import Leash
@@ -55,7 +56,7 @@ class Asking(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Surroundings:
     """Where servers run, and whom they may ask."""
 

@@ -1,9 +1,11 @@
 """An MCP server as a config describes it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
+
+from kimi_tui.base.value import value
 
 CONNECT_S = 60.0
 """How long a server may take to start and introduce itself: a package may have to be fetched first."""
@@ -11,7 +13,7 @@ SILENCE_S = 300.0
 """How long a call may go on without a result or a word of progress."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Patience:
     """How long a server is waited for, in seconds."""
 
@@ -19,7 +21,7 @@ class Patience:
     silence_s: float = SILENCE_S
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class StdioServer:
     """A program that is started, and spoken with over its standard streams."""
 
@@ -48,7 +50,7 @@ class StdioServer:
         return tuple(self.env.values())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class RemoteServer:
     """A server at an address."""
 
@@ -74,7 +76,7 @@ class RemoteServer:
 ServerConfig = StdioServer | RemoteServer
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class UnusableServer:
     """An entry of a config that can't be used, or is not to be."""
 

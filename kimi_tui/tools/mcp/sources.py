@@ -1,16 +1,16 @@
 """Which MCP servers a session has: from which files, and which of them are trusted."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.value import value
 from kimi_tui.config.project_mcp import is_trusted_mcp, mcp_source, project_mcp_path
 from kimi_tui.tools.mcp.config_file import servers_in, source_of_text
 from kimi_tui.tools.mcp.server_config import ServerEntry
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class McpWish:
     """What the command line and a client ask for."""
 
@@ -22,7 +22,7 @@ class McpWish:
     """Servers that a client brings along, over all others."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FoundServers:
     """The servers of a session, each name once, and what of the configs is not used, and why."""
 

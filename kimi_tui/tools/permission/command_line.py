@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
+from kimi_tui.base.value import value
 from kimi_tui.tools.permission.cursor import Unreadable
 from kimi_tui.tools.permission.part import Part
 from kimi_tui.tools.permission.script import Script
@@ -15,7 +15,7 @@ _SEAMS = re.compile(r"[;&|\n(){}`]+|\b(?:do|then|else|in)\b|\$'|\$\"")
 _MAX_FRAGMENTS = 200
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CommandLine:
     """What a command line comes to."""
 

@@ -1,13 +1,14 @@
 """One simple command of a command line: its words, assignments and redirections."""
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from kimi_tui.base.value import value
 
 WordKind = Literal["literal", "pattern", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Word:
     """A word as the shell reads it."""
 
@@ -37,7 +38,7 @@ def literal(text: str) -> Word:
     return Word(text, "literal", text)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Assignment:
     """`NAME=value`, alone or before a command."""
 
@@ -51,7 +52,7 @@ class Assignment:
         return is_harmless_variable(self.name)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Redirection:
     """Where a command reads from or writes to."""
 
@@ -72,7 +73,7 @@ class Redirection:
         return self.operator in {"<", "<>"}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Part:
     """A simple command. Without words it is redirections around a group, or assignments alone."""
 

@@ -3,10 +3,10 @@
 import os
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.paths import share_dir
+from kimi_tui.base.value import value
 from kimi_tui.tools.permission.part import Part, Word
 
 _HARMLESS_DEVICE = re.compile(r"/dev/(?:null|zero|full|tty|stdin|stdout|stderr|fd/\d+)")
@@ -31,7 +31,7 @@ Folder = Path | None
 """A folder in which a command may run; None when it isn't known."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Places:
     """The folders that a session may change freely, symbolic links resolved."""
 

@@ -5,8 +5,8 @@ What isn't known to be harmless counts as a change: the list errs on the side of
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from kimi_tui.base.value import value
 from kimi_tui.tools.permission.command_line import parse_command
 from kimi_tui.tools.permission.part import Part, Word
 from kimi_tui.tools.permission.places import Places, is_harmless_device, may_be_network_file
@@ -31,7 +31,7 @@ _ANYTHING = frozenset(
 """Programs without an option that writes or runs anything; of some only what `continues_freely` says."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Options:
     """A program that only reads but for some options."""
 

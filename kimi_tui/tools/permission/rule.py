@@ -16,10 +16,10 @@
 import re
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.value import value
 from kimi_tui.tools.permission.cursor import Unreadable
 from kimi_tui.tools.permission.part import Part
 from kimi_tui.tools.permission.path_pattern import problem_of
@@ -32,7 +32,7 @@ _TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _FORMS = "Write it like Bash(pytest *), Edit(src/**), Read(.env) or MCP(server:tool)."
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CommandPrefix:
     """Commands that begin with these words."""
 
@@ -46,7 +46,7 @@ class CommandPrefix:
         return f"Bash({_shell_text(self.assignments, self.words)} *)"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ExactCommand:
     """One command, to the letter."""
 
@@ -57,7 +57,7 @@ class ExactCommand:
         return f"Bash({'=' if looks_different else ''}{self.command})"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PathRule:
     """Files, by a pattern."""
 
@@ -68,7 +68,7 @@ class PathRule:
         return f"{self.access}({self.pattern})"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class McpRule:
     """An MCP server's tool; `*` for all of them."""
 
@@ -79,7 +79,7 @@ class McpRule:
         return f"MCP({self.server}:{self.tool})"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolRule:
     """A tool that a program brought along."""
 

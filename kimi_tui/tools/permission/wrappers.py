@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
+from kimi_tui.base.value import value
 from kimi_tui.tools.permission.cursor import Unreadable
 from kimi_tui.tools.permission.part import Assignment, Part, Word, literal
 
@@ -35,7 +36,7 @@ _APPENDED = Word("…", "unknown")
 """What xargs and find append."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Wrapper:
     """A command that runs the rest of its words; what it understands before them."""
 
@@ -70,7 +71,7 @@ def is_runner(program: str) -> bool:
     return program in _RUNNERS or program in _WRAPPERS or program in SHELLS
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Unwrapped:
     """What a part comes to."""
 

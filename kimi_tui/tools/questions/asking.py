@@ -1,14 +1,14 @@
 """The door between a tool and the user's answers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from kimi_tui.base.value import value
 from kimi_tui.tools.tool import RunningCall
 from kimi_tui.wire.requests import Question
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answered:
     """The user answered."""
 
@@ -16,12 +16,12 @@ class Answered:
     """By the question's text. Of several options chosen, the labels with commas between them."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Dismissed:
     """The user did not want to answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NobodyThere:
     """There is nobody who could answer, now or later."""
 

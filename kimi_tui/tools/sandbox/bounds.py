@@ -1,9 +1,10 @@
 """What a command in the sandbox may see, change and reach."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from kimi_tui.base.value import value
 
 Access = Literal["write", "read", "hidden", "absent"]
 """`read`: not to be changed. `hidden`: empty for whoever looks. `absent`: not there, and not to be made."""
@@ -36,7 +37,7 @@ _DOORS = ("SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_
 """Variables that name a way out to a program of the user's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Bounds:
     """Everything may be read but what is named here, and nothing changed."""
 

@@ -1,12 +1,12 @@
 """What a command printed: as much as the model may read, the rest kept on disk."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from kimi_tui.base.identity import new_uid
 from kimi_tui.base.paths import make_private_dir
+from kimi_tui.base.value import value
 
 MODEL_LIMIT = 50_000
 """Characters that the model receives of one command."""
@@ -17,7 +17,7 @@ _LINE_REACH = 2_000
 """How many characters a cut may move to fall between two lines."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OutputFolder:
     """Where output too long for the model is kept, for the user alone."""
 

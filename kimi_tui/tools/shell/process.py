@@ -7,12 +7,12 @@ import signal
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from kimi_tui.base.child_groups import keep_in_sight, let_go
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.value import value
 from kimi_tui.tools.shell.orphans import MARK, runs
 from kimi_tui.tools.shell.pipe import OutputPipe
 from kimi_tui.tools.shell.survivors import Survivors
@@ -40,7 +40,7 @@ class ShellUnavailable(KimiTuiError):
     """A command could not be started."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Exit:
     """How a command ended."""
 

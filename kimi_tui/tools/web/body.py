@@ -2,16 +2,16 @@
 
 import zlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Protocol
 
 from kimi_tui.base.errors import WebProblem
+from kimi_tui.base.value import value
 
 ACCEPTED_ENCODINGS = "gzip, deflate"
 """What can be unpacked piece by piece with a bound on each."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Body:
     """Bytes of an answer, unpacked."""
 

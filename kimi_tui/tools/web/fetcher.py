@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import WebProblem
+from kimi_tui.base.value import value
 from kimi_tui.tools.web.address import Address, is_public, system_addresses
 from kimi_tui.tools.web.body import ACCEPTED_ENCODINGS, Body, read_body
 from kimi_tui.tools.web.charset import decoded
@@ -25,7 +26,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _LOCAL_HINT = "Use a shell command (curl) for what runs on this machine or in its network."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class FetchLimits:
     """How far a fetch goes."""
 
@@ -37,7 +38,7 @@ class FetchLimits:
     extraction_seconds: float = 20.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Page:
     """A page as text. All of it is somebody else's words."""
 
@@ -52,14 +53,14 @@ class Page:
     """Whether limits on size left some of it out."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Answer:
     url: str
     kind: Kind
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fetcher:
     """Fetches pages. `may_reach` says which addresses are allowed; `resolve` gives a host's."""
 

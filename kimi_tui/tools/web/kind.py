@@ -1,9 +1,10 @@
 """What kind of content a server says that it sends, and what of it can be read as text."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kimi_tui.base.errors import WebProblem
+from kimi_tui.base.value import value
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT = frozenset(
@@ -18,7 +19,7 @@ _MARKUP = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b
 _SNIFFED = 2048
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Kind:
     """The kind of a page; `media_type` is empty when the server doesn't say."""
 

@@ -1,12 +1,11 @@
 """HTML pages as Markdown."""
 
-from dataclasses import dataclass
-
 from kimi_tui.base.errors import WebProblem
+from kimi_tui.base.value import value
 from kimi_tui.tools.web.child import ChildFailed, run_child
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Extract:
     """What there is to read in a page."""
 

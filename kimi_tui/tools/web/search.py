@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from pydantic import Field
 
 from kimi_tui.base.errors import WebProblem
+from kimi_tui.base.value import value
 from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
 from kimi_tui.tools.web.fetch import MAX_CHARACTERS, page_text
 from kimi_tui.tools.web.fetcher import Fetcher
@@ -18,7 +18,7 @@ _SUMMARY_CHARACTERS = 1000
 _AT_ONCE = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Hit:
     """One page that was found. All of it is somebody else's words."""
 
