@@ -136,14 +136,14 @@ class CommandLine:
     )
     session: str | None = option(
         "-S", "-r", "--session", "--resume", panel=_SESSION, metavar="ID", value_optional=True,
-        help="Go on with session ID; without an ID, choose from a list.",
+        help="Go on with session ID; without one, choose from a list.",
     )  # fmt: skip
     fork: bool = option("--fork", panel=_SESSION, default=False, help="Go on in a copy of that session.")
     yolo: bool = option(
         "-y", "--yolo", panel=_PERMISSION, default=False, help="Approve everything that no rule denies."
     )
     plan: bool | None = option(
-        "--plan", panel=_PERMISSION, help="Only read until a plan is approved, or change things at once."
+        "--plan", panel=_PERMISSION, help="Only read until a plan is approved, or not."
     )
     sandbox: bool | None = option(
         "--sandbox",

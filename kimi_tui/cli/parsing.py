@@ -5,6 +5,7 @@ pydantic, which costs as much again as Textual does. The subcommands, which open
 """
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
 from difflib import get_close_matches
@@ -14,16 +15,17 @@ from typing import Any, Literal, NoReturn, get_args, get_origin
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.cli.command_line import SETTINGS_PANEL, CommandLine, default_of, is_positional
+from kimi_tui.language.saying import later, say
 
 PROGRAM = "kimi-tui"
 _ACP = "acp"
 """As the first word it is short for `--mode acp`: editors' settings read so."""
-_DESCRIPTION = "A full-screen terminal coding agent with safe time travel."
+_DESCRIPTION = later("A full-screen terminal coding agent with safe time travel.")
 _USAGE = (
     "%(prog)s [OPTIONS] [PROMPT]\n"
     "       %(prog)s acp|sessions|checkpoints|agents|mcp|config|import|info|login|logout|completion ..."
 )
-_EPILOG = (
+_EPILOG = later(
     "A prompt that is one of the words acp, sessions, checkpoints, agents, mcp, config, import, info, login,"
     " logout and completion goes after -p; one that begins with a dash, after --."
 )
@@ -36,8 +38,8 @@ def parse(arguments: Sequence[str]) -> CommandLine | None:
     parser = _Parser(
         prog=PROGRAM,
         usage=_USAGE,
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
+        description=say(_DESCRIPTION),
+        epilog=say(_EPILOG),
         add_help=False,
         formatter_class=_Help,
         allow_abbrev=False,
@@ -46,15 +48,23 @@ def parse(arguments: Sequence[str]) -> CommandLine | None:
     for item in fields(CommandLine):
         panel = item.metadata["panel"]
         if panel not in panels:
-            panels[panel] = parser.add_argument_group(panel)
+            panels[panel] = parser.add_argument_group(say(panel))
         _add(panels[panel], item)
-    panels[SETTINGS_PANEL].add_argument("-h", "--help", action="store_true", help="Show this and end.")
+    panels[SETTINGS_PANEL].add_argument(
+        "-h", "--help", action="store_true", help=say("Show what is used most, and end.")
+    )
+    panels[SETTINGS_PANEL].add_argument("--help-all", action="store_true", help=say("Show this and end."))
     if arguments and arguments[0] == _ACP:
         arguments = ["--mode", _ACP, *arguments[1:]]
     options, prompt = _split(arguments)
     values = vars(parser.parse_intermixed_args(options))
-    if values.pop("help"):
+    if values.pop("help_all"):
         parser.print_help()
+        return None
+    if values.pop("help"):
+        from kimi_tui.cli.help import short_help
+
+        sys.stdout.write(f"{short_help(PROGRAM)}\n")
         return None
     if prompt:
         parser.check_one_prompt([*filter(None, [values["argument"]]), *prompt])
@@ -91,7 +101,7 @@ class _Parser(argparse.ArgumentParser):
         if not name and problem:
             raise self._unknown(problem)
         message = plain_line(message.removeprefix("argument ").replace("/", " or ", 1)).rstrip(".")
-        raise UsageError(f"{message}.", hint=f"`{PROGRAM} --help` lists the options.")
+        raise UsageError(f"{message}.", hint=f"`{PROGRAM} --help-all` lists the options.")
 
     def check_one_prompt(self, words: Sequence[str]) -> None:
         """Raises UsageError for a prompt in several words."""
@@ -103,7 +113,7 @@ class _Parser(argparse.ArgumentParser):
         if not first.startswith("-"):
             return _several_words(words)
         near = get_close_matches(first.partition("=")[0], self._option_string_actions, n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"`{PROGRAM} --help` lists the options."
+        hint = f"Did you mean {near[0]}?" if near else f"`{PROGRAM} --help-all` lists the options."
         return UsageError(f"There is no option {plain_line(first)}.", hint=hint)
 
 
@@ -117,9 +127,9 @@ def _several_words(rest: str) -> UsageError:
 def _add(group: Any, item: "Field[Any]") -> None:
     told = item.metadata
     if is_positional(item):
-        group.add_argument(item.name, nargs="?", metavar=told["metavar"], help=told["help"])
+        group.add_argument(item.name, nargs="?", metavar=told["metavar"], help=say(told["help"]))
         return
-    how: dict[str, Any] = {"dest": item.name, "help": told["help"], "default": default_of(item)}
+    how: dict[str, Any] = {"dest": item.name, "help": say(told["help"]), "default": default_of(item)}
     if item.type is bool:
         how["action"] = "store_true"
     elif item.type == bool | None:

@@ -59,9 +59,11 @@ def options() -> Iterator[Option]:
             metavar=told["metavar"] or "|".join(choices),
             choices=choices,
         )
-    yield Option(
-        spellings=("-h", "--help"), panel="Settings", help="Show the options and end.", takes="nothing"
-    )
+    for spellings, help_text in (
+        (("-h", "--help"), "Show what is used most, and end."),
+        (("--help-all",), "Show every option, and end."),
+    ):
+        yield Option(spellings=spellings, panel="Settings", help=help_text, takes="nothing")
 
 
 def _kinds(annotation: Any) -> tuple[Any, ...]:

@@ -97,11 +97,11 @@ ENGLISH = Words(
     ),
     unknown=", so that is more than I can answer",
     connect=(
-        "**To work with a real model**, set one of these keys and start again:\n\n"
+        "**To work with a real model**, type `/login`, or set one of these keys and start again:\n\n"
         + _KEYS.format(
             kimi="Kimi", openai="OpenAI, or a server like it: OPENAI_BASE_URL", anthropic="Anthropic"
         )
-        + "\n\nOr configure models in `~/.kimi-tui/config.toml`; `kimi-tui --help` lists all options."
+        + "\n\nOr configure models in `~/.kimi-tui/config.toml`; `kimi-tui --help-all` lists all options."
     ),
     pictures="I can't see pictures: I'm a demo. A real model that takes images would look at yours.",
     reading="I'll read {what}.",
@@ -182,9 +182,9 @@ CHINESE = Words(
     ),
     unknown="，所以这句话我答不上来",
     connect=(
-        "**要使用真正的模型**，设置下面任意一个密钥，再重新启动：\n\n"
+        "**要使用真正的模型**，输入 `/login`；或者设置下面任意一个密钥，再重新启动：\n\n"
         + _KEYS.format(kimi="Kimi", openai="OpenAI 或兼容的服务（OPENAI_BASE_URL）", anthropic="Anthropic")
-        + "\n\n也可以在 `~/.kimi-tui/config.toml` 里配置自己的模型；`kimi-tui --help` 会列出全部选项。"
+        + "\n\n也可以在 `~/.kimi-tui/config.toml` 里配置自己的模型；`kimi-tui --help-all` 会列出全部选项。"
     ),
     pictures="我看不了图片：我只是演示。支持图片的真实模型可以看。",
     reading="我来读 {what}。",

@@ -8,6 +8,7 @@ import pytest
 from kimi_tui.base.errors import UsageError
 from kimi_tui.cli.combinations import check_combination
 from kimi_tui.cli.command_line import CommandLine
+from kimi_tui.cli.main import SUBCOMMANDS
 from kimi_tui.cli.parsing import parse
 
 
@@ -144,8 +145,16 @@ def test_combinations_that_make_no_sense_name_both(arguments, both):
         assert name in message
 
 
-def test_help_lists_every_option_and_the_subcommands(capsys):
+def test_the_help_fits_a_screen_and_names_every_subcommand(capsys):
     assert parse(["-h"]) is None
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) <= 23
+    assert max(map(len, shown)) <= 80
+    assert all(name in "\n".join(shown) for name in ("acp", *SUBCOMMANDS))
+
+
+def test_all_of_the_help_lists_every_option_and_the_subcommands(capsys):
+    assert parse(["--help-all"]) is None
     text = capsys.readouterr().out
     for item in fields(CommandLine):
         for spelling in item.metadata["spellings"] or ("PROMPT",):

@@ -8,6 +8,7 @@ import pytest
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
 from kimi_tui.tui.commands.modes import MODE_COMMANDS
 from kimi_tui.tui.commands.registry import Registry, parsed
+from kimi_tui.tui.commands.setting_up import SETUP_COMMANDS
 from kimi_tui.tui.commands.time_travel import TIMELINE_COMMANDS
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.commands import RunSlash
@@ -68,7 +69,7 @@ class Screen:
 
 def test_every_command_of_the_screen_is_on_the_page() -> None:
     shown = {name_of(line) for _, line in LINES}
-    assert {command.name for command in (*COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS)} <= shown
+    assert {command.name for command in (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS)} <= shown
 
 
 async def test_every_command_of_a_session_is_on_the_page(home: Home) -> None:
@@ -81,9 +82,9 @@ async def test_every_command_of_a_session_is_on_the_page(home: Home) -> None:
 @pytest.mark.parametrize("line", [line for heading, line in LINES if heading != OF_FILES])
 async def test_each_example_means_something_to_the_screen_or_the_session(line: str) -> None:
     screen = Screen()
-    own = {command.name for command in (*COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS)}
+    own = {command.name for command in (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS)}
     registry = Registry(
-        (*COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS),
+        (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS),
         state=lambda: screen.state,
         run_engine_command=run_engine_command,
     )

@@ -75,8 +75,8 @@ async def test_the_branch_is_read_from_the_repository(open_desk: Any, options: A
 async def test_the_demo_is_called_a_demo(open_desk: Any) -> None:
     async with open_desk(session=replace(SESSION, model="demo", model_kind="demo")) as desk:
         assert "demo, not a model" in desk.shown()
-        assert "Set KIMI_API_KEY" in desk.words()
-        await desk.pilot.click("Banner")
+        assert "Type /login" in desk.words()
+        await desk.pilot.click("Banner", offset=(1, 0))
         assert "scripted answers" not in desk.words()
 
 

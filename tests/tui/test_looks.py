@@ -41,6 +41,8 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.requests import ApprovalRequest, Proposal, Question, QuestionOption, QuestionRequest
 from kimi_tui.wire.sessions import ListedSession, SessionList
+from kimi_tui.wire.settings import Setting, SettingsList
+from kimi_tui.wire.setup import LocalModel, LocalServer, ModelService, ModelSources
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
 
@@ -382,6 +384,44 @@ def test_the_sessions(looks: Looks, theme: str) -> None:
         )
     )
     assert looks(*TURN, EDITED, TurnEnd(), listed, size=(80, 24), theme=theme, keys=(*TO_SESSIONS, "down"))
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_connecting_a_model(looks: Looks, theme: str) -> None:
+    sources = ModelSources(
+        (
+            ModelService("kimi", "https://api.moonshot.cn/v1", "kimi-k2.5", "KIMI_API_KEY", "stored"),
+            ModelService("openai", "https://api.openai.com/v1", "gpt-5.4", "OPENAI_API_KEY"),
+        ),
+        (LocalServer("Ollama", "http://127.0.0.1:11434/v1", (LocalModel("通义千问:8b", 40_960),)),),
+    )
+    assert looks(sources, size=(80, 24), theme=theme, keys=("slash", *"login", "enter", "down", "down"))
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_the_settings(looks: Looks, theme: str) -> None:
+    meaning = "Model calls in one turn."
+    listed = SettingsList(
+        (
+            Setting(
+                "default_model", "", "text", "The model.", "通义千问", "", "user", "/home/me/config.toml"
+            ),
+            Setting("theme", "", "choice", "The colours.", "auto", "auto", choices=("auto",)),
+            Setting("providers.p.api_key", "providers.p", "secret", "Key.", "set", "", "environment", "E"),
+            Setting(
+                "loop_control.max_steps_per_turn",
+                "loop_control",
+                "integer",
+                meaning,
+                "50",
+                "1000",
+                "project",
+                "/work/shop/.kimi-tui/config.toml",
+            ),
+        ),
+        "/home/me/.kimi-tui/config.toml",
+    )
+    assert looks(listed, size=(80, 24), theme=theme, keys=("f9", "down", "down", "down"))
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])

@@ -1,6 +1,7 @@
 """The settings: searched, looked at, and changed in the user's config file."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from textual import getters, on
@@ -81,6 +82,7 @@ class SettingsDialog(ModalScreen[tuple[str, ...]]):
         self.field.placeholder = say("type to filter")
         self.watch(self._owner, "state", self._follow, init=False)
         self.watch(self.choices, "marked", self._tell_of_marked, init=False)
+        self._follow(self._state())
         self._command(ListSettings())
 
     # from the engine
@@ -113,7 +115,7 @@ class SettingsDialog(ModalScreen[tuple[str, ...]]):
         old = next((it for it in self._settings if it.key == key), None)
         if old is None:
             return
-        odd = self._changed(_with_value(old, old.default if value is None else value))
+        odd = self._changed(replace(old, value=old.default if value is None else value))
         if when_it_counts(key) == "session" and key not in self._waiting:
             self._waiting.append(key)
         self._tell(odd or say("Written.") + " " + _counts(when_it_counts(key)), failed=bool(odd))
@@ -137,7 +139,7 @@ class SettingsDialog(ModalScreen[tuple[str, ...]]):
             if setting.group != group:
                 group = setting.group
                 lines.append(Choice(value="", label=f"[{group}]" if group else say("in general")))
-            lines.append(line)
+            lines.append(replace(line, label=f"  {setting.key.removeprefix(f'{group}.')}"))
         return lines
 
     @property
@@ -319,14 +321,3 @@ def _counts(when: When) -> str:
             return say("counts from the next start on")
         case _:
             assert_never(when)
-
-
-def _with_value(setting: Setting, value: str) -> Setting:
-    return Setting(
-        key=setting.key,
-        group=setting.group,
-        kind=setting.kind,
-        meaning=setting.meaning,
-        value=value,
-        default=setting.default,
-    )
