@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
+from kimi_tui.base.collection import uncollected
 from kimi_tui.base.errors import ChatProviderError
 from kimi_tui.llm.endpoint import Endpoint
 
@@ -37,7 +38,8 @@ class SdkClient(Generic[C]):
         async with self._lock:
             if self._client is None:
                 try:
-                    self._client = await asyncio.to_thread(self._create)
+                    with uncollected():
+                        self._client = await asyncio.to_thread(self._create)
                 except (ImportError, ValueError, OSError) as error:
                     endpoint = self._endpoint
                     raise ChatProviderError(

@@ -1,7 +1,10 @@
 """Nothing is collected while the program is loaded, and everything afterwards."""
 
+import gc
 import subprocess
 import sys
+
+from kimi_tui.base.collection import uncollected
 
 _LOADING = """
 import gc, weakref
@@ -31,3 +34,13 @@ def test_garbage_is_collected_only_once_that_has_begun() -> None:
     # In a process of its own, whose collector nothing else sets.
     told = subprocess.run([sys.executable, "-c", _LOADING], capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["True", "False", "True", "True"]
+
+
+def test_an_import_is_left_alone_by_a_collector_that_goes_on_afterwards() -> None:
+    assert gc.isenabled()
+    with uncollected():
+        assert not gc.isenabled()
+        with uncollected():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
