@@ -52,7 +52,11 @@ async def _serve(opening: Opening, wire: Wire, change: SessionChange | None) -> 
     await opening.serve(
         wire,
         adapt=lambda options: replace(
-            options, session_id=change.session_id, continue_last=False, fork=change.fork
+            options,
+            session_id=change.session_id,
+            continue_last=False,
+            fork=change.fork,
+            read_only=change.read_only,
         ),
     )
 

@@ -49,10 +49,11 @@ class Opening:
         try:
             await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build")
             from kimi_tui.engine.build import open_engine
+            from kimi_tui.engine.reader import open_reader
 
             options = adapt(self._engine_options())
             log.hide(_secrets(options.settings))
-            engine = await open_engine(wire, options)
+            engine = await (open_reader if options.read_only else open_engine)(wire, options)
         finally:
             begin_collection()
         await engine.serve()

@@ -111,6 +111,7 @@ def _run(opening: Opening) -> int:
                 session_id=wish.session_id,
                 continue_last=False,
                 fork=wish.fork,
+                read_only=wish.read_only,
                 work_dir=wish.work_dir or options.work_dir,
             ),
         )

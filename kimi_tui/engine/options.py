@@ -30,6 +30,8 @@ class EngineOptions:
     """Resume the session last used in the work dir; a new one when there is none."""
     fork: bool = False
     """Go on in a copy of the session to resume."""
+    read_only: bool = False
+    """Only read the session to resume, which another process may write."""
     agent: str = "default"
     agent_file: Path | None = None
     skills_dirs: tuple[Path, ...] = ()

@@ -14,7 +14,8 @@ from kimi_tui.base.completion import run_to_end
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing, Subscription, merge_fragments
-from kimi_tui.wire.codec import PROTOCOL_VERSION, decode, encode
+from kimi_tui.wire.codec import PROTOCOL_VERSION, encode
+from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.events import (
     MCPLoadingBegin,
     MCPLoadingEnd,
@@ -23,8 +24,6 @@ from kimi_tui.wire.events import (
     SessionInfo,
     SnapshotProgress,
     ToolOutput,
-    ToolResult,
-    ToolReturn,
 )
 from kimi_tui.wire.requests import ApprovalRequest
 from kimi_tui.wire.settings import SettingChanged, SettingsList
@@ -52,6 +51,7 @@ _NOT_RECORDED = (
     ModelConnected,
     SettingsList,
     SettingChanged,
+    ArgumentChoices,
 )
 
 
@@ -127,27 +127,6 @@ def _encoded(message: Outgoing) -> dict[str, Any] | None:
     except ValueError:  # a tool or a client put something into it that is no JSON
         logger.warning("a %s can't be recorded", type(message).__name__, exc_info=True)
         return None
-
-
-def recorded_results(path: Path) -> dict[str, list[ToolReturn]]:
-    """Tool results by the id of their call, with what they displayed; unreadable lines are left out."""
-    results: dict[str, list[ToolReturn]] = {}
-    try:
-        with path.open("rb") as file:
-            for line in file:
-                if b'"type":"ToolResult"' in line and (result := _result_in(line)) is not None:
-                    results.setdefault(result.tool_call_id, []).append(result.return_value)
-    except OSError:
-        logger.info("there is no recording to read", exc_info=True)
-    return results
-
-
-def _result_in(line: bytes) -> ToolResult | None:
-    try:
-        message = decode(json.loads(line)["message"])
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-    return message if isinstance(message, ToolResult) else None
 
 
 def _line(record: dict[str, Any]) -> bytes:

@@ -9,7 +9,7 @@ from typing import Literal
 from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.base.identity import new_id
 from kimi_tui.engine.models import Models
-from kimi_tui.engine.recorder import recorded_results
+from kimi_tui.engine.recorded import read_recording, with_commands
 from kimi_tui.engine.replay import replayed
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
@@ -79,15 +79,17 @@ class Telling:
         )
 
     async def past(self, *, anew: bool = False) -> None:
-        """What was said, between ReplayBegin and ReplayEnd; nothing for an empty conversation.
+        """What was said and run, between ReplayBegin and ReplayEnd; nothing for an empty conversation.
 
         With `anew` it takes the place of what was told before, also when it is empty.
         """
         if not (self._context.history or anew):
             return
-        results = await asyncio.to_thread(recorded_results, self._session.wire_file)
+        recorded = await asyncio.to_thread(read_recording, self._session.wire_file)
+        commands = recorded.commands.values() if self._context.history else ()
+        said = replayed(self._context.history, recorded.results, self._context.marked)
         self._send(ReplayBegin(anew))
-        for event in replayed(self._context.history, results, self._context.marked):
+        for event in with_commands(said, commands):
             self._send(event)
         self._send(ReplayEnd())
 

@@ -51,6 +51,24 @@ class Claim:
         os.close(self._file)
         self._file = None
 
+    def is_held(self) -> bool:
+        """Whether some process has it now; where the file system has no locks, none has."""
+        import fcntl
+
+        try:
+            file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        finally:
+            os.close(file)
+        return False
+
     def _locked(self) -> int | None:
         """The lock file, locked; None when its holder removed it meanwhile. Raises OSError, SessionError."""
         import fcntl

@@ -65,6 +65,10 @@ class Session:
         self._claim.acquire()
         self._note(self._state.title)
 
+    def is_in_use(self) -> bool:
+        """Whether a process writes it now."""
+        return self._claim.is_held()
+
     def release(self) -> None:
         """Let others write. To release twice changes nothing."""
         self._claim.release()

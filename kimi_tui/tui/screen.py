@@ -176,10 +176,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _submitted(self, event: Prompt.Submitted) -> None:
         if self._furniture is None:
             self.prompt.give_back(event.draft)
+        elif self.state.read_only and not self._furniture.is_command(event.text):
+            self.prompt.give_back(event.draft)
+            self._offer_way_out()
         elif self._furniture.is_command(event.text):
             self._run_line(event)
         else:
             self._submit(event)
+
+    @work(group="command")
+    async def _offer_way_out(self) -> None:
+        await self.furnished.run_line("/write")
 
     @work(group="command")
     async def _run_line(self, event: Prompt.Submitted) -> None:

@@ -15,6 +15,8 @@ class SessionWish:
     session_id: str | None = None
     fork: bool = False
     """Whether to go on in a copy of it."""
+    read_only: bool = False
+    """Whether only to read it, since another process writes it."""
     work_dir: Path | None = None
     """Where it works; None for where the app was opened."""
 

@@ -49,6 +49,7 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.mcp import McpStatus
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
 from kimi_tui.wire.sessions import SessionList, SessionPreview
+from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.settings import SettingChanged, SettingsList
 from kimi_tui.wire.setup import ModelConnected, ModelSources
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
@@ -104,6 +105,8 @@ class ScreenState:
     model_connected: ModelConnected | None = None
     settings: SettingsList | None = None
     setting_changed: SettingChanged | None = None
+    argument_choices: ArgumentChoices | None = None
+    """What the argument of a slash command may become, as asked for last."""
     usage: TokenUsage = field(default_factory=TokenUsage)
     context_tokens: int = 0
     max_context_tokens: int = 0
@@ -122,6 +125,11 @@ class ScreenState:
     def context_share(self) -> float:
         """Share of the model's window in use, 0 to 1."""
         return min(1.0, self.context_tokens / self.max_context_tokens) if self.max_context_tokens else 0.0
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be said, for another process writes the session."""
+        return self.session is not None and self.session.read_only
 
     @property
     def is_demo(self) -> bool:
@@ -202,7 +210,7 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return replace(state, shells=(*state.shells, shell_id))
         case ShellCommandEnd(id=shell_id, work_dir=left_in):
             shells = tuple(it for it in state.shells if it != shell_id)
-            return replace(state, shells=shells, shell_dir=left_in)
+            return replace(state, shells=shells, shell_dir=state.shell_dir if state.replaying else left_in)
         case SessionList():
             return replace(state, sessions=message)
         case SessionPreview():
@@ -215,6 +223,8 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return replace(state, settings=message)
         case SettingChanged():
             return replace(state, setting_changed=message)
+        case ArgumentChoices():
+            return replace(state, argument_choices=message)
         case CostUpdate(cost_usd=cost):
             return replace(state, cost_usd=cost)
         case SessionInfo():

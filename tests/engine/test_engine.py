@@ -7,7 +7,7 @@ import pytest
 
 from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart
 from kimi_tui.config.settings import ModelPrice
-from kimi_tui.engine.recorder import recorded_results
+from kimi_tui.engine.recorded import read_recording
 from kimi_tui.wire.commands import (
     Interrupt,
     Prompt,
@@ -510,4 +510,4 @@ async def test_the_recording_holds_approvals_and_results(home: Home) -> None:
     assert types[0] == "TurnBegin"
     assert types[-1] == "TurnEnd"
     assert types.index("ApprovalRequest") < types.index("ApprovalResponse") < types.index("ToolResult")
-    assert list(recorded_results(home.session_dir / "wire.jsonl")) == ["c1"]
+    assert list(read_recording(home.session_dir / "wire.jsonl").results) == ["c1"]

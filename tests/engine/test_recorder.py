@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from kimi_tui.base.content import TextPart
-from kimi_tui.engine.recorder import Recorder, recorded_results
+from kimi_tui.engine.recorded import read_recording
+from kimi_tui.engine.recorder import Recorder
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import (
     ReplayBegin,
@@ -83,7 +84,7 @@ async def test_a_torn_last_line_costs_itself_only(tmp_path: Path) -> None:
     wire.close()
     await recorder.run()
 
-    results = recorded_results(path)
+    results = read_recording(path).results
     assert {key: [value.output for value in values] for key, values in results.items()} == {
         "1": ["one"],
         "2": ["two"],
@@ -119,7 +120,7 @@ async def test_what_streams_is_on_disk_before_the_stream_ends(tmp_path: Path) ->
 
 
 def test_reading_a_recording_that_is_not_there_gives_nothing(tmp_path: Path) -> None:
-    assert recorded_results(tmp_path / "none.jsonl") == {}
+    assert read_recording(tmp_path / "none.jsonl").results == {}
 
 
 @pytest.mark.parametrize(
@@ -128,4 +129,4 @@ def test_reading_a_recording_that_is_not_there_gives_nothing(tmp_path: Path) -> 
 def test_lines_that_are_no_results_are_skipped(tmp_path: Path, line: str) -> None:
     path = tmp_path / "wire.jsonl"
     path.write_bytes(line.encode("utf-8", "surrogateescape") + b"\n")
-    assert recorded_results(path) == {}
+    assert read_recording(path).results == {}

@@ -14,10 +14,10 @@ from kimi_tui.wire.commands import (
     RunSlash,
     StopShell,
 )
-from kimi_tui.wire.events import Notification, SessionInfo, ToolOutput
+from kimi_tui.wire.events import Notification, SessionInfo, ToolOutput, TurnBegin
 from kimi_tui.wire.sessions import SessionList, SessionPreview
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
-from tests.engine.front import Front, Home
+from tests.engine.front import Front, Home, script
 
 
 async def ran(front: Front, command: str) -> ShellCommandEnd:
@@ -87,6 +87,25 @@ async def test_the_model_learns_nothing_when_the_config_says_so(home: Home) -> N
         await ran(front, "echo 42")
         await front.turn("what was it?")
         assert "echo 42" not in home.journal
+
+
+async def test_a_resumed_conversation_has_the_commands_where_they_were_run(home: Home) -> None:
+    home.script(script("text: one"), script("text: two"))
+    async with home.opened() as front:
+        await ran(front, "echo before")
+        await front.turn("first")
+        await ran(front, "echo between; false")
+        await front.turn("second")
+        await ran(front, "echo after")
+    async with home.opened(continue_last=True) as front:
+        told = [
+            it.command if isinstance(it, ShellCommandBegin) else it.user_input
+            for it in front.replay
+            if isinstance(it, ShellCommandBegin | TurnBegin)
+        ]
+        assert told == ["echo before", "first", "echo between; false", "second", "echo after"]
+        ends = [it for it in front.replay if isinstance(it, ShellCommandEnd)]
+        assert [(it.output, it.status) for it in ends] == [("before\n", 0), ("between\n", 1), ("after\n", 0)]
 
 
 async def test_the_folder_that_the_shell_stands_in_may_vanish(home: Home) -> None:

@@ -10,7 +10,14 @@ from kimi_tui.tui.dialogs.picker import Picker
 from kimi_tui.tui.dialogs.sessions import SessionsDialog
 from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.wire.channel import Wire
-from kimi_tui.wire.commands import DeleteSession, ListSessions, PreviewSession, RenameSession, Shutdown
+from kimi_tui.wire.commands import (
+    DeleteSession,
+    ListSessions,
+    PreviewSession,
+    Prompt,
+    RenameSession,
+    Shutdown,
+)
 from kimi_tui.wire.events import SessionInfo, TurnBegin
 from kimi_tui.wire.sessions import ListedSession, SessionList, SessionPreview
 from tests.tui.conftest import SESSION, Desk
@@ -145,3 +152,29 @@ async def test_a_session_that_another_process_writes_can_be_gone_on_with_in_a_co
         await desk.pilot.press("enter")
         await desk.until(lambda: session_id(desk)() == "s9")
         assert reopening.wishes == [SessionWish(session_id="s9", fork=True)]
+
+
+async def test_a_session_that_another_process_writes_can_be_read(open_desk: Any) -> None:
+    reopening = Reopening()
+    error = SessionInUse("The session is in use by another process (pid 7).", session_id="s9")
+    async with open_desk(reopen=reopening, error=error) as desk:
+        await desk.until(lambda: "read it" in desk.shown())
+        await desk.pilot.press("down", "enter")
+        await desk.until(lambda: session_id(desk)() == "s9")
+        assert reopening.wishes == [SessionWish(session_id="s9", read_only=True)]
+
+
+async def test_what_is_typed_into_a_session_that_is_only_read_goes_on_in_a_copy(open_desk: Any) -> None:
+    reopening = Reopening()
+    only_read = replace(SESSION, read_only=True, model="", model_kind="")
+    async with open_desk(reopen=reopening, session=only_read) as desk:
+        await desk.until(lambda: "Only read here" in desk.shown())
+        assert "another process writes this session" in desk.words()
+        await desk.write("mine")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: isinstance(desk.app.screen, Picker))
+        assert desk.told(Prompt) == []
+        await desk.pilot.press("enter")
+        await desk.until(lambda: session_id(desk)() == "s1" and reopening.wishes)
+        assert reopening.wishes == [SessionWish(session_id="s1", fork=True)]
+        await desk.until(lambda: desk.prompt_text == "mine")

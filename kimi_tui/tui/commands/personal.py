@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import say
 from kimi_tui.language.width import cells, padded
+from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.commands.registry import Host, SlashCommand
 from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.tui.state import ScreenState
@@ -41,6 +42,26 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
         if wish is not None and _may_leave(host):
             acts.open_session(wish)
 
+    async def write(host: Host, _: str) -> None:
+        session = host.state.session
+        if session is None or not session.read_only:
+            host.say(say("This session is yours to write already."))
+            return
+        choices = (
+            Choice(value="copy", label=say("go on in a copy of it")),
+            Choice(value="here", label=say("go on here"), detail=say("once the other process has ended")),
+            Choice(value="new", label=say("begin a new session")),
+        )
+        match await host.choose(say("Another process writes this session."), choices):
+            case "copy":
+                acts.open_session(SessionWish(session_id=session.session_id, fork=True))
+            case "here":
+                acts.open_session(SessionWish(session_id=session.session_id))
+            case "new":
+                acts.open_session(SessionWish())
+            case _:
+                pass
+
     async def image(host: Host, path: str) -> None:
         if path:
             await acts.attach(path)
@@ -63,6 +84,11 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
             summary="Resume, fork, rename or delete a session",
             run=sessions,
             aliases=("resume",),
+        ),
+        SlashCommand(
+            name="write",
+            summary="Go on with a session that is only read, in a copy or here",
+            run=write,
         ),
         SlashCommand(name="image", summary="Attach a picture to the prompt", run=image, argument="PATH"),
         SlashCommand(

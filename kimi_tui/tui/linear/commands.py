@@ -217,6 +217,20 @@ async def _sessions(desk: Desk, text: str) -> None:
             pass
 
 
+async def _write(desk: Desk, _: str) -> None:
+    session = desk.state.session
+    if session is None or not session.read_only:
+        desk.tell(say("This session is yours to write already."))
+        return
+    ways = [
+        ("copy", say("go on in a copy of it")),
+        ("here", say("go on here, once the other process has ended")),
+    ]
+    way = await chosen(say("Another process writes this session."), ways, ask=desk.ask, tell=desk.tell)
+    if way is not None:
+        desk.leave(SessionChange(session.session_id, fork=way == "copy"))
+
+
 async def _exit(desk: Desk, _: str) -> None:
     desk.leave()
 
@@ -234,6 +248,7 @@ COMMANDS = (
     LinearCommand("tasks", "Say the background tasks", _tasks),
     LinearCommand("sessions", "Resume, copy, rename or delete a session", _sessions),
     LinearCommand("new", "Begin a new session; this one stays on disk", _new),
+    LinearCommand("write", "Go on with a session that is only read", _write),
     LinearCommand("image", "Send a picture along with the next prompt", _image),
     LinearCommand("editor", "Write the prompt in your own editor", _editor),
     LinearCommand("copy", "Copy the last answer as Markdown", _copy),

@@ -230,6 +230,9 @@ class LinearFront:
             self._is_over = True
 
     async def _send(self, text: str) -> None:
+        if self.state.read_only:
+            self.tell(say("This session is only read: another process writes it. /write goes on in a copy."))
+            return
         prompt = Prompt(self._pictures.with_text(text, self.state.session))
         self._expected.append(said(prompt.user_input))
         self.state = replace(self.state, sent=self.state.sent + 1)

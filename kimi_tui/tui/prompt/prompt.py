@@ -40,6 +40,7 @@ _PLACEHOLDERS: dict[PromptMode, str] = {
     "agent": later("Ask anything   / commands   @ files"),
     "shell": later("Run a command in your shell"),
 }
+_ONLY_READ = later("Only read here   /write goes on in a copy")
 
 
 class Prompt(Vertical):
@@ -373,9 +374,13 @@ class Prompt(Vertical):
         """Show who is talked to."""
         self.set_class(mode == "shell", "-shell")
         self.query_one("#prompt-mark", Static).update("$" if mode == "shell" else "❯")
-        self.editor.placeholder = say(_PLACEHOLDERS[mode])
+        self._show_mode()
         self.completions.close()
         self._show_place()
+
+    def _show_mode(self) -> None:
+        only_read = self.mode == "agent" and self.state.read_only
+        self.editor.placeholder = say(_ONLY_READ if only_read else _PLACEHOLDERS[self.mode])
 
     def _show_place(self) -> None:
         if self.mode == "agent":
@@ -391,6 +396,8 @@ class Prompt(Vertical):
         """Show what changed of the turn."""
         if old.shell_dir != state.shell_dir:
             self._show_place()
+        if old.read_only != state.read_only:
+            self._show_mode()
         before = (old.turn, old.sent, old.compacting, old.requests)
         if before != (state.turn, state.sent, state.compacting, state.requests):
             self.set_class(state.busy, "-working")

@@ -1,4 +1,4 @@
-"""The line that says so when no real model answers, and leads to one."""
+"""The line that says so when no real model answers, or the session is only read, and leads out of it."""
 
 from textual import events
 from textual.reactive import reactive
@@ -6,14 +6,18 @@ from textual.widgets import Static
 
 from kimi_tui.language.saying import later, say
 from kimi_tui.tui.state import ScreenState
+from kimi_tui.wire.events import SessionInfo
 
 _DEMO = later("Demo: scripted answers, no model. Type /login or click here to connect one.")
 _NONE = later("No model is connected. Type /login or click here to connect one, or start with --demo.")
+_READ_ONLY = later(
+    "Read only: another process writes this session. Type /write or click here to go on in a copy."
+)
 _AWAY = "✕  "
 
 
 class Banner(Static):
-    """Shown with the demo and without a model; a click opens the setup, one on the cross puts it away."""
+    """Shown while something is in the way of work; a click leads out of it, one on the cross puts it away."""
 
     DEFAULT_CSS = """
     Banner { height: auto; max-height: 3; display: none; padding: 0 1; }
@@ -30,8 +34,7 @@ class Banner(Static):
         """Show what fits the session's model."""
         if old.session == state.session or state.session is None:
             return
-        kind = state.session.model_kind
-        text = _DEMO if kind == "demo" else _NONE if not state.session.model else ""
+        text = _in_the_way(state.session)
         self.update(_AWAY + say(text) if text else "")
         self.set_class(bool(text) and not self._put_away, "-shown")
 
@@ -42,4 +45,13 @@ class Banner(Static):
             self._put_away = True
             self.remove_class("-shown")
         else:
-            await self.run_action("screen.command('login')")
+            name = "write" if self.state.read_only else "login"
+            await self.run_action(f"screen.command('{name}')")
+
+
+def _in_the_way(session: SessionInfo) -> str:
+    if session.read_only:
+        return _READ_ONLY
+    if session.model_kind == "demo":
+        return _DEMO
+    return "" if session.model else _NONE

@@ -201,7 +201,7 @@ async def test_commands_are_ours_or_the_engines_and_unknown_ones_suggest(open_ta
         assert talk.told(SetModel) == [SetModel("opus")]
         assert talk.told(RunSlash) == [RunSlash("title my shop")]
         assert [command.command for command in talk.told(RunShell)] == ["ls"]
-        assert "There is no command /titel. Did you mean /title?" in talk.heard
+        assert "There is no command /titel. Did you mean /title" in talk.lines.text
 
 
 async def test_a_jump_is_planned_first_and_done_after_a_yes(open_talk: Any) -> None:

@@ -1,0 +1,180 @@
+"""A session that another process writes, behind the Wire to be read: its past, and what is added to it."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.identity import new_id
+from kimi_tui.engine.build import open_session
+from kimi_tui.engine.options import EngineOptions
+from kimi_tui.engine.recorded import read_recording, with_commands
+from kimi_tui.engine.replay import replayed
+from kimi_tui.engine.session_shelf import SessionShelf
+from kimi_tui.engine.title import Title
+from kimi_tui.history.loading import load
+from kimi_tui.history.session import Session, SessionStore
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.commands import Command, ListSessions, PreviewSession, Shutdown
+from kimi_tui.wire.events import (
+    CheckpointCreated,
+    Event,
+    Notification,
+    ReplayBegin,
+    ReplayEnd,
+    SessionInfo,
+    TurnEnd,
+)
+
+_LOOK_S = 0.7
+"""Seconds between two looks at the files; more where reading them takes long."""
+_SHARE = 10
+"""Reading may take one part in so many of the time."""
+_HINT = "Go on in a copy of it, or wait until the other process has ended."
+
+
+class Reader:
+    """Tells what a session's files hold, and writes nothing."""
+
+    def __init__(self, wire: Wire, session: Session, store: SessionStore, *, look_s: float = _LOOK_S) -> None:
+        self._wire = wire
+        self._session = session
+        self._look_s = look_s
+        self._shelf = SessionShelf(
+            store=store, session=session, title=Title(session), send=wire.send, info=self._tell_info
+        )
+        self._told: list[Event] = []
+
+    async def serve(self) -> None:
+        """Tell the past, follow what is added, until Shutdown; closes the Wire at the end."""
+        try:
+            self._tell_info()
+            async with asyncio.TaskGroup() as group:
+                following = group.create_task(self._follow_files())
+                async for command in self._wire.commands():
+                    if isinstance(command, Shutdown):
+                        break
+                    await self._follow(command)
+                following.cancel()
+        finally:
+            self._wire.close()
+
+    def _tell_info(self) -> None:
+        self._wire.send(
+            SessionInfo(
+                session_id=self._session.id,
+                work_dir=str(self._session.work_dir),
+                title=self._session.state.title,
+                model="",
+                model_kind="",
+                agent="",
+                recording=str(self._session.wire_file),
+                read_only=True,
+            )
+        )
+
+    async def _follow(self, command: Command) -> None:
+        try:
+            match command:
+                case ListSessions(text=text):
+                    await self._shelf.tell(text)
+                case PreviewSession(id=session_id):
+                    await self._shelf.preview(session_id)
+                case _:
+                    self._notice("This session is only read: another process writes it.", _HINT, "warning")
+        except KimiTuiError as error:
+            self._notice(error.what, error.hint, "error")
+
+    # the files
+
+    async def _follow_files(self) -> None:
+        told: object = None
+        before: object = None
+        was_in_use = True
+        while True:
+            began = time.monotonic()
+            looks = await asyncio.to_thread(_looks_of, self._session.context_file, self._session.wire_file)
+            is_at_rest = (
+                told is None or looks == before
+            )  # results are recorded a little after they are written
+            before = looks
+            if looks != told and is_at_rest:
+                told = looks
+                try:
+                    self._tell(await asyncio.to_thread(self._events))
+                except KimiTuiError as error:
+                    self._notice(error.what, error.hint, "error")
+            in_use = await asyncio.to_thread(self._session.is_in_use)
+            if was_in_use and not in_use:
+                self._notice(
+                    "The other process has ended.", "This session can be opened for writing.", "info"
+                )
+            was_in_use = in_use
+            await asyncio.sleep(max(self._look_s, _SHARE * (time.monotonic() - began)))
+
+    def _events(self) -> list[Event]:
+        line = load(self._session.context_file).line
+        recorded = read_recording(self._session.wire_file)
+        said = replayed(line.history, recorded.results, line.marked)
+        return list(with_commands(said, recorded.commands.values()))
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        """Send what is new; all of it when what was told isn't the beginning any more."""
+        events, told = list(events), self._told
+        if not _goes_on(told, events) and told and isinstance(told[-1], TurnEnd):
+            told = told[:-1]  # the turn had not ended, though the files went no further
+        goes_on = _goes_on(told, events)
+        news = events[len(told) :] if goes_on else events
+        self._told = events
+        if news or not goes_on:
+            self._wire.send(ReplayBegin(anew=not goes_on))
+            for event in news:
+                self._wire.send(event)
+            self._wire.send(ReplayEnd())
+
+    def _notice(self, title: str, body: str, severity: Literal["info", "warning", "error"]) -> None:
+        self._wire.send(
+            Notification(
+                id=new_id(),
+                category="session",
+                type="notice",
+                source_kind="engine",
+                source_id=self._session.id,
+                title=title,
+                body=body,
+                severity=severity,
+            )
+        )
+
+
+async def open_reader(wire: Wire, options: EngineOptions, *, look_s: float = _LOOK_S) -> Reader:
+    """The session that the options name, ready to be read. Raises SessionError."""
+    session = await asyncio.to_thread(open_session, options)
+    return Reader(wire, session, SessionStore(options.share_dir), look_s=look_s)
+
+
+def _goes_on(told: Sequence[Event], events: Sequence[Event]) -> bool:
+    """Whether `events` begin with what was told. What became of files is known later than its checkpoint."""
+    return len(events) >= len(told) and all(
+        one == other
+        or (
+            isinstance(one, CheckpointCreated)
+            and isinstance(other, CheckpointCreated)
+            and one.uid == other.uid
+        )
+        for one, other in zip(told, events, strict=False)
+    )
+
+
+def _looks_of(*files: Path) -> list[tuple[int, int, int] | None]:
+    looks: list[tuple[int, int, int] | None] = []
+    for file in files:
+        try:
+            stat = file.stat()
+        except OSError:
+            looks.append(None)
+        else:
+            looks.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    return looks
