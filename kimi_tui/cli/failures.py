@@ -11,13 +11,15 @@ from kimi_tui.base.logging import is_logging, log_path, start_logging, without_s
 from kimi_tui.base.paths import share_dir
 from kimi_tui.base.terminal import plain
 from kimi_tui.cli.debugging import is_debugging
+from kimi_tui.language.errors import told
+from kimi_tui.language.saying import retell, say
 
 logger = logging.getLogger(__name__)
 
 
 def tell(error: KimiTuiError, arguments: Sequence[str]) -> int:
     """What happened and what to do. Returns the exit code."""
-    _write(str(error))
+    _write(told(error))
     if is_debugging(asked="--debug" in arguments):
         _write("".join(traceback.format_exception(error)))
     return exit_code_of(error)
@@ -25,7 +27,9 @@ def tell(error: KimiTuiError, arguments: Sequence[str]) -> int:
 
 def tell_unexpected(error: Exception, arguments: Sequence[str], *, then: str = "") -> int:
     """A defect of ours: one sentence, where the traceback is, what to do `then`. Returns the exit code."""
-    what = without_secrets(f"kimi-tui ended by an internal error: {type(error).__name__}: {error}.")
+    problem = f"{type(error).__name__}: {error}"
+    what = without_secrets(say("kimi-tui ended by an internal error: {problem}.", problem=problem))
+    then = retell(then)
     if is_debugging(asked="--debug" in arguments):
         _write(without_secrets("".join(traceback.format_exception(error))))
         _write(f"{what} {then}")
@@ -35,9 +39,10 @@ def tell_unexpected(error: Exception, arguments: Sequence[str], *, then: str = "
             start_logging(share_dir())
         logger.critical("internal error", exc_info=error)
     except OSError:
-        _write(f"{what} Run it with --debug to see where. {then}")
+        _write(f"{what} {say('Run it with --debug to see where.')} {then}")
     else:
-        _write(f"{what} The details are in {log_path(share_dir())}. {then}")
+        path = log_path(share_dir())
+        _write(f"{what} {say('The details are in {path}.', path=path)} {then}")
     return ExitCode.FAILED
 
 

@@ -24,7 +24,7 @@ from kimi_tui.config.loading import RawConfig
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.print_mode import run_print
 from kimi_tui.headless.result import result_of_failure
-from kimi_tui.language.saying import speak
+from kimi_tui.language.saying import say, speak
 from kimi_tui.wire.channel import Wire
 
 
@@ -65,8 +65,12 @@ def remark_untrusted(config: RawConfig) -> None:
     """Say on stderr which config of the project was left out, if one was."""
     if config.untrusted is not None and sys.stderr is not None:
         sys.stderr.write(
-            f"Ignored {config.untrusted.name}, since you haven't said that you trust it."
-            " Start kimi-tui here once in a terminal to look at it.\n"
+            say(
+                "Ignored {file}, since you haven't said that you trust it."
+                " Start kimi-tui here once in a terminal to look at it.",
+                file=config.untrusted.name,
+            )
+            + "\n"
         )
 
 

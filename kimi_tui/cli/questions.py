@@ -10,6 +10,7 @@ from kimi_tui.config.project import summary_of
 from kimi_tui.config.project_mcp import summary_of_servers
 from kimi_tui.config.source import Source
 from kimi_tui.config.trust import Trust
+from kimi_tui.language.saying import retell
 
 _MOST_SESSIONS = 15
 
@@ -87,15 +88,15 @@ def _grant(project: Source, share_dir: Path) -> None:
 
 def yes(question: str) -> bool:
     """Whether the user says yes; anything else is a no."""
-    return _asked(f"{question} [y/N]? ").lower() in ("y", "yes")
+    return _asked(f"{retell(question)} [y/N]? ").lower() in ("y", "yes")
 
 
 def _asked(question: str) -> str:
     try:
-        return input(question).strip()
+        return input(retell(question)).strip()
     except EOFError:
         raise KeyboardInterrupt from None
 
 
 def _say(line: str) -> None:
-    print(" ".join(plain(line).split("\n")))  # noqa: T201
+    print(" ".join(plain(retell(line)).split("\n")))  # noqa: T201

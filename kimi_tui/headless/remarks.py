@@ -2,6 +2,7 @@
 
 from kimi_tui.base.output import Output
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.language.saying import retell, say
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import CompactionBegin, CompactionEnd, Notification, StepRetry, TurnFailure
 from kimi_tui.wire.requests import ApprovalRequest
@@ -15,7 +16,7 @@ class Remarks:
 
     async def say(self, line: str) -> None:
         """One line."""
-        await self._err.write(f"{plain_line(line)}\n")
+        await self._err.write(f"{plain_line(retell(line))}\n")
 
     async def on(self, event: Outgoing) -> None:
         """What is worth a line in every format."""
@@ -23,27 +24,43 @@ class Remarks:
             case StepRetry():
                 await self.say(_retry(event))
             case CompactionBegin():
-                await self.say("Compacting the context.")
+                await self.say(say("Compacting the context."))
             case CompactionEnd(tokens_before=int(before), tokens_after=int(after)):
-                await self.say(f"The context is compacted: {before:,} to {after:,} tokens.")
+                await self.say(
+                    say(
+                        "The context is compacted: {before:,} to {after:,} tokens.",
+                        before=before,
+                        after=after,
+                    )
+                )
             case CompactionEnd():
-                await self.say("The context stays as it was.")
+                await self.say(say("The context stays as it was."))
             case Notification(title=title, body=body, severity=severity) if severity != "info":
-                await self.say(f"{severity.capitalize()}: {title} {body}")
+                head = say("Warning:") if severity == "warning" else say("Error:")
+                await self.say(f"{head} {retell(title)} {retell(body)}")
             case ApprovalRequest(sender=tool, action=action, description=description):
                 await self.say(
-                    f"Denied: {tool} asked to {action} ({description}), and nobody can approve it here."
-                    " Allow it with --yolo or a rule under permissions.allow."
+                    say(
+                        "Denied: {tool} asked to {act} ({description}), and nobody can approve it here."
+                        " Allow it with --yolo or a rule under permissions.allow.",
+                        tool=tool,
+                        act=retell(action),
+                        description=description,
+                    )
                 )
 
     async def failure(self, error: TurnFailure) -> None:
         """Why the run ended: what happened, and what to do."""
-        await self._err.write(f"{plain(f'{error.what} {error.hint}').strip()}\n")
+        await self._err.write(f"{plain(f'{retell(error.what)} {retell(error.hint)}').strip()}\n")
 
 
 def _retry(retry: StepRetry) -> str:
     reason = f"HTTP {retry.status_code}" if retry.status_code else retry.error_type
-    return (
-        f"The model's answer failed ({reason}). Trying again in {retry.wait_s:.1f} s,"
-        f" attempt {retry.next_attempt} of {retry.max_attempts}."
+    return say(
+        "The model's answer failed ({reason}). Trying again in {wait:.1f} s,"
+        " attempt {attempt} of {attempts}.",
+        reason=reason,
+        wait=retry.wait_s,
+        attempt=retry.next_attempt,
+        attempts=retry.max_attempts,
     )

@@ -1,4 +1,4 @@
-"""What the source says to the user: every literal that passes `say`, and every error that a front end retells."""
+"""What the source says to the user: all that passes `say`, and the sentences that a front end retells."""
 
 import ast
 from collections.abc import Iterator
@@ -38,6 +38,11 @@ def said() -> dict[str, str]:
 
 
 def _said_in(tree: ast.Module) -> Iterator[str]:
+    named = {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call):
             continue
@@ -49,7 +54,11 @@ def _said_in(tree: ast.Module) -> Iterator[str]:
                 texts = call.args[:2]
             case ast.Name(id="SlashCommand"):
                 texts = [keyword.value for keyword in call.keywords if keyword.arg == "summary"]
+            case ast.Name(id="option"):
+                texts = [keyword.value for keyword in call.keywords if keyword.arg in ("help", "panel")]
         for text in texts:
+            if isinstance(text, ast.Name):
+                text = named.get(text.id, text)
             if isinstance(text, ast.Constant) and isinstance(text.value, str):
                 yield text.value
 
@@ -67,15 +76,46 @@ def raised() -> dict[str, str]:
             if isinstance(node, ast.ClassDef)
             and any(isinstance(base, ast.Name) and base.id in _OURS for base in node.bases)
         }
-        for call in ast.walk(tree):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in own:
-                if call.func.id in _READ_BY_THE_MODEL or not call.args:
-                    continue
-                hints = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
-                for text in (call.args[0], *hints):
-                    for template in templates_of(text):
-                        found[template] = where
-    return {text: where for text, where in found.items() if _says_something(text)}
+        told = [
+            *_errors_in(tree, own),
+            *(_told_in(tree) if where.startswith(("cli/", "headless/")) else ()),
+            *(_announced_in(tree) if where.startswith(("engine/", "soul/")) else ()),
+        ]
+        found |= {template: where for text in told for template in templates_of(text)}
+    return {text: where for text, where in found.items() if _says_something(text) and text not in said()}
+
+
+def _errors_in(tree: ast.Module, own: set[str]) -> Iterator[ast.expr]:
+    for call in ast.walk(tree):
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.args):
+            continue
+        if call.func.id in own - _READ_BY_THE_MODEL:
+            yield call.args[0]
+            yield from (keyword.value for keyword in call.keywords if keyword.arg == "hint")
+
+
+def _told_in(tree: ast.Module) -> Iterator[ast.expr]:
+    """Lines and questions on the plain terminal, and the help of subcommands."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Name(id="say" | "_say" | "yes" | "_asked" | "retell" | "new_app"), args=[text, *_]
+            ):
+                yield text
+            case ast.Call(func=ast.Attribute(attr="say", value=ast.Attribute(attr="_remarks")), args=[text]):
+                yield text
+            case ast.Call(func=ast.Attribute(attr="Option" | "Argument"), keywords=keywords):
+                yield from (keyword.value for keyword in keywords if keyword.arg == "help")
+            case ast.FunctionDef(decorator_list=[ast.Call(func=ast.Attribute(attr="command"))]):
+                yield ast.Constant((ast.get_docstring(node) or "").replace("\n", " "))
+
+
+def _announced_in(tree: ast.Module) -> Iterator[ast.expr]:
+    """Notifications, and what slash commands do."""
+    for call in ast.walk(tree):
+        match call:
+            case ast.Call(keywords=keywords) if keywords:
+                yield from (it.value for it in keywords if it.arg in ("title", "body", "summary"))
 
 
 @cache

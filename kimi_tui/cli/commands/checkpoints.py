@@ -27,6 +27,7 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.caps import MB
 from kimi_tui.history.snapshots.store import ProjectStore
+from kimi_tui.language.saying import retell
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.commands import (
     Compare,
@@ -266,7 +267,7 @@ async def _list(session_id: str | None, *, everywhere: bool, as_json: bool) -> N
         else:
             say(listed_checkpoint(known))
     if not tree.places and not as_json:
-        typer.echo("There are no checkpoints yet.", err=True)
+        typer.echo(retell("There are no checkpoints yet."), err=True)
 
 
 async def _branches(session_id: str | None) -> None:
@@ -274,7 +275,7 @@ async def _branches(session_id: str | None) -> None:
     for branch in reversed(tree.own_branches()):
         say(listed_branch(branch))
     if not tree.own_branches():
-        typer.echo("There are no branches yet.", err=True)
+        typer.echo(retell("There are no branches yet."), err=True)
 
 
 async def _diff(session_id: str | None, before: int, after: int | None) -> None:
@@ -285,7 +286,7 @@ async def _diff(session_id: str | None, before: int, after: int | None) -> None:
                     note = f"  ({file.note})" if file.note else ""
                     say(f"{_SIGNS[file.change]} {file.path}  +{file.added} −{file.removed}{note}")
                 if event.note:
-                    typer.echo(event.note, err=True)
+                    typer.echo(retell(event.note), err=True)
                 elif not event.files:
                     say("The files are the same.")
 

@@ -15,6 +15,7 @@ from kimi_tui.config.connecting import Connection, check_key, keep_connection
 from kimi_tui.config.credentials import Credentials
 from kimi_tui.config.environment import KNOWN_PROVIDERS, KnownProvider
 from kimi_tui.config.loading import read_config
+from kimi_tui.language.saying import retell
 from kimi_tui.llm.provider import ProviderKind, ProviderSettings
 from kimi_tui.llm.trial import KeyRefused, try_model
 
@@ -69,14 +70,14 @@ def _known(name: str) -> KnownProvider:
 def _asked_provider() -> str:
     if not sys.stdin.isatty():
         raise UsageError("The provider is missing.", hint=f"Name one of {', '.join(_NAMES)}.")
-    answer = input(f"Which provider ({', '.join(_NAMES)}; enter for {_NAMES[0]})? ").strip()
+    answer = input(retell(f"Which provider ({', '.join(_NAMES)}; enter for {_NAMES[0]})? ")).strip()
     return answer or _NAMES[0]
 
 
 def _asked_key(known: KnownProvider) -> str:
     """Raises UsageError without a usable one."""
     if sys.stdin.isatty():
-        key = getpass.getpass(f"API key for {known.name} (it is not shown): ").strip()
+        key = getpass.getpass(retell(f"API key for {known.name} (it is not shown): ")).strip()
     else:
         key = sys.stdin.readline().strip()
     if not key:

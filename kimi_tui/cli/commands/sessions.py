@@ -17,6 +17,7 @@ from kimi_tui.cli.questions import yes
 from kimi_tui.history.conversation import is_note
 from kimi_tui.history.loading import load
 from kimi_tui.history.session import SessionStore
+from kimi_tui.language.saying import retell
 
 app = new_app("The sessions: those that there are, what was said in them.")
 _SHORT = 8
@@ -44,7 +45,7 @@ def list_sessions(
             say(f"{session.id[:_SHORT]}  {_time(session.updated)}  {session.title}{where}")
     if not sessions and not as_json:
         place = "" if everywhere else f" in {work_dir}; --all lists those of other folders"
-        typer.echo(f"There are no sessions{place}.", err=True)
+        typer.echo(retell(f"There are no sessions{place}."), err=True)
 
 
 @app.command()

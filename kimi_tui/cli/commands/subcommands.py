@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 import typer
 from typer.exceptions import TyperException
@@ -10,6 +11,7 @@ from typer.main import get_command
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.language.saying import retell
 
 _MODULES = {"import": "import_kimi_cli"}
 """Where a subcommand's word can't be the name of its module."""
@@ -20,7 +22,9 @@ def run_subcommand(arguments: Sequence[str]) -> int:
     app: typer.Typer = import_module(f"kimi_tui.cli.commands.{module_of(arguments[0])}").app
     program = f"kimi-tui {arguments[0]}"
     try:
-        code = get_command(app).main(
+        command = get_command(app)
+        _retell_help(command)
+        code = command.main(
             args=list(arguments[1:]),
             prog_name=program,
             standalone_mode=False,
@@ -39,6 +43,16 @@ def run_subcommand(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _retell_help(command: Any) -> None:
+    """Have the help of a command, its options and its subcommands in the user's language."""
+    command.help = retell(command.help or "")
+    for parameter in command.params:
+        if getattr(parameter, "help", None):
+            parameter.help = retell(parameter.help)
+    for inner in getattr(command, "commands", {}).values():
+        _retell_help(inner)
+
+
 def module_of(subcommand: str) -> str:
     """The module under `cli.commands` that holds a subcommand."""
     return _MODULES.get(subcommand, subcommand)
@@ -52,5 +66,5 @@ def new_app(help_text: str) -> typer.Typer:
 
 
 def say(line: str) -> None:
-    """One line on stdout, fit for a terminal."""
-    typer.echo(" ".join(plain(line).split("\n")))
+    """One line on stdout, in the user's language and fit for a terminal."""
+    typer.echo(" ".join(plain(retell(line)).split("\n")))
