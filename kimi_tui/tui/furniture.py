@@ -19,6 +19,7 @@ from kimi_tui.tui.commands.registry import PaneName, Registry, Severity, parsed
 from kimi_tui.tui.commands.setting_up import KEY_TAKING, SETUP_COMMANDS
 from kimi_tui.tui.commands.time_travel import TIMELINE_COMMANDS
 from kimi_tui.tui.external_editor import edited
+from kimi_tui.tui.fork_offer import offer_fork
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.personal_desk import personal_acts
@@ -28,7 +29,9 @@ from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.users_shell import run_in_shell
 from kimi_tui.tui.workbench import Workbench
 from kimi_tui.wire.channel import Outgoing, Wire
+from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.requests import Answer
+from kimi_tui.wire.timeline import SessionForked
 
 if TYPE_CHECKING:
     from kimi_tui.tui.timeline.room import TimelineRoom
@@ -56,7 +59,7 @@ class Furniture:
         self._wire = wire
         self._names = names
         self._timeline: TimelineRoom | None = None
-        acts = personal_acts(
+        self._acts = personal_acts(
             screen=screen,
             wire=wire,
             options=options,
@@ -66,9 +69,10 @@ class Furniture:
             edit_prompt=self.edit_prompt,
         )
         self.registry = Registry(
-            (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS, *personal_commands(acts)),
+            (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS, *personal_commands(self._acts)),
             state=state,
             run_engine_command=run_engine_command,
+            ask=wire.command,
         )
         self.host = ScreenHost(
             screen=screen,
@@ -109,6 +113,14 @@ class Furniture:
     def show(self, batch: list[Outgoing]) -> None:
         """Show what arrived: the timeline takes what is for it."""
         self.workbench.show(batch if self._timeline is None else self._timeline.take(batch))
+        for message in batch:
+            if isinstance(message, ArgumentChoices):
+                self._screen.query_one(Prompt).completions.refresh_list()
+            elif isinstance(message, SessionForked):
+                self._screen.run_worker(self._offer(message), group="fork")
+
+    async def _offer(self, fork: SessionForked) -> None:
+        await offer_fork(fork, choose=self.host.choose, open_session=self._acts.open_session)
 
     async def toggle_pane(self, name: PaneName) -> None:
         """Show and focus a pane, or hide it. When it returns, keys go where they should."""

@@ -23,7 +23,7 @@ _BESIDE = 110
 """Columns from which on the diff stands beside the list."""
 _TALL = 30
 """Rows from which on there is room for blank ones."""
-_COMMANDS = later("Shell commands that ran since; what they did elsewhere can't be taken back:")
+_COMMANDS = later("Ran since; only files can be taken back:")
 
 
 class FilesDialog(ModalScreen[T]):

@@ -185,6 +185,8 @@ class Journeys:
 
     def _about(self, branch: TimelineBranch) -> str:
         tree = self._tree()
+        if branch.reason == "compaction":
+            return say("what the compaction replaced")
         if tree is None or branch.tip not in tree.turn_of:
             return say("branch {number}", number=branch.number)
         return about_strand(tree, tree.strand_of(branch.tip))

@@ -92,6 +92,7 @@ class TimelinePane(Vertical):
         self.tell()
         self._marked(self.view.node)
 
+    @on(TimelineView.FocusMoved)
     @on(TimelineView.Changed)
     def tell(self) -> None:
         """Tell of the marked row, and what can be done with it."""
@@ -123,6 +124,8 @@ class TimelinePane(Vertical):
         view = self.view
         row, tree = view.marked, view.rows.tree
         hints: list[Hint] = []
+        if not self.has_focus_within:
+            return self._hints_from_afar()
         if row is None:
             hints += self._undo_hints()
             if tree.nodes:
@@ -140,11 +143,7 @@ class TimelinePane(Vertical):
                 self._hint("timeline.back", say("go back here"), "ask('back')", "bold"),
                 self._hint("timeline.preview", say("compare"), "ask('preview')"),
                 *self._undo_hints(),
-                *(
-                    []
-                    if tree.is_live(row.uid)
-                    else [self._hint("timeline.look", say("read it"), "ask('look')")]
-                ),
+                *self._branch_hints(row.uid),
                 self._hint("timeline.conversation", say("conversation"), "ask('conversation')"),
                 self._hint("timeline.files", say("files"), "ask('files')"),
                 self._hint("timeline.turn", say("this turn"), "ask('turn')"),
@@ -155,6 +154,26 @@ class TimelinePane(Vertical):
             ]
         hints.append(self._hint("timeline.filter", say("filter"), "ask('filter')"))
         hints.append(self._hint("timeline.leave", say("leave"), "ask('leave')"))
+        return hints
+
+    def _hints_from_afar(self) -> list[Hint]:
+        """What works while the keyboard is in the prompt, where the pane's own keys are letters."""
+        tree = self.view.rows.tree
+        hints = [Hint(self._names.first("panes.timeline"), say("choose a moment"), "first", "bold")]
+        if tree.redo:
+            hints.insert(0, Hint("/redo", say("redo"), "ask('redo')", "bold"))
+        if tree.undo:
+            hints.insert(0, Hint("/undo", say("undo"), "ask('undo')", "bold"))
+        return hints
+
+    def _branch_hints(self, uid: str) -> list[Hint]:
+        tree = self.view.rows.tree
+        branch = tree.branch_at(uid)
+        if branch is None:
+            return []
+        hints = [self._hint("timeline.look", say("read it"), "ask('look')")]
+        if tree.nodes[uid].kind == "compaction":
+            hints.append(self._hint("timeline.switch", say("undo the compaction"), "ask('switch')"))
         return hints
 
     def _undo_hints(self) -> list[Hint]:
@@ -198,6 +217,12 @@ class TimelinePane(Vertical):
         row = self.view.marked
         if row is not None:
             self.view.action_fold(not self.view.rows.shows_open(row))
+
+    @on(TimelineView.Entered)
+    def _entered(self) -> None:
+        node = self.view.node
+        if node is not None and node.kind == "compaction":
+            self._wish("look")
 
     @on(TimelineView.Opened)
     def _opened(self) -> None:

@@ -193,7 +193,7 @@ class TimelineRoom:
         if self._pane is None:
             return
         node, row = self._pane.view.node, self._pane.view.marked
-        branch = row.strand.branch if row is not None else None
+        branch = None if node is None or row is None else self._pane.view.rows.tree.branch_at(node.uid)
         match wish:
             case "leave":
                 self.leave()

@@ -9,6 +9,10 @@ _WITHIN: frozenset[CheckpointKind] = frozenset({"step", "dmail", "revert"})
 """Kinds that belong to the turn before them; every other begins a row of its own."""
 
 
+_REPLACING: frozenset[CheckpointKind] = frozenset({"compaction", "clear"})
+"""Kinds that stand where a conversation was replaced, which is a branch since."""
+
+
 @dataclass(frozen=True, slots=True)
 class Totals:
     """What was done from a checkpoint, or from all of a turn's, until the next one."""
@@ -128,6 +132,18 @@ class Tree:
     def strand_of(self, uid: str) -> Strand:
         """The strand that a checkpoint lies on."""
         return self.turn_of[uid].strand
+
+    def branch_at(self, uid: str) -> TimelineBranch | None:
+        """The branch that a checkpoint lies on, or that a compaction or a clear left there; None for none."""
+        node = self.nodes[uid]
+        if (branch := self.strand_of(uid).branch) is not None:
+            return branch
+        for known in self.branches:
+            if known.number == node.branch or (
+                known.reason == node.kind in _REPLACING and known.tip in (node.uid, node.parent)
+            ):
+                return known
+        return None
 
     def is_live(self, uid: str) -> bool:
         """Whether a checkpoint lies on the live line."""

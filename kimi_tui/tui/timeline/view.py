@@ -42,6 +42,12 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
     class Changed(Message):
         """What is known of the marked row may have changed."""
 
+    class Entered(Message):
+        """The marked row was to be opened, though nothing is folded into it."""
+
+    class FocusMoved(Message):
+        """The keyboard came here or left."""
+
     class Opened(Message):
         """The marked row was clicked twice."""
 
@@ -195,6 +201,8 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
             self._go_out(row)
         elif self.rows.can_open(row):
             self.action_move(-1)
+        else:
+            self.post_message(self.Entered())
 
     def _go_out(self, row: Row) -> None:
         # From a step to its turn, from a turn to the branch that it is on, from a branch to where it left.
@@ -210,6 +218,14 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
             return
         if index is not None:
             self._mark(index)
+
+    def on_focus(self) -> None:
+        """Tell whoever says what keys do."""
+        self.post_message(self.FocusMoved())
+
+    def on_blur(self) -> None:
+        """The same."""
+        self.post_message(self.FocusMoved())
 
     def on_click(self, event: events.Click) -> None:
         """Mark what is under the mouse; a click on its fold opens or closes it, a double click goes there."""

@@ -6,11 +6,23 @@ from typing import Any
 from textual import events
 from textual.widgets import Static
 
+from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.tui.timeline.hints import Hints
 from kimi_tui.tui.timeline.pane import TimelinePane
 from kimi_tui.tui.timeline.view import TimelineView
-from kimi_tui.wire.commands import Compare, ForkSession, NameCheckpoint, PlanSwitch, ShowTimeline
-from kimi_tui.wire.timeline import TimelineUpdate
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.codec import envelope
+from kimi_tui.wire.commands import (
+    Compare,
+    ForkSession,
+    LookIntoBranch,
+    NameCheckpoint,
+    PlanSwitch,
+    ShowTimeline,
+    Shutdown,
+)
+from kimi_tui.wire.events import TurnBegin
+from kimi_tui.wire.timeline import BranchContent, SessionForked, Timeline, TimelineBranch, TimelineUpdate
 from tests.tui.conftest import SESSION, Desk
 from tests.tui.timeline.story import NOW, TIMELINE, node
 from tests.tui.timeline.test_rows import line_of
@@ -182,6 +194,56 @@ async def test_the_key_goes_to_the_pane_and_hides_it_when_one_is_there(open_time
         assert len(desk.told(ShowTimeline)) == 1
         desk.engine.say(replace(SESSION, session_id="s2"))
         await desk.until(lambda: len(desk.told(ShowTimeline)) == 2)
+
+
+async def test_from_the_prompt_the_pane_names_what_works_there(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        assert "u undo" in desk.words()
+        await desk.pilot.press("escape")
+        await desk.until(lambda: "/undo undo f3 choose a moment" in desk.words())
+        await click_hint(desk, "choose a moment")
+        await desk.until(lambda: desk.app.focused is view(desk) and "u undo" in desk.words())
+
+
+async def test_a_compaction_opens_to_what_it_replaced_and_can_be_undone(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        compaction = node(13, "compaction", "compacted", parent=12)
+        left = TimelineBranch(number=2, left=NOW, reason="compaction", tip="u12", messages=9)
+        nodes = tuple(replace(known, branch=2 if known.branch is None else 1) for known in TIMELINE.nodes)
+        desk.engine.say(Timeline((*nodes, compaction), (*TIMELINE.branches, left), "u13"))
+        await desk.until(lambda: "13 compacted" in rows(desk)[1])
+        await desk.pilot.press("home", "down")
+        await desk.until(lambda: "b undo the compaction" in desk.words())
+        await desk.pilot.press("right")
+        await desk.until(lambda: desk.told(LookIntoBranch))
+        desk.engine.say(BranchContent(2, (envelope(TurnBegin("add a login form")),), None, "We built it."))
+        await desk.until(lambda: "This summary took its place: We built it." in desk.words())
+        await desk.pilot.press("b")
+        await desk.until(lambda: desk.told(PlanSwitch))
+        assert desk.told(PlanSwitch) == [PlanSwitch(2)]
+
+
+async def test_a_fork_can_be_gone_on_in(open_timeline: Any) -> None:
+    wishes: list[SessionWish] = []
+
+    async def reopen(wish: SessionWish, wire: Wire) -> None:
+        wishes.append(wish)
+        wire.send(replace(SESSION, session_id="s9", title="the fork"))
+        async for command in wire.commands():
+            if isinstance(command, Shutdown):
+                break
+        wire.close()
+
+    async with open_timeline(reopen=reopen) as desk:
+        desk.engine.say(SessionForked("s8", "another fork", 3))
+        await desk.until(lambda: "go on in the new session" in desk.words())
+        await desk.pilot.press("escape")
+        await desk.until(lambda: "go on in the new session" not in desk.words())
+        desk.engine.say(SessionForked("s9", "the fork", 3))
+        await desk.until(lambda: "go on in the new session" in desk.words())
+        await desk.pilot.press("enter")
+        await desk.until(lambda: "the fork" in desk.words() and wishes)
+        assert wishes == [SessionWish(session_id="s9")]
 
 
 async def test_on_a_narrow_terminal_leaving_hides_it(open_timeline: Any) -> None:
