@@ -62,6 +62,7 @@ from kimi_tui.wire.commands import (
     StopTask,
     SubscribeHooks,
 )
+from kimi_tui.wire.completion import ArgumentChoices, CompleteArgument
 from kimi_tui.wire.events import TodoUpdate
 from kimi_tui.wire.settings import ChangeSetting, ListSettings
 from kimi_tui.wire.setup import ConnectModel, LookForModels
@@ -249,6 +250,8 @@ class Engine:
                 | ChangeSetting()
             ):
                 group.create_task(self._telling.errors(self._personal(command)))
+            case CompleteArgument(command=name, text=text):
+                group.create_task(self._telling.errors(self._complete(name, text)))
             case SaveRecording():
                 if self._recorder is not None:
                     await self._recorder.save()
@@ -260,6 +263,9 @@ class Engine:
     async def _personal(self, command: PersonalCommand) -> None:
         if self._users_room is not None:
             await self._users_room.follow(command)
+
+    async def _complete(self, name: str, text: str) -> None:
+        self._wire.send(ArgumentChoices(name, text, await self._book.choices(name, text)))
 
     def _mode_changed(self) -> None:
         self._approval.answer_what_is_granted()

@@ -34,12 +34,19 @@ class PromptCommand:
     prompt: Callable[[str], Awaitable[UserInput]]
     aliases: tuple[str, ...] = ()
     argument: str = ""
+    complete: Callable[[str], Awaitable[Sequence[str]]] | None = None
+    """What may stand in the place of what is typed so far after the name."""
 
     @property
     def info(self) -> SlashCommandInfo:
         """The command as front ends list it."""
         return SlashCommandInfo(
-            self.name, self.description, self.aliases, takes_turn=True, argument=self.argument
+            self.name,
+            self.description,
+            self.aliases,
+            takes_turn=True,
+            argument=self.argument,
+            completes=self.complete is not None,
         )
 
 
@@ -70,6 +77,13 @@ class SlashBook:
         if self._lent.get(lender, ()) != (lent := tuple(commands)):
             self._lent[lender] = lent
             self._changed()
+
+    async def choices(self, name: str, text: str) -> tuple[str, ...]:
+        """What may stand in the place of `text` after the command `name`."""
+        command = found[0] if (found := self.find(name)) is not None else None
+        if not isinstance(command, PromptCommand) or command.complete is None:
+            return ()
+        return tuple(await command.complete(text))
 
     def find(self, line: str) -> tuple[AnyCommand, str] | None:
         """The command that `line` (without its slash) names, and its argument."""

@@ -11,6 +11,7 @@ from kimi_tui.base.value import value
 from kimi_tui.tui.tool_runs import ToolRuns
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.display import TodoItem
 from kimi_tui.wire.events import (
     ApprovalResponse,
@@ -105,6 +106,8 @@ class ScreenState:
     model_connected: ModelConnected | None = None
     settings: SettingsList | None = None
     setting_changed: SettingChanged | None = None
+    argument_choices: ArgumentChoices | None = None
+    """What the argument of a slash command may become, as asked for last."""
     argument_choices: ArgumentChoices | None = None
     """What the argument of a slash command may become, as asked for last."""
     usage: TokenUsage = field(default_factory=TokenUsage)
@@ -223,6 +226,8 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return replace(state, settings=message)
         case SettingChanged():
             return replace(state, setting_changed=message)
+        case ArgumentChoices():
+            return replace(state, argument_choices=message)
         case ArgumentChoices():
             return replace(state, argument_choices=message)
         case CostUpdate(cost_usd=cost):

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.base.value import value
+from kimi_tui.wire.completion import CompleteArgument as CompleteArgument
 from kimi_tui.wire.settings import SettingsCommand
 from kimi_tui.wire.setup import SetupCommand
 from kimi_tui.wire.timeline import RevertScope
@@ -311,6 +312,7 @@ Command = (
     | RegisterTools
     | SubscribeHooks
     | SaveRecording
+    | CompleteArgument
     | ReadTask
     | StopTask
     | TravelCommand

@@ -24,6 +24,7 @@ from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.base.value import value
 from kimi_tui.wire.background import TasksUpdate, TaskText
+from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.display import DisplayBlock, TodoItem
 from kimi_tui.wire.mcp import McpStatus
 from kimi_tui.wire.sessions import SessionList, SessionPreview
@@ -292,6 +293,8 @@ class SlashCommandInfo:
     """Whether a TurnBegin and a TurnEnd come for it."""
     argument: str = ""
     """What its argument is called, in brackets when it may be left out; empty when it needs none."""
+    completes: bool = False
+    """Whether CompleteArgument has answers for it."""
 
 
 @value
@@ -404,4 +407,5 @@ Event = (
     | ModelConnected
     | SettingsList
     | SettingChanged
+    | ArgumentChoices
 )

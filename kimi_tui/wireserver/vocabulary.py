@@ -12,6 +12,7 @@ _OUR_TYPES = {
     "BranchContent", "Comparison", "SessionForked", "TasksUpdate", "TaskText",
     "ShellCommandBegin", "ShellCommandEnd", "SessionList", "SessionPreview",
     "ModelSources", "ModelConnected", "SettingsList", "SettingChanged",
+    "ArgumentChoices",
 }  # fmt: skip
 _OUR_FIELDS = {
     "TurnEnd": ("outcome", "steps", "failure"),

@@ -8,6 +8,7 @@ import pytest
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.tools.mcp.sources import McpWish
 from kimi_tui.wire.commands import Prompt, RunSlash, SetYolo
+from kimi_tui.wire.completion import ArgumentChoices, CompleteArgument
 from kimi_tui.wire.events import (
     MCPLoadingBegin,
     MCPLoadingEnd,
@@ -344,3 +345,21 @@ async def test_a_config_of_the_command_line_that_can_not_be_read_ends_the_openin
     with pytest.raises(ConfigError, match="--mcp-config, line 1"):
         async with home.opened(mcp=McpWish(("{",))):
             pass
+
+
+async def test_a_server_completes_the_arguments_of_its_prompts(home: Home) -> None:
+    home.script("text: unused")
+    async with home.opened(mcp=wish(odd=entry("completes"), mute=entry())) as front:
+        await loaded(front, connected=2)
+        told = {it.name: it.completes for it in front.of(SessionInfo)[-1].slash_commands}
+        assert (told["mcp:odd:review"], told["mcp:mute:review"]) == (True, False)
+        for text, choices in (
+            ("src/", ("src/a.py", "'src/b c.py'")),
+            ("src/a.py ", ("src/a.py like src/a.py", "src/a.py in two words")),
+            ("nothing", ()),
+        ):
+            front.give(CompleteArgument("mcp:odd:review", text))
+            assert await front.until(ArgumentChoices) == ArgumentChoices("mcp:odd:review", text, choices)
+        front.give(CompleteArgument("title", "x"))
+        assert (await front.until(ArgumentChoices)).choices == ()
+    assert "ArgumentChoices" not in (home.session_dir / "wire.jsonl").read_text()

@@ -178,6 +178,8 @@ def introduce(request):
         "serverInfo": {"name": "odd", "version": "1"},
         "instructions": "Use echo with care.",
     }
+    if BEHAVIOUR == "completes":
+        capabilities["completions"] = {}
     if BEHAVIOUR == "task" and "taskless" not in ARGUMENTS:
         capabilities["tasks"] = {"cancel": {}, "requests": {"tools": {"call": {}}}}
     if BEHAVIOUR == "nameless":
@@ -213,6 +215,16 @@ def handle(message):
         with Path(ARGUMENTS[0]).open("a") as log:
             log.write(json.dumps(message) + "\n")
     match message.get("method"):
+        case "completion/complete":
+            wish = message["params"]
+            given = (wish.get("context") or {}).get("arguments", {})
+            values = (
+                ["src/a.py", "src/b c.py", "evil\x1b[2J.py"] if wish["argument"]["name"] == "file" else []
+            )
+            if wish["argument"]["name"] == "how":
+                values = [f"like {given.get('file')}", "in two words"]
+            found = [it for it in values if it.startswith(wish["argument"]["value"])]
+            answer(message, {"completion": {"values": found}})
         case "tasks/cancel":
             task["status"] = "cancelled"
             Path(task["arguments"]["hang"]).write_text("cancelled")

@@ -14,7 +14,7 @@ from kimi_tui.tools.mcp.mentions import mentioned
 from kimi_tui.tools.mcp.naming import is_excluded, model_names
 from kimi_tui.tools.mcp.offer import PromptArgument
 from kimi_tui.tools.mcp.problem import McpProblem
-from kimi_tui.tools.mcp.prompt_arguments import prompt_arguments
+from kimi_tui.tools.mcp.prompt_arguments import prompt_arguments, unfinished
 from kimi_tui.tools.mcp.schema import BadSchema, usable_schema
 from kimi_tui.tools.mcp.server_log import ServerLog
 from kimi_tui.tools.mcp.token_file import TokenFile, token_path
@@ -196,3 +196,30 @@ async def test_tokens_end_with_their_time(tmp_path):
     assert await tokens.get("old") is None
     assert await tokens.get_many(["k", "gone"], collection="c") == [{"a": 1}, None]
     assert await tokens.delete_many(["k", "gone"], collection="c") == 1
+
+
+ARGUMENTS = (PromptArgument("file", required=True), PromptArgument("how"))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "so_far", "given", "line"),
+    [
+        ("", "file", "", {}, "'x y'"),
+        ("src/a", "file", "src/a", {}, "'x y'"),
+        ("a.py ", "how", "", {"file": "a.py"}, "a.py x y"),
+        ("how=be", "how", "be", {}, "how='x y'"),
+        ("how=brief s", "file", "s", {"how": "brief"}, "how=brief x y"),
+    ],
+)
+def test_what_is_typed_last_is_completed(text, name, so_far, given, line):
+    wanted = unfinished(text, ARGUMENTS)
+    assert wanted is not None
+    assert (wanted.name, wanted.text, wanted.given) == (name, so_far, given)
+    assert wanted.completed("x y") == line
+
+
+def test_when_all_is_given_nothing_is_completed_and_what_drives_a_terminal_is_dropped():
+    assert unfinished("a.py brief and", ARGUMENTS) is None
+    wanted = unfinished("a.py ", ARGUMENTS)
+    assert wanted is not None
+    assert wanted.completed("b\x1b[2J\nc") == "a.py b c"

@@ -193,3 +193,21 @@ async def test_there_may_be_nothing_to_copy(state: ScreenState) -> None:
     await run("/copy", host)
     assert host.did == []
     assert host.said[0][1] == "warning"
+
+
+def test_what_only_the_engine_can_complete_is_asked_for_once_and_then_listed() -> None:
+    from kimi_tui.wire.completion import ArgumentChoices, CompleteArgument
+    from kimi_tui.wire.events import SlashCommandInfo
+
+    review = SlashCommandInfo("mcp:odd:review", "Reviews.", completes=True)
+    state = ScreenState(session=replace(SESSION, slash_commands=(review,)))
+    asked: list[CompleteArgument] = []
+    book = Registry(COMMANDS, state=lambda: state, run_engine_command=run_engine_command, ask=asked.append)
+    assert book.arguments("mcp:odd:review", "sr") == []
+    assert asked == [CompleteArgument("mcp:odd:review", "sr")]
+    state = replace(state, argument_choices=ArgumentChoices("mcp:odd:review", "sr", ("src/a", "src/b")))
+    assert [it.value for it in book.arguments("mcp:odd:review", "sr")] == ["src/a", "src/b"]
+    assert len(asked) == 1
+    assert [it.value for it in book.arguments("mcp:odd:review", "src/b")] == []
+    assert [it.value for it in book.arguments("mcp:odd:review", "src/")] == ["src/a", "src/b"]
+    assert [it.text for it in asked] == ["sr", "src/b", "src/"]

@@ -1,5 +1,6 @@
 """Prompts of MCP servers as slash commands: `/mcp:SERVER:PROMPT`."""
 
+import logging
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -10,10 +11,14 @@ from kimi_tui.base.terminal import plain_line
 from kimi_tui.engine.slash_book import PromptCommand
 from kimi_tui.tools.mcp.content import content_of
 from kimi_tui.tools.mcp.offer import PromptOffer
-from kimi_tui.tools.mcp.prompt_arguments import prompt_arguments, usage
+from kimi_tui.tools.mcp.problem import McpProblem
+from kimi_tui.tools.mcp.prompt_arguments import prompt_arguments, unfinished, usage
 from kimi_tui.tools.mcp.server import McpServer
 from kimi_tui.tools.shell.output import OutputFolder
 
+logger = logging.getLogger(__name__)
+
+_MOST_CHOICES = 100
 _NO_COMMAND = re.compile(r"[^\w-]")
 
 
@@ -34,7 +39,26 @@ def command_name(server: McpServer, prompt: PromptOffer) -> str:
 def _command(name: str, server: McpServer, prompt: PromptOffer, folder: OutputFolder) -> PromptCommand:
     said = plain_line(prompt.description)[:200] or f"A prompt of the MCP server {server.name}"
     how = f" ({usage(name, prompt.arguments).rstrip('.')})" if prompt.arguments else ""
-    return PromptCommand(name, said + how, partial(_said, name, server, prompt, folder))
+    completes = server.offer.completes and bool(prompt.arguments)
+    return PromptCommand(
+        name,
+        said + how,
+        partial(_said, name, server, prompt, folder),
+        complete=partial(_choices, server, prompt) if completes else None,
+    )
+
+
+async def _choices(server: McpServer, prompt: PromptOffer, text: str) -> tuple[str, ...]:
+    """What may stand in the place of `text`, by the server's word. One that fails has none."""
+    wanted = unfinished(text, prompt.arguments)
+    if wanted is None:
+        return ()
+    try:
+        values = await server.values(prompt.name, wanted.name, wanted.text, wanted.given)
+    except McpProblem as problem:
+        logger.info("%s completes nothing: %s", server.name, problem)
+        return ()
+    return tuple(dict.fromkeys(wanted.completed(value) for value in values[:_MOST_CHOICES]))
 
 
 async def _said(

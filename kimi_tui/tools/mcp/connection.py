@@ -124,6 +124,7 @@ class Connection:
                 instructions=self._client.instructions or "",
                 tools=tuple(_tool(it, runs_tasks=_runs_tasks(can)) for it in tools),
                 prompts=tuple(map(_prompt, prompts)),
+                completes=bool(can and can.completions),
                 resources=tuple(_resource(str(it.uri), it) for it in resources),
                 templates=tuple(_resource(it.uri_template, it) for it in templates),
             )
@@ -154,6 +155,14 @@ class Connection:
         async with self._patiently():
             result = await self._told(self._client.get_prompt_mcp(name, _sendable(arguments)))
         return answer_of_prompt(result)
+
+    async def values(self, prompt: str, argument: str, text: str, given: dict[str, str]) -> tuple[str, ...]:
+        """What an argument of a prompt may be that begins with `text`, beside those that are `given`."""
+        async with self._patiently():
+            reference = mcp_types.PromptReference(type="ref/prompt", name=prompt)
+            wish = _sendable({"name": argument, "value": text})
+            result = await self._told(self._client.complete_mcp(reference, wish, _sendable(given) or None))
+        return tuple(result.completion.values)
 
     async def resource(self, uri: str) -> McpAnswer:
         """What a resource holds."""

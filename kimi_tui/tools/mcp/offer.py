@@ -56,6 +56,8 @@ class Offer:
     """What it wants a model to know before it uses any of this."""
     tools: tuple[ToolOffer, ...] = ()
     prompts: tuple[PromptOffer, ...] = ()
+    completes: bool = False
+    """Whether it says what a prompt's arguments may be."""
     resources: tuple[ResourceOffer, ...] = ()
     templates: tuple[ResourceOffer, ...] = ()
 

@@ -150,6 +150,11 @@ class McpServer:
         """What a prompt comes to. Raises McpProblem."""
         return await self._unless_lost((await self._connected()).prompt(name, arguments))
 
+    async def values(self, prompt: str, argument: str, text: str, given: dict[str, str]) -> tuple[str, ...]:
+        """What an argument of a prompt may be that begins with `text`. Raises McpProblem."""
+        connection = await self._connected()
+        return await self._unless_lost(connection.values(prompt, argument, text, given))
+
     async def resource(self, uri: str) -> McpAnswer:
         """What a resource holds. Raises McpProblem."""
         return await self._unless_lost((await self._connected()).resource(uri))

@@ -10,6 +10,7 @@ from kimi_tui.tui import fuzzy
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.commands import Command as WireCommand
+from kimi_tui.wire.completion import CompleteArgument
 
 if TYPE_CHECKING:
     from kimi_tui.tui.commands.time_travel import Timeline
@@ -107,6 +108,8 @@ class SlashCommand:
     """How the argument is called in the help; in brackets when it may be left out."""
     choices: Callable[[ScreenState], Sequence[str]] | None = None
     """What the argument may be."""
+    completes: bool = False
+    """Whether the engine knows what the argument may be."""
     binding_id: str = ""
     """The key that does the same."""
 
@@ -125,10 +128,12 @@ class Registry:
         *,
         state: Callable[[], ScreenState],
         run_engine_command: Callable[[Host, str], Awaitable[None]],
+        ask: Callable[[CompleteArgument], None] = lambda _: None,
     ) -> None:
         self._own = tuple(commands)
         self._state = state
         self._run_engine_command = run_engine_command
+        self._ask = ask
 
     @property
     def all(self) -> tuple[SlashCommand, ...]:
@@ -142,6 +147,7 @@ class Registry:
                 run=self._passed_on(info.name),
                 aliases=info.aliases,
                 argument=plain_line(info.argument),
+                completes=info.completes,
             )
             for info in (session.slash_commands if session is not None else ())
             if info.name not in own
@@ -186,6 +192,8 @@ class Registry:
     def arguments(self, name: str, query: str) -> Sequence[Choice]:
         """What the command's argument may be; nothing once it is one of them."""
         command = self.find(name)
+        if command is not None and command.completes:
+            return self._told_choices(command.name, query)
         if command is None or command.choices is None:
             return []
         options = command.choices(self._state())
@@ -193,6 +201,16 @@ class Registry:
             return []
         found = fuzzy.best(query, options, len(options))
         return [Choice(value=match.text, label=match.text, matched=match.positions) for match in found]
+
+    def _told_choices(self, name: str, text: str) -> Sequence[Choice]:
+        """What the engine said; it is asked when it said nothing of this text yet."""
+        told = self._state().argument_choices
+        if told is None or (told.command, told.text) != (name, text):
+            self._ask(CompleteArgument(name, text))
+        if told is None or told.command != name or not text.startswith(told.text):
+            return []
+        fitting = (it for it in told.choices if it.startswith(text) or told.text == text)
+        return [Choice(value=it, label=it) for it in fitting if it != text]
 
     def resources(self, query: str) -> Sequence[Choice]:
         """MCP resources that can be named after `@`, as `SERVER:URI`, best first."""

@@ -85,6 +85,11 @@ class Completions(Choices):
                 self._list_files()
                 self._search_files(completion)
 
+    def refresh_list(self) -> None:
+        """List anew what is being completed: more is known of it now."""
+        if self._wanted is not None and self._wanted.kind == "argument":
+            self.follow(self._wanted)
+
     def close(self) -> None:
         """Close the list."""
         self.follow(None)

@@ -23,6 +23,7 @@ from kimi_tui.tui.transcript.shells import UserShells
 from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
+from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.events import (
     ApprovalResponse,
     BtwBegin,
@@ -182,6 +183,7 @@ class Scribe:
                 | ModelConnected()
                 | SettingsList()
                 | SettingChanged()
+                | ArgumentChoices()
                 | Timeline()
                 | TimelineUpdate()
                 | BranchContent()
