@@ -98,7 +98,8 @@ class KimiTui:
         `max_steps` and `max_time_s` (seconds) are limits of a turn, `max_cost_usd` of the session. `demo`
         works with the offline demo model.
 
-        Raises UsageError for a function that is no tool. Entering raises ConfigError, ModelNotSet, SessionError and UsageError.
+        Raises UsageError for a function that is no tool. Entering raises ConfigError, ModelNotSet,
+        SessionError and UsageError.
         """
         wish = Wish(
             work_dir=Path(work_dir),
