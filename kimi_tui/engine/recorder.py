@@ -16,7 +16,6 @@ from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing, Subscription, merge_fragments
 from kimi_tui.wire.codec import PROTOCOL_VERSION, encode
 from kimi_tui.wire.completion import ArgumentChoices
-from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.events import (
     MCPLoadingBegin,
     MCPLoadingEnd,

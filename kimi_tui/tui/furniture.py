@@ -30,7 +30,6 @@ from kimi_tui.tui.users_shell import run_in_shell
 from kimi_tui.tui.workbench import Workbench
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.completion import ArgumentChoices
-from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.requests import Answer
 from kimi_tui.wire.timeline import SessionForked
 
@@ -73,7 +72,6 @@ class Furniture:
             (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS, *personal_commands(self._acts)),
             state=state,
             run_engine_command=run_engine_command,
-            ask=wire.command,
             ask=wire.command,
         )
         self.host = ScreenHost(

@@ -50,7 +50,6 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.mcp import McpStatus
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
 from kimi_tui.wire.sessions import SessionList, SessionPreview
-from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.settings import SettingChanged, SettingsList
 from kimi_tui.wire.setup import ModelConnected, ModelSources
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
@@ -106,8 +105,6 @@ class ScreenState:
     model_connected: ModelConnected | None = None
     settings: SettingsList | None = None
     setting_changed: SettingChanged | None = None
-    argument_choices: ArgumentChoices | None = None
-    """What the argument of a slash command may become, as asked for last."""
     argument_choices: ArgumentChoices | None = None
     """What the argument of a slash command may become, as asked for last."""
     usage: TokenUsage = field(default_factory=TokenUsage)
@@ -226,8 +223,6 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return replace(state, settings=message)
         case SettingChanged():
             return replace(state, setting_changed=message)
-        case ArgumentChoices():
-            return replace(state, argument_choices=message)
         case ArgumentChoices():
             return replace(state, argument_choices=message)
         case CostUpdate(cost_usd=cost):
