@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from kimi_tui.base.message import Message
 from kimi_tui.llm.answer_stream import answer_parts
 from kimi_tui.llm.capabilities import capabilities_of
+from kimi_tui.llm.certificates import tls_for
 from kimi_tui.llm.claude_models import ClaudeModel
 from kimi_tui.llm.endpoint import Endpoint
 from kimi_tui.llm.failures import connection_failure, transport_errors
@@ -167,7 +168,9 @@ class MessagesService:
             base_url=self.endpoint.base_url,
             default_headers=self.endpoint.headers,
             max_retries=0,
-            http_client=anthropic.DefaultAsyncHttpxClient(timeout=httpx2.Timeout(idle, connect=connect)),
+            http_client=anthropic.DefaultAsyncHttpxClient(
+                timeout=httpx2.Timeout(idle, connect=connect), verify=tls_for(self.endpoint.base_url)
+            ),
             open_telemetry=False,
         )
 

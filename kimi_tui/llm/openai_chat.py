@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from kimi_tui.base.message import Message
 from kimi_tui.llm.answer_stream import answer_parts
 from kimi_tui.llm.capabilities import capabilities_of
+from kimi_tui.llm.certificates import tls_for
 from kimi_tui.llm.chat_dialect import ChatDialect, openai_dialect
 from kimi_tui.llm.chat_request import chat_messages, chat_tools
 from kimi_tui.llm.chat_stream import ChatStream
@@ -162,7 +163,9 @@ class ChatService:
             base_url=self.endpoint.base_url,
             default_headers=self.endpoint.headers,
             max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(timeout=httpx2.Timeout(idle, connect=connect)),
+            http_client=openai.DefaultAsyncHttpxClient(
+                timeout=httpx2.Timeout(idle, connect=connect), verify=tls_for(self.endpoint.base_url)
+            ),
         )
 
 
