@@ -174,6 +174,9 @@ def _take_out(document: TOMLDocument, path: KeyPath, *, only_nested: bool = Fals
         else:
             if way[-1] in tables[-1]:
                 del tables[-1][way[-1]]
+                for outer, inner, name in reversed(list(zip(tables[:-1], tables[1:], way[:-1], strict=True))):
+                    if not inner.as_string().strip():  # neither a key nor a comment is left
+                        del outer[name]
 
 
 def _overruling(config: RawConfig, path: KeyPath, file: Path) -> str:

@@ -97,7 +97,9 @@ def _provider_for(wanted: Connection, known: KnownProvider | None, config: RawCo
         fitting = [
             name
             for name, table in written.items()
-            if table.get("type") == known.name and not (table.get("api_key") or table.get("base_url"))
+            if table.get("type") == known.name
+            and not table.get("api_key")
+            and table.get("base_url") in (None, "", wanted.base_url)
         ]
         name = known.name
     return fitting[0] if fitting else _free(name, {*written, *(_SERVICES if known is None else ())})

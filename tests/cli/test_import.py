@@ -10,6 +10,8 @@ import pytest
 from kimi_tui.base.errors import UsageError
 from kimi_tui.cli.kimi_cli.bringing import bring_over
 from kimi_tui.cli.kimi_cli.share import share_at
+from kimi_tui.config.loading import read_config, settings_of
+from kimi_tui.engine.subagents.records import SubagentRecords
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import SessionStore
 from tests.cli.conftest import Terminal
@@ -103,6 +105,58 @@ async def test_a_session_comes_with_its_title_its_todos_and_its_branches(
     await context.restore_from_rotation(1)
     assert context.history[-1].text == "About gloves."
     await context.close()
+
+
+def subagent(session: Path, name: str, status: str, said: str) -> None:
+    folder = session / "subagents" / name
+    folder.mkdir(parents=True)
+    (folder / "context.jsonl").write_text(lines(*turn(0, said)))
+    meta = {"agent_id": name, "subagent_type": "coder", "status": status, "description": f"Look at {said}"}
+    meta |= {"created_at": 5.0, "updated_at": 6.0, "launch_spec": {"model_override": None}}
+    (folder / "meta.json").write_text(json.dumps(meta))
+
+
+def test_sub_agents_come_with_their_session_and_can_go_on(theirs: Path, ours: Path) -> None:
+    (session,) = theirs.glob("sessions/*/0c9d8f3a*")
+    subagent(session, "a0123abcd", "completed", "socks")
+    subagent(session, "affffffff", "running_background", "ties")
+    (session / "subagents" / "not-one").mkdir()
+    account = bring_over(share_at(theirs), ours)
+    assert "2 sessions, with 2 branches and 2 sub-agents" in account.brought
+    folder = SessionStore(ours).find("0c9d8f3a").dir / "subagents"
+    records = SubagentRecords(folder)
+    done, left = records.find("a0123abcd"), records.find("affffffff")
+    assert done is not None
+    assert left is not None
+    assert (done.kind, done.status, done.description) == ("coder", "finished", "Look at socks")
+    assert left.status == "interrupted"
+    assert "About socks." in records.context_file("a0123abcd").read_text()
+    assert {path.name for path in folder.iterdir()} == {"a0123abcd", "affffffff"}
+
+
+def test_skills_are_used_where_they_are(theirs: Path, ours: Path, tmp_path: Path) -> None:
+    (theirs / "skills" / "brush").mkdir(parents=True)
+    (theirs / "skills" / "brush" / "SKILL.md").write_text("---\nname: brush\ndescription: d\n---\n")
+    (theirs / "config.toml").write_text(f'extra_skill_dirs = ["{tmp_path}/more"]\n{CONFIG}')
+    account = bring_over(share_at(theirs), ours)
+    assert f"skills: those in {theirs}/skills, where they are" in account.brought
+    settings = settings_of(read_config(share_dir=ours, work_dir=ours, environ={}))
+    assert settings.extra_skill_dirs == (f"{tmp_path}/more", f"{theirs}/skills")
+    assert not any(line.startswith("skills") for line in bring_over(share_at(theirs), ours).brought)
+
+
+def test_tokens_stay_where_they_are_and_what_to_sign_in_to_is_told(theirs: Path, ours: Path) -> None:
+    (theirs / "credentials").mkdir()
+    (theirs / "credentials" / "kimi-code.json").write_text('{"access_token": "secret-token"}')
+    (theirs / "config.toml").write_text(
+        '[providers.coding]\ntype = "kimi"\nbase_url = "https://api.kimi.com/coding/v1"\n'
+        'oauth = { storage = "file", key = "oauth/kimi-code" }\n'
+    )
+    account = bring_over(share_at(theirs), ours)
+    told = " ".join(account.notes)
+    assert "`kimi-tui login kimi --base-url https://api.kimi.com/coding/v1`" in told
+    assert "kimi-code" in told
+    assert not any("secret-token" in path.read_text() for path in ours.rglob("*") if path.is_file())
 
 
 async def test_a_session_of_an_old_version_comes_with_its_branches(theirs: Path, ours: Path) -> None:

@@ -25,6 +25,16 @@ def test_config_path_is_where_the_config_is_or_would_be(program):
     assert program.run("config", "path").stdout == f"{program.share_dir}/config.yaml\n"
 
 
+def test_config_set_writes_a_setting_and_config_list_shows_it(program):
+    program.configure("# mine\n")
+    assert program.run("config", "set", "ui.mouse", "off").exit_code == 0
+    assert (program.share_dir / "config.toml").read_text() == "# mine\n\n[ui]\nmouse = false\n"
+    listed = program.run("config", "list", "ui.mouse").stdout
+    assert listed == f"ui.mouse = false   # {program.share_dir}/config.toml\n"
+    refused = program.run("config", "set", "ui.mouse", "perhaps")
+    assert (refused.exit_code, "It should be true or false." in refused.stderr) == (1, True)
+
+
 def test_config_check_says_everything_that_is_wrong(program):
     program.configure(f'theme = "mauve"\n{CONFIG}\n[ui]\nmous = 1\n[mcp]\nx = 1')
     done = program.run("config", "check")

@@ -59,6 +59,14 @@ def test_a_setting_is_taken_out_again(share: Path) -> None:
     assert shown(share, "theme").origin == "default"
 
 
+def test_a_table_goes_with_its_last_key_but_not_with_a_comment(share: Path) -> None:
+    change(share, "loop_control.max_steps_per_turn", None)
+    assert "loop_control" not in written(share)
+    (share / "config.toml").write_text("[ui]\n# for the train\nmouse = false\n")
+    change(share, "ui.mouse", None)
+    assert written(share) == "[ui]\n# for the train\n"
+
+
 def test_the_id_of_a_key_is_one_key_however_it_was_written(share: Path) -> None:
     assert shown(share, 'keymap."timeline.leave"').value == "q"
     change(share, "keymap.timeline.leave", "x")

@@ -1,4 +1,4 @@
-"""`kimi-tui config`: where the settings are, whether they are right, and an editor on them."""
+"""`kimi-tui config`: where the settings are, what they are, whether they are right, and changing them."""
 
 import os
 import shlex
@@ -14,7 +14,9 @@ from kimi_tui.base.paths import share_dir
 from kimi_tui.base.private_file import replace_private_file
 from kimi_tui.cli.commands.subcommands import new_app, say
 from kimi_tui.cli.places import current_dir, usable_share_dir
+from kimi_tui.config.changing import change_setting
 from kimi_tui.config.loading import RawConfig, read_config, user_config_path
+from kimi_tui.config.overview import overview
 from kimi_tui.config.problems import problems_in
 from kimi_tui.config.resolved_model import resolve_model
 from kimi_tui.config.settings import Settings
@@ -27,6 +29,45 @@ app = new_app("The settings: where they are, whether they are right.")
 def path() -> None:
     """Say which config file is yours."""
     typer.echo(str(user_config_path(share_dir())))
+
+
+@app.command("list")
+def list_(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[WORD]...", help="Only those that have these in their name."),
+    ] = None,
+) -> None:
+    """List the settings: what each is now, and where that comes from."""
+    config = read_config(share_dir=share_dir(), work_dir=current_dir())
+    for view in overview(config, share_dir=share_dir(), work_dir=current_dir()):
+        if all(word in view.key for word in words or ()):
+            shown = "(not shown)" if view.kind == "secret" and view.value else view.value or '""'
+            say(f"{view.key} = {shown}" + (f"   # {view.place}" if view.place else ""))
+
+
+@app.command("set")
+def set_(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Such as ui.mouse; `config list` has them all.")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help='A list as TOML: ["a", "b"].')],
+) -> None:
+    """Write a setting into your config file, whose comments stay."""
+    _change(key, value)
+
+
+@app.command()
+def unset(key: Annotated[str, typer.Argument(metavar="KEY", help="Such as ui.mouse.")]) -> None:
+    """Take a setting out of your config file, so that its default counts."""
+    _change(key, None)
+
+
+def _change(key: str, value: str | None) -> None:
+    share = usable_share_dir()
+    config = read_config(share_dir=share, work_dir=current_dir())
+    stronger = change_setting(key, value, config=config, share_dir=share)
+    say(f"Changed {user_config_path(share)}.")
+    if stronger:
+        say(f"{stronger} goes before it here.")
 
 
 @app.command()

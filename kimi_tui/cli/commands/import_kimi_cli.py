@@ -1,4 +1,4 @@
-"""`kimi-tui import`: config, MCP servers, input history and sessions of Kimi CLI."""
+"""`kimi-tui import`: config, MCP servers, input history, sessions and skills of Kimi CLI."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,9 +20,10 @@ def import_(
         Path | None, typer.Argument(metavar="[PATH]", help="Its share folder; else ~/.kimi.")
     ] = None,
 ) -> int:
-    """Bring config, MCP servers, input history and sessions over from Kimi CLI.
+    """Bring config, MCP servers, input history, sessions and skills over from Kimi CLI.
 
-    Everything is copied; nothing there changes, and nothing that is here already is replaced.
+    Everything is copied, skills are used where they are; nothing there changes, and nothing that is here
+    already is replaced. Tokens stay there: it is told what to sign in to anew.
     """
     share = share_at(path) if path is not None else usual_share()
     if share is None:

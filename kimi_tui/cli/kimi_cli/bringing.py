@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.errors import ConfigError, KimiTuiError
 from kimi_tui.base.private_file import replace_private_file
+from kimi_tui.base.terminal import plain_line
 from kimi_tui.cli.kimi_cli.sessions import copy_session
 from kimi_tui.cli.kimi_cli.share import KimiCliShare
+from kimi_tui.cli.kimi_cli.skills import is_usual, point_at_skills, skills_in
 from kimi_tui.config.editing import add_missing
 from kimi_tui.config.foreign import without_foreign_keys
 from kimi_tui.config.loading import read_config, settings_of, user_config_path
@@ -38,13 +41,15 @@ class Account:
 
 
 def bring_over(share: KimiCliShare, share_dir: Path) -> Account:
-    """Copy config, MCP servers, input history and sessions into `share_dir`, which exists."""
+    """Copy config, MCP servers, input history and sessions into `share_dir`, which exists, and its skills."""
     account = Account()
     parts: dict[str, Callable[[KimiCliShare, Path, Account], None]] = {
         "The config": _config,
         "The MCP servers": _servers,
         "The input history": _input_history,
         "The sessions": _sessions,
+        "The skills": _skills,
+        "The sign-ins": _sign_ins,
     }
     for what, bring in parts.items():
         with account.part(what):
@@ -71,12 +76,37 @@ def _config(share: KimiCliShare, share_dir: Path, account: Account) -> None:
         account.notes.append(f"Means something to Kimi CLI only: {', '.join(left_out)}.")
     for name, provider in source.data.get("providers", {}).items():
         if isinstance(provider, dict) and provider.get("oauth") and not provider.get("api_key"):
-            account.notes.append(
-                f"The provider “{name}” was signed in to with an account. Give it an API key: "
-                "`kimi-tui config edit`."
-            )
+            account.notes.append(_instead_of_sign_in(name, provider))
     with account.part("The config"):
         settings_of(read_config(share_dir=share_dir, work_dir=share_dir, environ={}))
+
+
+def _instead_of_sign_in(name: str, provider: dict[str, Any]) -> str:
+    what = f"The provider “{plain_line(name)}” was signed in to with an account, whose tokens stay there."
+    if provider.get("type") != "kimi":
+        return f"{what} Give it an API key: `kimi-tui config edit`."
+    address = plain_line(str(provider.get("base_url") or ""))
+    return f"{what} Give it an API key: `kimi-tui login kimi{f' --base-url {address}' if address else ''}`."
+
+
+def _skills(share: KimiCliShare, share_dir: Path, account: Account) -> None:
+    try:
+        theirs = {} if share.config is None else source_from_file(share.config).data
+    except ConfigError:  # that was told of the config already
+        theirs = {}
+    pointed_at = point_at_skills(share.folder, theirs, share_dir)
+    account.brought += [f"skills: those in {plain_line(folder)}, where they are" for folder in pointed_at]
+    names = skills_in(share.folder)
+    if names and is_usual(share.folder):
+        account.notes.append(f"Used where they are, in {share.folder / 'skills'}: {', '.join(names)}.")
+
+
+def _sign_ins(share: KimiCliShare, _: Path, account: Account) -> None:
+    if share.sign_ins:
+        account.notes.append(
+            f"Tokens are not copied ({plain_line(', '.join(share.sign_ins))}): sign in anew, with"
+            " `kimi-tui login` for a model and `kimi-tui mcp auth` for an MCP server."
+        )
 
 
 def _servers(share: KimiCliShare, share_dir: Path, account: Account) -> None:
@@ -117,18 +147,23 @@ def _lines_of(file: Path) -> list[str]:
 
 
 def _sessions(share: KimiCliShare, share_dir: Path, account: Account) -> None:
-    copied = branches = known = homeless = 0
+    copied = branches = subagents = known = homeless = 0
     for found in share.sessions():
         with account.part(f"The session {found.id}"):
-            if not copy_session(found, share_dir):
+            with_it = copy_session(found, share_dir)
+            if with_it is None:
                 known += 1
                 continue
             copied += 1
+            subagents += with_it
             branches += found.branches
             homeless += found.work_dir is None
     if copied:
-        with_branches = f", with {_count(branches, 'branch', 'branches')}" if branches else ""
-        account.brought.append(f"{_count(copied, 'session')}{with_branches}")
+        along = [
+            *([_count(branches, "branch", "branches")] if branches else []),
+            *([_count(subagents, "sub-agent")] if subagents else []),
+        ]
+        account.brought.append(_count(copied, "session") + (f", with {' and '.join(along)}" if along else ""))
     if known:
         account.notes.append(f"{_count(known, 'session')} had come over before.")
     if homeless:

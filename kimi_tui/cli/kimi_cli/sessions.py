@@ -1,4 +1,4 @@
-"""Copying a session of Kimi CLI: the conversation as it is, its branches, its title and todos."""
+"""Copying a session of Kimi CLI: conversation, branches, sub-agents as they are, its title and todos."""
 
 import os
 import shutil
@@ -13,21 +13,24 @@ from kimi_tui.base.paths import make_private_dir
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.cli.kimi_cli.numbering import number_branches
 from kimi_tui.cli.kimi_cli.share import FoundSession, read_object
+from kimi_tui.cli.kimi_cli.subagents import copy_subagents
 from kimi_tui.history.disk import LOCAL_DISK, replace_file
 from kimi_tui.history.index import SessionIndex
 from kimi_tui.history.state import SessionState, encoded_state
 from kimi_tui.wire.display import TodoItem
 
 
-def copy_session(found: FoundSession, share_dir: Path) -> bool:
-    """Copy a session into our share dir; False when it is there already. Raises OSError.
+def copy_session(found: FoundSession, share_dir: Path) -> int | None:
+    """Copy a session into our share dir; how many sub-agents came along, None when it is there already.
+
+    Raises OSError.
 
     It appears whole or not at all. Grants and yolo stay behind: they were given to another program.
     """
     project = share_dir / "sessions" / found.key
     target = project / found.id
     if target.exists():
-        return False
+        return None
     beside = project / f".{found.id}"
     shutil.rmtree(beside, ignore_errors=True)
     make_private_dir(beside)
@@ -36,6 +39,7 @@ def copy_session(found: FoundSession, share_dir: Path) -> bool:
             shutil.copy2(source, beside / name)  # with its time: the newest session is the last used
             (beside / name).chmod(0o600)
         _number(beside, found)
+        subagents = copy_subagents(found.state.parent, beside)
         state = _state_of(found)
         replace_file(LOCAL_DISK, beside / "state.json", [encoded_state(state)])
         beside.rename(target)
@@ -46,7 +50,7 @@ def copy_session(found: FoundSession, share_dir: Path) -> bool:
         SessionIndex(project).note(
             found.id, work_dir=found.work_dir, title=state.title, updated=_last_used(found)
         )
-    return True
+    return subagents
 
 
 def _number(folder: Path, found: FoundSession) -> None:

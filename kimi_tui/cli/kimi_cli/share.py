@@ -1,4 +1,5 @@
-"""A share dir of Kimi CLI: `config.toml`, `mcp.json`, `user-history/`, `sessions/`, and `kimi.json`.
+"""A share dir of Kimi CLI: `config.toml`, `mcp.json`, `user-history/`, `sessions/`, `skills/`,
+`credentials/` (tokens) and `kimi.json`.
 
 `kimi.json` names the work dirs; sessions and input history are kept under the MD5 of their paths,
 as ours are.
@@ -50,6 +51,12 @@ class KimiCliShare:
     def config(self) -> Path | None:
         """Its config file."""
         return next((file for name in _CONFIGS if (file := self.folder / name).is_file()), None)
+
+    @property
+    def sign_ins(self) -> tuple[str, ...]:
+        """The accounts that it is signed in to, by name; their tokens are not looked at."""
+        folder = self.folder / "credentials"
+        return tuple(sorted(file.stem for file in folder.glob("*.json"))) if folder.is_dir() else ()
 
     @property
     def mcp(self) -> Path | None:

@@ -45,6 +45,11 @@ class SubagentRecord:
     """Both in seconds since the epoch."""
 
 
+def is_subagent_id(name: str) -> bool:
+    """Whether a sub-agent can be called so."""
+    return _ID.fullmatch(name) is not None
+
+
 class SubagentRecords:
     """The sub-agents of one session. Its methods block."""
 
@@ -68,7 +73,7 @@ class SubagentRecords:
 
     def find(self, agent_id: str) -> SubagentRecord | None:
         """The sub-agent of that id; None when there is none that can be read."""
-        if not _ID.fullmatch(agent_id):
+        if not is_subagent_id(agent_id):
             return None
         try:
             data = (self._folder / agent_id / "state.json").read_bytes()
