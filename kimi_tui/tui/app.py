@@ -25,6 +25,7 @@ from kimi_tui.tui.attention import Attention, way_for
 from kimi_tui.tui.brush import Placed
 from kimi_tui.tui.key_sequences import teach_key_sequences
 from kimi_tui.tui.keys import APP_KEYS, bindings, complaints, known_ids
+from kimi_tui.tui.keys_first import KeysFirst, hasten
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
 from kimi_tui.tui.session_wish import SessionWanted, SessionWish
@@ -67,6 +68,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._defect: Exception | None = None
         self._leaving = False
         self._frames = Frames(self)
+        self.keys_first = KeysFirst()
         self._attention = Attention(
             way=way_for(options.notify),
             send=partial(send_between_frames, self),
@@ -122,6 +124,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         if file := getattr(driver, "_file", None):
             loop = asyncio.get_running_loop()
             driver._file = TerminalFile(file, lambda: loop.call_soon_threadsafe(self.lose_terminal))  # type: ignore[attr-defined]
+            hasten(driver, self, self.keys_first)
         return driver
 
     def lose_terminal(self) -> None:

@@ -63,6 +63,11 @@ def highlight(code: str, language: str) -> list[Spans]:
     return coloured[: len(lines)] + [()] * (len(lines) - len(coloured))
 
 
+def warm_up() -> None:
+    """Load the lexers, which takes some hundredths of a second; may run in a thread of its own."""
+    highlight("pass", "python")
+
+
 class GrowingCode:
     """Colours code that arrives at its end: what was coloured stays, but for the last lines.
 

@@ -8,8 +8,10 @@ from textual.content import Content
 from textual.widgets import TextArea
 
 from kimi_tui.base.terminal import plain
+from kimi_tui.tui.brush import Brush
 from kimi_tui.tui.images.album import TOKEN
 from kimi_tui.tui.keys import EDITING_KEYS, PROMPT_KEYS, KeyNames
+from kimi_tui.tui.keys_first import keys_of
 from kimi_tui.tui.prompt.drafts import Draft
 from kimi_tui.tui.prompt.paste import Pastes
 
@@ -56,6 +58,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self._act = act
         self._pasted = pasted
         self._is_completing = is_completing
+        self._brush = Brush(self, lambda: self.outer_size.region)
         self._actions = names.actions(EDITING_KEYS + PROMPT_KEYS)
 
     @property
@@ -127,6 +130,14 @@ class PromptEditor(TextArea, inherit_bindings=False):
             await self.app.run_action(action, self)
             event.stop()
         event.prevent_default()
+        self._echo()
+
+    def _echo(self) -> None:
+        """Show what the key did now: the compositor may have a burst of an answer before it."""
+        if not self._layout_required:
+            strips = self.render_lines(self.outer_size.region)
+            self._brush.paint((y, 0, strip) for y, strip in enumerate(strips))
+        keys_of(self.app).answered()
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()

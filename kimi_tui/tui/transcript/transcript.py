@@ -5,7 +5,8 @@ from time import monotonic
 
 from textual.timer import Timer
 
-from kimi_tui.tui.markdown.parser import warm_up
+from kimi_tui.tui.keys_first import keys_of
+from kimi_tui.tui.markdown import parser, syntax
 from kimi_tui.tui.transcript.blocks.block import Clock
 from kimi_tui.tui.transcript.blockview import BlockView
 from kimi_tui.tui.transcript.chronicle import Chronicle
@@ -53,7 +54,7 @@ class Transcript(BlockView):
         self._inbox.put(messages if self._inbox else self._chronicle.store(messages))
         if not self._is_warm and any(isinstance(message, TurnBegin) for message in messages):
             self._is_warm = True
-            self.run_worker(warm_up, thread=True, group="warm-up")
+            self.run_worker(_warm_up, thread=True, group="warm-up")
         if self._work_timer is None:
             self._work()
 
@@ -83,6 +84,9 @@ class Transcript(BlockView):
         if self._work_timer is not None:
             self._work_timer.stop()
             self._work_timer = None
+        if self._inbox and keys_of(self.app).has_waiting:
+            self._work_timer = self.set_timer(_REST_S, self._work)
+            return
         self._inbox.work()
         self._chronicle.settle()
         if self._inbox:
@@ -99,3 +103,8 @@ class Transcript(BlockView):
         if running:
             self._tick_timer = self.set_timer(_TICK_S, self._tick)
             self._pacer.request()
+
+
+def _warm_up() -> None:
+    parser.warm_up()
+    syntax.warm_up()

@@ -1,0 +1,29 @@
+"""A key on its way is answered before what streams in is drawn."""
+
+from typing import Any
+
+from kimi_tui.base.content import TextPart
+from kimi_tui.tui.keys_first import KeysFirst
+from kimi_tui.wire.events import TurnBegin
+
+
+def test_a_key_waits_until_it_is_answered() -> None:
+    keys = KeysFirst()
+    assert not keys.has_waiting
+    keys.pressed()
+    assert keys.has_waiting
+    keys.answered()
+    assert not keys.has_waiting
+
+
+async def test_what_streams_in_is_taken_in_once_the_key_is_answered(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.say(TurnBegin("go"))
+        transcript = desk.screen.furnished.workbench.transcript
+        desk.app.keys_first.pressed()
+        transcript.show_all([TextPart("the words of the answer")])
+        assert transcript.busy
+        await desk.write("x")
+        assert not desk.app.keys_first.has_waiting
+        await desk.until(lambda: "the words of the answer" in desk.shown())
+        assert desk.prompt_text == "x"
