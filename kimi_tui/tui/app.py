@@ -172,16 +172,16 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             Choice(
                 value="copy", label=say("go on in a copy of it"), detail=say("with all that was said in it")
             ),
+            Choice(value="read", label=say("read it"), detail=say("and follow what the other process adds")),
             Choice(value="new", label=say("begin a new session")),
             Choice(value="leave", label=say("leave")),
         )
-            Choice(value="read", label=say("read it"), detail=say("and follow what the other process adds")),
         match await self.push_screen_wait(Picker(retell(error.what), choices)):
+            case "read":
+                self.post_message(SessionWanted(SessionWish(session_id=error.session_id, read_only=True)))
             case "copy":
                 self.post_message(SessionWanted(SessionWish(session_id=error.session_id, fork=True)))
             case "new":
-            case "read":
-                self.post_message(SessionWanted(SessionWish(session_id=error.session_id, read_only=True)))
                 self.post_message(SessionWanted(SessionWish()))
             case "leave":
                 self.action_leave()
