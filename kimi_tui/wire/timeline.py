@@ -12,7 +12,7 @@ RevertScope = Literal["both", "conversation", "files", "turn"]
 """What goes back. `turn`: of the files, what was done in that one turn (or step), wherever it lies; what was
 done since stays, and so does the conversation."""
 PlannedAction = Literal["restore", "delete", "recreate", "merge", "conflict", "keep", "not covered"]
-WhoChanged = Literal["agent", "you", "both", ""]
+WhoChanged = Literal["agent", "you", "both", "another session", "agent and another session", ""]
 
 
 @value

@@ -8,7 +8,7 @@ from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
 from kimi_tui.history.snapshots.capture import Capture, Captured
 from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.execution import Executor, Outcome
-from kimi_tui.history.snapshots.manifest import ManifestMissing
+from kimi_tui.history.snapshots.manifest import Manifest, ManifestMissing
 from kimi_tui.history.snapshots.matching import changed_lines, lines_of
 from kimi_tui.history.snapshots.owner import YOU, Owner
 from kimi_tui.history.snapshots.patience import Patience
@@ -123,7 +123,8 @@ class FileHistory:
                 hint="Revert the conversation only, or to another checkpoint.",
             ) from error
         planner = Planner(self._store.blobs, sessions=self._sessions)
-        return planner.plan(target, head, records, self._capture.entries, then, only=only)
+        others = self._done_by_others(records)
+        return planner.plan(target, head, records, self._capture.entries, then, only=only, others=others)
 
     def execute(self, plan: Plan, ticked: Collection[str]) -> tuple[Outcome, Captured]:
         """Carry out the items of `plan` whose paths are ticked; what became of them, and the state then.
@@ -203,18 +204,35 @@ class FileHistory:
                 )
         return items
 
+    def _done_by_others(self, records: Sequence[Manifest]) -> set[tuple[str, Entry | None]]:
+        """What the tools of other sessions did since the first of `records`, if any may be theirs."""
+        if all(self._is_own(record) for record in records):
+            return set()
+        return {
+            change
+            for record in self._store.manifests.of_others(self._sessions, records[0].time)
+            if record.owner.who in {"call", "revert"} and record.owner.session not in self._sessions
+            for change in record.changes.items()
+        }
+
+    def _is_own(self, record: Manifest) -> bool:
+        """Whether a tool call or a revert of this session changed files, or nobody did."""
+        owner = record.owner
+        return not record.changes or (owner.who in {"call", "revert"} and owner.session in self._sessions)
+
     def _who_changed(self, before: str, after: str) -> dict[str, WhoChanged]:
         """Who changed which paths from one state to a later one; nobody is known when it is no later one."""
         try:
             records = self._store.manifests.since(before, after)
         except ManifestMissing:
             return {}
+        others = self._done_by_others(records)
         who: dict[str, WhoChanged] = {}
         for record in records:
-            mine = record.owner.who in {"call", "revert"} and record.owner.session in self._sessions
-            by: WhoChanged = "agent" if mine else "you"
-            for path in record.changes if record.owner.who != "coverage" else ():
-                who[path] = by if who.get(path, by) == by else "both"
+            mine = self._is_own(record)
+            for path, entry in record.changes.items() if record.owner.who != "coverage" else ():
+                by: WhoChanged = "agent" if mine else "another session" if (path, entry) in others else "you"
+                who[path] = _together(who.get(path, by), by)
         return who
 
     def _settle(self) -> Outcome | None:
@@ -237,3 +255,12 @@ class FileHistory:
         if old is None or new is None:
             return 0, 0
         return changed_lines(lines_of(old), lines_of(new))
+
+
+def _together(first: WhoChanged, then: WhoChanged) -> WhoChanged:
+    """Who made two changes of a file."""
+    if first == then:
+        return first
+    if {first, then} <= {"agent", "another session", "agent and another session"}:
+        return "agent and another session"
+    return "you" if {first, then} == {"you", "another session"} else "both"

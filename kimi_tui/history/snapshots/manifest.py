@@ -10,7 +10,7 @@ import re
 import struct
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -123,9 +123,18 @@ class ManifestLog:
                 return f"{segment.stem}:{offsets[-1]}"
         return None
 
+    def of_others(self, sessions: Collection[str], since: float) -> Iterator[Manifest]:
+        """What other sessions recorded from the time `since` on, as far as it can be read."""
+        for segment in self._segments("*"):
+            if segment.stem.rpartition(".")[0] not in sessions and segment.stat().st_mtime >= since:
+                yield from (record for record in self._records((segment,)) if record.time >= since)
+
     def all(self) -> Iterator[Manifest]:
         """Every record that can be read, segment by segment."""
-        for segment in self._segments("*"):
+        yield from self._records(self._segments("*"))
+
+    def _records(self, segments: Iterable[Path]) -> Iterator[Manifest]:
+        for segment in segments:
             for offset, payload in _frames(segment):
                 try:
                     yield _from_json(f"{segment.stem}:{offset}", payload)

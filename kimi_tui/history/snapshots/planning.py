@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from kimi_tui.history.snapshots.blobs import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
@@ -10,6 +9,10 @@ from kimi_tui.history.snapshots.manifest import Manifest
 from kimi_tui.history.snapshots.matching import changed_lines, lines_of
 from kimi_tui.history.snapshots.merge import is_text, merged
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
+from kimi_tui.wire.timeline import WhoChanged
+
+Deeds = Collection[tuple[str, Entry | None]]
+"""Paths, and what somebody made of them."""
 
 _YOURS = "it stands in the way of what you made"
 
@@ -30,11 +33,22 @@ class _Past:
     """Of each change, which leads from one state to the next: whether it is to be taken back."""
     task: str = ""
     """The background task that may have made a change."""
+    is_yours: bool = False
+    """Whether a change is neither the agent's nor known to be another session's."""
 
     @property
-    def by(self) -> Literal["agent", "you", "both"]:
+    def by(self) -> WhoChanged:
         """Who made the changes."""
-        return "agent" if all(self.is_agents) else "both" if any(self.is_agents) else "you"
+        if all(self.is_agents):
+            return "agent"
+        if any(self.is_agents):
+            return "both" if self.is_yours else "agent and another session"
+        return "you" if self.is_yours else "another session"
+
+    @property
+    def somebody(self) -> str:
+        """Who else than the agent made changes."""
+        return "you" if self.is_yours else "another session"
 
 
 class Planner:
@@ -54,13 +68,14 @@ class Planner:
         then: Entries,
         *,
         only: Collection[str] | None = None,
+        others: Deeds = frozenset(),
     ) -> Plan:
         """The plan from state `head`, which holds `now`, to `target`, which holds `then`.
 
         `records` lead from the one to the other; of `only` some, those are taken back alone: what was done
-        after them stays. Raises OSError.
+        after them stays. `others` are what the tools of other sessions did since. Raises OSError.
         """
-        pasts = self._pasts(records, then, only)
+        pasts = self._pasts(records, then, only, others)
         if only is not None:
             pasts = {path: past for path, past in pasts.items() if any(past.is_agents)}
         items = {path: replace(self._item(path, past), by=past.by) for path, past in pasts.items()}
@@ -78,7 +93,7 @@ class Planner:
         return Plan(target, head, tuple(ordered), tuple(commands))
 
     def _pasts(
-        self, records: Iterable[Manifest], then: Entries, only: Collection[str] | None
+        self, records: Iterable[Manifest], then: Entries, only: Collection[str] | None, others: Deeds
     ) -> dict[str, _Past]:
         pasts: dict[str, _Past] = {}
         for record in records:
@@ -94,6 +109,7 @@ class Planner:
                         continue
                 past.states.append(entry)
                 past.is_agents.append(mine)
+                past.is_yours |= not mine and (path, entry) not in others
                 if record.owner.who == "background":
                     past.task = record.owner.command or record.owner.call
         return pasts
@@ -104,7 +120,7 @@ class Planner:
             why = next(state.ref for state in past.states if state is not None and state.kind == "omitted")
             return PlanItem(path=path, action="not covered", now=now, then=at_target, note=why)
         if not any(past.is_agents):
-            note = f"you changed it, or {past.task}" if past.task else "only you changed it"
+            note = f"you changed it, or {past.task}" if past.task else f"only {past.somebody} changed it"
             return PlanItem(path=path, action="keep", now=now, then=at_target, note=note)
         try:
             then = self._backwards(past)
@@ -125,29 +141,32 @@ class Planner:
         current = past.states[-1]
         for index in range(len(past.is_agents) - 1, -1, -1):
             if past.is_agents[index]:
-                current = self._without(past.states[index], past.states[index + 1], current)
+                before, after = past.states[index], past.states[index + 1]
+                current = self._without(before, after, current, past.somebody)
         return current
 
-    def _without(self, before: Entry | None, after: Entry | None, current: Entry | None) -> Entry | None:
-        """`current` without the change from `before` to `after`."""
+    def _without(
+        self, before: Entry | None, after: Entry | None, current: Entry | None, somebody: str
+    ) -> Entry | None:
+        """`current`, which `somebody` changed, without the change from `before` to `after`."""
         if current == after:
             return before
         if current == before or before == after:
             return current
         if before is None or after is None or current is None:
             raise _Conflict(
-                "the agent made it and you edited it" if before is None
-                else "the agent deleted it and you made it anew" if after is None
-                else "you deleted it"
+                f"the agent made it and {somebody} edited it" if before is None
+                else f"the agent deleted it and {somebody} made it anew" if after is None
+                else f"{somebody} deleted it"
             )  # fmt: skip
         if {before.kind, after.kind, current.kind} != {"file"}:
-            raise _Conflict("you and the agent both changed it")
+            raise _Conflict(f"{somebody} and the agent both changed it")
         mode = before.mode if current.mode == after.mode else current.mode
         contents = [self._blobs.read(entry.ref) for entry in (after, current, before)]
         content = merged(*contents)
         if content is None:
             both = "lines" if all(map(is_text, contents)) else "file"
-            raise _Conflict(f"you and the agent changed the same {both}")
+            raise _Conflict(f"{somebody} and the agent changed the same {both}")
         return Entry("file", mode, len(content), self._blobs.put(content))
 
     def _is_kept(self, entry: Entry | None) -> bool:

@@ -54,6 +54,8 @@ _BY: dict[WhoChanged, str] = {
     "agent": "",
     "you": later("changed by you"),
     "both": later("changed by the agent and by you"),
+    "another session": later("changed by another session"),
+    "agent and another session": later("changed by the agent and by another session"),
     "": "",
 }
 _WORD_CELLS = 12

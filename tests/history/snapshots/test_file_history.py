@@ -284,6 +284,28 @@ def test_what_another_session_did_counts_as_not_the_agents(place: Place, tmp_pat
     assert place.revert(start) == {"theirs": "keep"}
 
 
+def test_another_sessions_changes_are_told_from_yours(place: Place, tmp_path: Path):
+    start = place.checkpoint()
+    other = Place(tmp_path, session="two")
+    other.history.open()
+    with place.agent():
+        (place.work / "shared").write_text("one\n")
+    with other.agent():
+        (place.work / "theirs").write_text("x\n")
+        (place.work / "shared").write_text("one\ntwo\n")
+    (place.work / "yours").write_text("y\n")
+    told = {item.path: (item.action, item.by, item.note) for item in place.history.plan(start).items}
+    assert told == {
+        "shared": (
+            "conflict", "agent and another session", "the agent made it and another session edited it"
+        ),
+        "theirs": ("keep", "another session", "only another session changed it"),
+        "yours": ("keep", "you", "only you changed it"),
+    }  # fmt: skip
+    by = {item.path: item.by for item in place.history.difference(start, place.checkpoint())}
+    assert by == {"shared": "agent and another session", "theirs": "another session", "yours": "you"}
+
+
 def test_only_named_files_are_covered_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HOME", str(tmp_path / "work"))
     place = Place(tmp_path)
