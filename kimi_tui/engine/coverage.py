@@ -34,6 +34,20 @@ def covered_dirs(workspace: Workspace) -> tuple[str, ...]:
     return tuple(taken[1:])
 
 
+def left_out_dirs(workspace: Workspace) -> dict[str, str]:
+    """The added folders that are not covered, with why: what a tool changes there can't be taken back."""
+    work_dir = os.path.realpath(workspace.work_dir)
+    why: dict[str, str] = {}
+    for folder in sorted({os.path.realpath(folder) for folder in workspace.additional_dirs}):
+        if folder == os.sep:
+            why[folder] = "it is the whole file system"
+        elif folder == os.path.realpath(Path.home()) and folder != work_dir:
+            why[folder] = "it is the home folder"
+        elif folder != work_dir and _holds(folder, work_dir):
+            why[folder] = "it holds the work dir"
+    return why
+
+
 def path_in(workspace: Workspace, real: Path) -> str | None:
     """The path of the file history of a file, without links; None when it is not covered."""
     root = Path(os.path.realpath(workspace.work_dir))

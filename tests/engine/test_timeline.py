@@ -355,3 +355,15 @@ async def test_folders_that_were_added_are_covered_too(
         await talk.do(Undo(), Reverted)
         assert (added / "sub" / "new").read_text() == "new\n"
     assert (tmp_path / "added" / "outside").read_text() == "out\nx\n"
+
+
+async def test_an_added_folder_around_the_work_dir_is_said_to_be_left_out(
+    work_dir: Path, share_dir: Path, tmp_path: Path
+) -> None:
+    scripts = (calls(("Bash", {"command": "echo x > ../outside; echo x > inside"})), says("done"))
+    async with session(work_dir, share_dir, *scripts, additional_dirs=(tmp_path,)) as talk:
+        await talk.ask("write there")
+        listed = (await talk.do(RunSlash("checkpoints"), Notification)).body
+        assert f"not covered: {tmp_path} (it holds the work dir)" in listed
+        plan = await talk.do(PlanRevert(0), RevertPlan)
+        assert [file.path for file in plan.files] == ["inside"]

@@ -1,7 +1,8 @@
 """The file history: the states of one work dir in one session, and the ways back to them."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
@@ -33,8 +34,11 @@ class FileHistory:
         *,
         caps: Caps = DEFAULT_CAPS,
         added: Sequence[str] = (),
+        left_out: Mapping[str, str] = MappingProxyType({}),
         work_disk: WorkDisk = LOCAL_WORK_DISK,
     ) -> None:
+        self._left_out = left_out
+        """Folders that are no part of what is covered though they were asked for, with why."""
         self._store = store
         self._capture = Capture(store, caps=caps, added=added)
         self._executor = Executor(
@@ -61,7 +65,7 @@ class FileHistory:
     @property
     def not_covered(self) -> dict[str, str]:
         """Which paths are not covered, and why."""
-        return self._capture.not_covered
+        return {**self._capture.not_covered, **self._left_out}
 
     def open(self, earlier: Collection[str] = ()) -> Outcome | None:
         """Go on from where the session ended, or from the last of its `earlier` states.
