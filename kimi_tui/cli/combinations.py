@@ -9,9 +9,10 @@ _EXCLUSIVE = (
     ("argument", "prompt", "Both are the prompt; give it once."),
     ("demo", "model", "The demo is a model of its own; leave one of them out."),
     ("continue_last", "session", "Both name the session; leave one of them out."),
+    ("inline", "screen_reader", "Without a screen it is inline anyway; leave one of them out."),
     ("agent", "agent_file", "Both name the agent; leave one of them out."),
 )
-_LOOKS = ("screen_reader",)
+_LOOKS = ("screen_reader", "inline")
 _PRINT_ONLY = tuple(item.name for item in fields(CommandLine) if item.metadata["panel"] == PRINT_PANEL)
 
 

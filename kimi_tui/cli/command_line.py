@@ -54,6 +54,10 @@ class CommandLine:
         help="Run TEXT in print mode. What is piped in is added to it.",
     )  # fmt: skip
     print: bool = option("--print", panel=_FRONT_END, default=False, help="Run without the screen, and end.")
+    inline: bool = option(
+        "--inline", panel=_FRONT_END, default=False,
+        help="Stay on the terminal's ordinary screen; what was said stays in its scrollback.",
+    )  # fmt: skip
     screen_reader: bool = option(
         "--screen-reader", panel=_FRONT_END, default=False,
         help="Talk line by line: nothing is drawn, and every word comes once, in order.",

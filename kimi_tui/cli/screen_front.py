@@ -96,9 +96,12 @@ def _run(opening: Opening) -> int:
     from kimi_tui.tui.app import KimiTuiApp
     from kimi_tui.tui.lent_terminal import is_lent
     from kimi_tui.tui.options import TuiOptions
+    from kimi_tui.tui.scrollback import write_lines
     from kimi_tui.tui.session_wish import SessionWish
 
     appearance = appearance_in(opening.config.data)
+    inline = opening.line.inline or appearance.ui.inline
+    mouse = appearance.ui.mouse and not inline  # the wheel scrolls the terminal there
     wire = Wire()
 
     async def reopen(wish: SessionWish, other: Wire) -> None:
@@ -124,7 +127,9 @@ def _run(opening: Opening) -> int:
             share_dir=opening.places.share_dir,
             theme=appearance.theme,
             keymap=appearance.keymap,
-            mouse=appearance.ui.mouse,
+            mouse=mouse,
+            inline=inline,
+            keeps_transcript=inline or appearance.ui.keep_transcript,
             reduced_motion=appearance.ui.reduced_motion,
             notify=appearance.ui.notify,
             reopen=reopen,
@@ -146,9 +151,10 @@ def _run(opening: Opening) -> int:
 
     async def run() -> None:
         with stopping_signals(stop):
-            await app.run_async(mouse=appearance.ui.mouse)
+            await app.run_async(mouse=mouse)
 
     asyncio.run(run())
+    write_lines(app.farewell)
     if app.defect is not None:
         from kimi_tui.cli.failures import tell_unexpected
 

@@ -24,6 +24,10 @@ class UI:
     """Nothing moves by itself: no spinner, no animated scrolling."""
     screen_reader: bool = False
     """Somebody listens to the terminal: line by line in place of a screen, as `--screen-reader`."""
+    inline: bool = False
+    """The app stays on the ordinary screen, and what was said in its scrollback, as with `--inline`."""
+    keep_transcript: bool = False
+    """What was said is left on the terminal when the app has gone; with `inline` it always is."""
     notify: Notify = "auto"
     """How you are called when a turn ends, or something waits, while you look elsewhere."""
 

@@ -20,6 +20,7 @@ from textual.worker import WorkerFailed
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError, SessionInUse
 from kimi_tui.base.terminal import plain
+from kimi_tui.language.errors import told
 from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.attention import Attention, way_for
 from kimi_tui.tui.brush import Placed
@@ -28,6 +29,7 @@ from kimi_tui.tui.keys import APP_KEYS, bindings, complaints, known_ids
 from kimi_tui.tui.keys_first import KeysFirst, hasten
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
+from kimi_tui.tui.scrollback import OrdinaryScreenFile, PrintWanted, Scrollback, TurnShown
 from kimi_tui.tui.session_wish import SessionWanted, SessionWish
 from kimi_tui.tui.terminal_background import background_luminance
 from kimi_tui.tui.terminal_frames import Frames
@@ -67,7 +69,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._failed = False
         self._defect: Exception | None = None
         self._leaving = False
-        self._frames = Frames(self)
+        self._frames = Frames(self, is_inline=options.inline)
         self.keys_first = KeysFirst()
         self._attention = Attention(
             way=way_for(options.notify),
@@ -75,6 +77,9 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             clock=options.clock,
             in_tmux="TMUX" in os.environ,
         )
+        self._scrollback = Scrollback(self, is_inline=options.inline, forget=self._frames.forget)
+        self.farewell: list[str] = []
+        """What is to be left on the terminal when the app has gone, as lines."""
         teach_key_sequences()
         for theme in THEMES:
             self.register_theme(theme)
@@ -123,9 +128,23 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         driver = super()._build_driver(headless, inline, mouse, size)
         if file := getattr(driver, "_file", None):
             loop = asyncio.get_running_loop()
-            driver._file = TerminalFile(file, lambda: loop.call_soon_threadsafe(self.lose_terminal))  # type: ignore[attr-defined]
+            terminal = OrdinaryScreenFile(file) if self._options.inline else file
+            driver._file = TerminalFile(terminal, lambda: loop.call_soon_threadsafe(self.lose_terminal))  # type: ignore[attr-defined]
             hasten(driver, self, self.keys_first)
         return driver
+
+    @on(TurnShown)
+    @work(group="scrollback")
+    async def _turn_shown(self, event: TurnShown) -> None:
+        await self._scrollback.add_turn(event.transcript)
+
+    @on(PrintWanted)
+    def _print_transcript(self) -> None:
+        if self._main is not None and (transcript := self._main.transcript) is not None:
+            try:
+                self._scrollback.add_all(transcript)
+            except KimiTuiError as error:
+                self.notify(plain(told(error)), severity="error", markup=False)
 
     def lose_terminal(self) -> None:
         """Nobody can see or say anything any more: save and end."""
@@ -135,7 +154,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
     def on_ready(self) -> None:
         """Say what is wrong with the key map."""
         for complaint in complaints(self._options.keymap):
-            self.notify(plain(complaint), severity="warning", timeout=10, markup=False)
+            self.notify(plain(retell(complaint)), severity="warning", timeout=10, markup=False)
 
     @on(Furnished)
     def _furnished(self) -> None:
@@ -155,8 +174,12 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             self._fail(error)
         except Exception as error:
             logger.exception("the engine failed")
-            what = f"The session ended by an internal error: {type(error).__name__}: {error}."
-            self._fail(KimiTuiError(what, hint="What was said is on disk; start again with --continue."))
+            self._fail(
+                KimiTuiError(
+                    f"The session ended by an internal error: {type(error).__name__}: {error}.",
+                    hint="What was said is on disk; start again with --continue.",
+                )
+            )
         finally:
             ended.set()
 
@@ -283,4 +306,6 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             self._ended.set()
 
     def _end(self) -> None:
+        if self._options.keeps_transcript and self._main is not None and not self.is_headless:
+            self.farewell = self._main.last_words()
         self.exit(return_code=1 if self._failed else 0)

@@ -56,6 +56,7 @@ SCREEN_KEYS = (
     Key("transcript.top", "ctrl+home", "scroll_top", "start of the conversation"),
     Key("transcript.end", "ctrl+end", "scroll_bottom", "end of the conversation"),
     Key("transcript.find", "ctrl+f", "search", "search the conversation"),
+    Key("transcript.print", "f8", "command('print')", "put the conversation into the terminal's scrollback"),
     Key("app.settings", "f9", "command('settings')", "settings"),
     Key("focus.next", "tab", "app.focus_next", "next region"),
     Key("focus.previous", "shift+tab", "app.focus_previous", "region before"),

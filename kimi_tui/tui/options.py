@@ -27,6 +27,10 @@ class TuiOptions:
     mouse: bool = True
     reduced_motion: bool = False
     """Nothing moves by itself: no spinner, no animated scrolling."""
+    inline: bool = False
+    """The app is drawn on the terminal's ordinary screen, and turns go to its scrollback as they end."""
+    keeps_transcript: bool = False
+    """What was said is left on the terminal when the app has gone."""
     notify: Notify = "auto"
     """How a user who looks elsewhere is called."""
     reopen: Callable[[SessionWish, Wire], Coroutine[Any, Any, None]] | None = None

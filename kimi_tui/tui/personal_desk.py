@@ -16,6 +16,7 @@ from kimi_tui.tui.images.reading import photo_in
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.prompt import Prompt
+from kimi_tui.tui.scrollback import PrintWanted
 from kimi_tui.tui.session_wish import SessionWanted, SessionWish
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.channel import Wire
@@ -38,6 +39,9 @@ def personal_acts(
 
     def open_session(wish: SessionWish) -> None:
         screen.app.post_message(SessionWanted(wish))
+
+    def print_all() -> None:
+        screen.app.post_message(PrintWanted())
 
     def read(title: str, text: str) -> None:
         screen.app.push_screen(Pager(title=title, text=text, copy=copy))
@@ -74,6 +78,7 @@ def personal_acts(
         attach=attach,
         edit_prompt=lambda: edit_prompt(prompt()),
         read=read,
+        print_all=print_all,
         facts=facts,
         log=lambda: end_of_log(options.share_dir),
     )

@@ -23,6 +23,7 @@ from kimi_tui.tui.prompt.drafts import Draft
 from kimi_tui.tui.prompt.prompt import Prompt
 from kimi_tui.tui.prompt.queue import QueueList
 from kimi_tui.tui.pump import pump
+from kimi_tui.tui.scrollback import TurnShown
 from kimi_tui.tui.state import ScreenState, apply
 from kimi_tui.tui.status.banner import Banner
 from kimi_tui.tui.status.bar import StatusBar
@@ -36,6 +37,7 @@ from kimi_tui.wire.events import Notification, TurnEnd
 
 if TYPE_CHECKING:
     from kimi_tui.tui.furniture import Furniture
+    from kimi_tui.tui.transcript.transcript import Transcript
 
 _EXIT_AGAIN_S = 3.0
 _TWICE_S = 0.8
@@ -135,6 +137,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.prompt.restore(draft)
             self.furnished.say(say("Your unsent draft of last time is back."))
 
+    @property
+    def transcript(self) -> "Transcript | None":
+        """The conversation; None before the first frame is out."""
+        return self._furniture.workbench.transcript if self._furniture is not None else None
+
+    def last_words(self) -> list[str]:
+        """What of this run's conversation stands nowhere yet but here, as lines for a terminal."""
+        if self.transcript is None or not self.transcript.is_attached:
+            return []
+        self.transcript.flush()
+        return self.transcript.take_new()
+
     # from the engine
 
     @work(group="wire")
@@ -155,6 +169,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if ends and not state.replaying:
             self._talk.turn_ended(ends[-1])
             self._read_branch()
+            self.post_message(TurnShown(self.furnished.workbench.transcript))
         self._attention.follow(self.state, batch)
         first = self._options.initial_prompt
         if before.session is None and state.session is not None and first:
@@ -367,7 +382,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def _paste(self) -> None:
         clipboard = self._options.clipboard
         if picture := await clipboard.paste_picture():
-            await self.prompt.attach(lambda: photo_of(picture, name="What the clipboard holds"))
+            await self.prompt.attach(lambda: photo_of(picture, name=say("What the clipboard holds")))
         elif text := await clipboard.paste():
             self.prompt.editor.insert_pasted(text)
         else:

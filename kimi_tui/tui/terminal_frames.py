@@ -21,9 +21,10 @@ _PIECE = 8192
 class Frames:
     """Sends only what the terminal does not show already, and nothing while it is behind."""
 
-    def __init__(self, app: App[Any]) -> None:
+    def __init__(self, app: App[Any], *, is_inline: bool = False) -> None:
+        """`is_inline` says that they are drawn on the ordinary screen, which has a scrollback."""
         self._app = app
-        self._mirror = TerminalMirror(Pen(erases=erases_in_colour))
+        self._mirror = TerminalMirror(Pen(erases=erases_in_colour), moves_rows=not is_inline)
         self._gate = FrameGate(app)
 
     def forget(self) -> None:

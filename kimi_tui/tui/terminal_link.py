@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from typing import IO, Any
+from typing import Any, Protocol
 
 from textual.app import App
 from textual.timer import Timer
@@ -18,13 +18,33 @@ _LEAVES = "\x1b[?1049l"
 """What goes back to the normal screen, where some terminals keep drawing as on the other one."""
 
 
+class Writable(Protocol):
+    """Where a driver's text goes."""
+
+    def write(self, text: str, /) -> int:
+        """Write."""
+        ...
+
+    def flush(self) -> None:
+        """Flush."""
+        ...
+
+    def fileno(self) -> int:
+        """The descriptor."""
+        ...
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        ...
+
+
 class TerminalFile:
     """What a driver writes to. Once the terminal is gone nothing is written any more, and `gone` is called.
 
     Textual's writing thread would end with the first error, and whoever writes next would wait for ever.
     """
 
-    def __init__(self, file: IO[str], gone: Callable[[], object]) -> None:
+    def __init__(self, file: Writable, gone: Callable[[], object]) -> None:
         self._file = file
         self._gone = gone
         self._is_gone = False

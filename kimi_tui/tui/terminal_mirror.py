@@ -38,7 +38,9 @@ _LIKELIEST = 2
 class TerminalMirror:
     """Knows what one terminal shows. Whatever else writes to that terminal must make it `forget`."""
 
-    def __init__(self, pen: Pen | None = None) -> None:
+    def __init__(self, pen: Pen | None = None, *, moves_rows: bool = True) -> None:
+        """`moves_rows` is False where the rows that leave a scrolling region would be kept (tmux does)."""
+        self._moves_rows = moves_rows
         self._size = Size(0, 0)
         self._rows: list[Row] = []
         self._pen = pen or Pen()
@@ -60,7 +62,7 @@ class TerminalMirror:
             self._rows = [[None] * size.width for _ in range(size.height)]
             self._pen.forget()  # terminals differ in what a change of their size does to it
         rows = self._updated(placed, colours)
-        if movement := _movement(self._rows, rows):
+        if self._moves_rows and (movement := _movement(self._rows, rows)):
             self._move(*movement, rows)
         for y, row in rows.items():
             if row != self._rows[y]:

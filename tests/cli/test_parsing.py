@@ -57,7 +57,7 @@ def test_every_option_is_taken():
     }
     assert untouched == {
         "argument", "prompt", "mode", "wire", "quiet", "demo", "agent_file", "continue_last", "version",
-            "daemon", "socket",
+            "daemon", "socket", "screen_reader", "inline",
     }  # fmt: skip
 
 

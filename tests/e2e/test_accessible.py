@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import pyte
 import pytest
 
 from tests.e2e.program import Program, script
@@ -56,3 +57,51 @@ def test_a_listener_on_a_dumb_terminal_works_line_by_line(program: Program, open
     screen.type("/exit\r")
     assert screen.exit_code() == 0
     screen.assert_terminal_is_restored()
+
+
+def scrolled_off(screen: Screen, *, columns: int, lines: int) -> str:
+    """What a terminal of that size has in its scrollback after all that the program has sent."""
+    terminal = pyte.HistoryScreen(columns, lines, history=10_000)
+    pyte.Stream(terminal).feed(screen.sent)
+    rows = ("".join(row[x].data for x in range(columns)).rstrip() for row in terminal.history.top)
+    return "\n".join(rows)
+
+
+def test_inline_turns_go_to_the_scrollback_and_stay_there(program: Program, opened: OpenScreen) -> None:
+    long = "\\n".join(f"line {number}" for number in range(60))
+    program.script(script(f'text: "{long}"'), script("text: Second answer."))
+    screen = opened("--inline", columns=80, lines=24)
+    screen.until("Ask anything")
+    screen.type("first")
+    screen.press("enter")
+    screen.until("line 59")
+    screen.rest()
+    kept = scrolled_off(screen, columns=80, lines=24)
+    assert "▌ first" in kept
+    assert kept.index("line 0") < kept.index("line 59")
+    assert "palette" not in kept  # nothing of the app itself
+    screen.type("second")
+    screen.press("enter")
+    screen.until("Second answer.")
+    screen.rest()
+    screen.press("ctrl+d")
+    assert screen.exit_code() == 0
+    screen.assert_terminal_is_restored()
+    kept = scrolled_off(screen, columns=80, lines=24)
+    assert kept.index("line 59") < kept.index("Second answer.")
+    assert kept.count("Second answer.") == 1
+    assert "palette" not in kept + screen.text
+    assert "\x1b[?1049h" not in screen.sent
+
+
+def test_what_was_said_is_left_on_the_terminal_when_that_is_wished(
+    program: Program, opened: OpenScreen
+) -> None:
+    screen = opened("--demo", "--config", "ui = {keep_transcript = true}", "hello")
+    screen.until("I'm the demo")
+    screen.rest()
+    screen.press("ctrl+d")
+    assert screen.exit_code() == 0
+    left = screen.sent.rpartition("\x1b[?1049l")[2]
+    assert "hello" in left
+    assert "show you around" in left

@@ -24,6 +24,8 @@ class PersonalActs:
     edit_prompt: Callable[[], Awaitable[None]]
     read: Callable[[str, str], None]
     """Opens a title and a text in the pager."""
+    print_all: Callable[[], None]
+    """Puts the conversation into the terminal's scrollback."""
     facts: Callable[[], Sequence[tuple[str, str]]]
     """What else is known of the program, in pairs."""
     log: Callable[[], Sequence[str]]
@@ -62,6 +64,9 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
             case _:
                 pass
 
+    async def print_all(_: Host, __: str) -> None:
+        acts.print_all()
+
     async def image(host: Host, path: str) -> None:
         if path:
             await acts.attach(path)
@@ -89,6 +94,12 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
             name="write",
             summary="Go on with a session that is only read, in a copy or here",
             run=write,
+        ),
+        SlashCommand(
+            name="print",
+            summary="Put the conversation into the terminal's scrollback",
+            run=print_all,
+            binding_id="transcript.print",
         ),
         SlashCommand(name="image", summary="Attach a picture to the prompt", run=image, argument="PATH"),
         SlashCommand(

@@ -34,6 +34,8 @@ class Chronicle:
         self.arrivals = 0
         """Counts what came to be seen."""
         self._history_is_open = False
+        self._replayed_chapters = 0
+        """How many chapters stood when the last replay was over."""
 
     @property
     def running(self) -> list[ToolCallBlock]:
@@ -72,6 +74,11 @@ class Chronicle:
         self._scribe = Scribe(self, calls=self._calls)
         self._replayed = None
         self._markers.clear()
+
+    def live_blocks(self) -> list[Block]:
+        """What has come since the last replay."""
+        live = self.flow.chapters[self._replayed_chapters :]
+        return [block for chapter in live for block in chapter.blocks]
 
     def block_of_call(self, call_id: str) -> ToolCallBlock | None:
         """The block of a tool call, the latest first."""
@@ -177,6 +184,7 @@ class Chronicle:
             if self._jumped is not None and not self._markers:
                 self._mark(RevertedBlock(self._jumped, ()))
             self._jumped = None
+            self._replayed_chapters = len(self.flow.chapters)
         elif isinstance(message, Reverted):
             self.revert(message)
         elif self._replayed is not None:

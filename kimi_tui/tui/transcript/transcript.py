@@ -1,17 +1,19 @@
 """The conversation pane."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from time import monotonic
+from weakref import WeakSet
 
 from textual.timer import Timer
 
 from kimi_tui.tui.keys_first import keys_of
 from kimi_tui.tui.markdown import parser, syntax
-from kimi_tui.tui.transcript.blocks.block import Clock
+from kimi_tui.tui.transcript.blocks.block import Block, Clock
 from kimi_tui.tui.transcript.blockview import BlockView
 from kimi_tui.tui.transcript.chronicle import Chronicle
 from kimi_tui.tui.transcript.inbox import Inbox
 from kimi_tui.tui.transcript.piece import Gallery
+from kimi_tui.tui.transcript.printout import printout
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import TurnBegin
 
@@ -42,6 +44,8 @@ class Transcript(BlockView):
         self._work_timer: Timer | None = None
         self._tick_timer: Timer | None = None
         self._is_warm = False
+        self._taken: WeakSet[Block] = WeakSet()
+        """Blocks that have been printed."""
 
     # messages
 
@@ -69,6 +73,19 @@ class Transcript(BlockView):
     def busy(self) -> bool:
         """Whether something still waits to be taken in or drawn."""
         return bool(self._inbox) or self._pacer.pending
+
+    def take_new(self) -> list[str]:
+        """What was said in this run and not taken yet, as lines for a terminal."""
+        new = [block for block in self._chronicle.live_blocks() if block not in self._taken]
+        self._taken.update(new)
+        return self._printed(new)
+
+    def print_all(self) -> list[str]:
+        """All of the conversation, as lines for a terminal."""
+        return self._printed(self._chronicle.flow.blocks())
+
+    def _printed(self, blocks: Iterable[Block]) -> list[str]:
+        return list(printout(blocks, self.app.size.width, self._colours(), self.app.console))
 
     def clear(self) -> None:
         """Remove everything."""
