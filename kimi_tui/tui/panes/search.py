@@ -16,7 +16,7 @@ class SearchLine(Horizontal):
 
     DEFAULT_CSS = """
     SearchLine { height: 1; }
-    SearchLine Input { width: 1fr; height: 1; border: none; padding: 0; }
+    SearchLine Input, SearchLine Input:focus { width: 1fr; height: 1; border: none; padding: 0; }
     SearchLine Static { width: auto; }
     """
 
