@@ -6,6 +6,7 @@ from typing import Literal, assert_never
 
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.config.appearance import Notify
+from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.state import OpenRequest, ScreenState
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import Notification, TurnEnd
@@ -112,7 +113,7 @@ class Attention:
             if words := _ending(ended[-1]):
                 self._call(state, words)
         elif news := [it for it in batch if isinstance(it, Notification) and _is_news(it)]:
-            self._call(state, news[-1].title)
+            self._call(state, retell(news[-1].title))
 
     @property
     def _is_away(self) -> bool:
@@ -132,22 +133,25 @@ class Attention:
 def _question(asked: Sequence[OpenRequest]) -> str:
     match asked[0]:
         case ApprovalRequest(sender=tool, action=action, description=description):
-            words = f"May {tool} {action}? {description}"
+            words = say("May {tool} {act}?", tool=tool, act=retell(action)) + f" {description}"
         case QuestionRequest(questions=questions):
-            words = questions[0].question if questions else "A question waits."
+            words = questions[0].question if questions else say("A question waits.")
         case _:
             assert_never(asked[0])
-    return words if len(asked) == 1 else f"{_short(words, _LONGEST - 20)} and {len(asked) - 1} more"
+    if len(asked) == 1:
+        return words
+    return _short(words, _LONGEST - 20) + say(" and {count} more", count=len(asked) - 1)
 
 
 def _ending(end: TurnEnd) -> str:
     match end.outcome:
         case "finished":
-            return "The turn is done."
+            return say("The turn is done.")
         case "cancelled":
             return ""
         case "rejected" | "max_steps" | "limit" | "failed":
-            return f"The turn has stopped. {end.failure.what if end.failure is not None else ''}"
+            why = retell(end.failure.what) if end.failure is not None else ""
+            return f"{say('The turn has stopped.')} {why}"
 
 
 def _is_news(notification: Notification) -> bool:

@@ -54,6 +54,8 @@ def _said_in(tree: ast.Module) -> Iterator[str]:
                 texts = call.args[:2]
             case ast.Name(id="SlashCommand"):
                 texts = [keyword.value for keyword in call.keywords if keyword.arg == "summary"]
+            case ast.Name(id="LinearCommand"):
+                texts = call.args[1:2]
             case ast.Name(id="option"):
                 texts = [keyword.value for keyword in call.keywords if keyword.arg in ("help", "panel")]
         for text in texts:

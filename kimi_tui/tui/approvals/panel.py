@@ -12,7 +12,7 @@ from textual.reactive import reactive, var
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import say
+from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.approvals.answers import (
     RESPONSES,
     AnswerChoice,
@@ -314,4 +314,4 @@ class ApprovalPanel(Vertical, can_focus=True):
 def danger_of(request: ApprovalRequest) -> str:
     """Why this is dangerous, in one line; empty when it is not."""
     marks = [block.danger for block in request.display if isinstance(block, ShellBlock) and block.danger]
-    return plain_line(request.danger or (marks[0] if marks else ""))
+    return plain_line(retell(request.danger or (marks[0] if marks else "")))

@@ -8,7 +8,7 @@ from kimi_tui.tui.keys import KeyNames
 
 _LINES = (
     ("enter", "prompt.send", later("sends, also while the agent works: then it waits its turn")),
-    ("new line", "prompt.newline", later("breaks the line, and so does shift+enter in most terminals")),
+    ("", "prompt.newline", later("breaks the line, and so does shift+enter in most terminals")),
     ("/", "", later("commands")),
     ("@", "", later("names a file")),
     ("interrupt", "turn.interrupt", later("stops the agent")),

@@ -37,6 +37,8 @@ _KINDS: dict[CheckpointKind, str] = {
     "fork": later("fork"),
     "import": later("import"),
 }
+_OF_THE_USER: tuple[CheckpointKind, ...] = ("user", "step", "dmail")
+"""Kinds whose labels are what the user or the model wrote."""
 _LEFT: dict[RevertReason, str] = {
     "user": later("undone"),
     "dmail": later("left by a D-Mail"),
@@ -128,7 +130,7 @@ def _branch(row: Row, rows: Rows, width: int, marks: Marks) -> Content:
     parts += [say_many("{count:,} step", "{count:,} steps", strand.steps)] if strand.steps else []
     words = " ".join(parts) or _checkpoints(strand.count)
     reason = branch.reason if branch is not None else None
-    why = say(_LEFT[reason]) if reason is not None else say("left")
+    why = say(_LEFT[reason]) if reason is not None else say("left behind")
     text = Content.assemble(
         _lanes(strand, less=1),
         ("├─╮" if row.topmost else "├─┤", _LANE),
@@ -172,7 +174,8 @@ def _fitted(text: Content, right: list[tuple[str, str]], width: int) -> Content:
 
 def label_of(node: TimelineNode) -> str:
     """What a checkpoint is about, on one line."""
-    return plain_line(node.label) or say(_KINDS[node.kind])
+    label = node.label if node.kind in _OF_THE_USER else retell(node.label)
+    return plain_line(label) or say(_KINDS[node.kind])
 
 
 def about_strand(tree: Tree, strand: Strand) -> str:

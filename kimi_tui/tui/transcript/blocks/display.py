@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import assert_never
 
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.language.saying import retell
 from kimi_tui.tui.markdown.line import Line, Span, Spans, ink, span_width
 from kimi_tui.tui.markdown.wrap import truncated, wrap
 from kimi_tui.tui.transcript.blocks.output import head_lines, more_lines
@@ -135,7 +136,8 @@ class _ShownShell(Shown):
         self._block = block
 
     def summary(self) -> list[Span]:
-        return [(f"  ⚠ {plain_line(self._block.danger)}", ink("failed"))] if self._block.danger else []
+        danger = plain_line(retell(self._block.danger)) if self._block.danger else ""
+        return [(f"  ⚠ {danger}", ink("failed"))] if danger else []
 
     def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
         return []
