@@ -17,7 +17,7 @@ SUBCOMMANDS = (
     "login",
     "logout",
 )
-_HELP = {"-h", "--help"}
+_HELP = {"-h", "--help", "--help-all"}
 
 
 def run() -> None:
