@@ -13,6 +13,7 @@ from kimi_tui.base.terminal import plain_line
 from kimi_tui.engine.accounts import Accounts
 from kimi_tui.engine.acts import SessionActs
 from kimi_tui.engine.client_tools import client_tools
+from kimi_tui.engine.journey import Journey
 from kimi_tui.engine.mcp.session_mcp import SessionMcp
 from kimi_tui.engine.models import Models
 from kimi_tui.engine.modes import Modes
@@ -125,6 +126,7 @@ class Engine:
             title=self._title,
             telling=telling,
         )
+        self._journey = Journey(lambda command: telling.errors(self._acts.travel(command)))
         self._mcp = mcp
         self._users_room = users_room
         modes.changed = self._mode_changed
@@ -200,6 +202,8 @@ class Engine:
 
     async def _follow_commands(self, group: asyncio.TaskGroup) -> None:
         async for command in self._wire.commands():
+            if not isinstance(command, Interrupt):
+                await self._journey.jumped()
             if isinstance(command, Shutdown):
                 return
             await self._telling.errors(self._follow(command, group))
@@ -215,7 +219,8 @@ class Engine:
             case Interrupt() if self._turns.is_running:
                 self._turns.interrupt()
             case Interrupt():
-                self._side_questions.drop()
+                if not self._journey.interrupt():
+                    self._side_questions.drop()
             case RunSlash(line=line):
                 await self._run_slash(line, group)
             case SetModel(name=name):
@@ -258,7 +263,7 @@ class Engine:
             case Shutdown():
                 pass
             case _:
-                await self._acts.travel(command)
+                await self._journey.begin(command, group)
 
     async def _personal(self, command: PersonalCommand) -> None:
         if self._users_room is not None:

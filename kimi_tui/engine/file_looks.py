@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from kimi_tui.base.completion import run_to_end
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from kimi_tui.history.snapshots.file_history import FileHistory
     from kimi_tui.history.snapshots.patience import Patience
 
+Report = Callable[[int, int | None], None]
+"""Hears how much is done, of how much as far as that is known."""
+Hold = Callable[["Patience"], None]
+"""Gets what can stop the work."""
 P = ParamSpec("P")
 T = TypeVar("T")
 WAIT_S = 3.0
@@ -81,33 +86,50 @@ class FileLooks:
         when it isn't its turn within `wait_s` seconds.
         """
         async with self._turn(wait_s):
-            loop = asyncio.get_running_loop()
             history = await self._opened()
+            return await self._stoppably(partial(_seen, history, owner(), paths))
 
-            def report(done: int, total: int | None) -> None:
-                loop.call_soon_threadsafe(self._report, done, total)
+    async def look_through(self, act: "Callable[[FileHistory, Patience], T]") -> T:
+        """Let `act` have the history as `use` does; it is told of, and cancelled it stops soon."""
+        from kimi_tui.history.snapshots.patience import Patience, Stopped
 
-            def hold(patience: "Patience") -> None:
-                self._patience = patience
-                if self._is_closing:
-                    patience.stop()
+        def patiently(history: "FileHistory", report: Report, hold: Hold) -> T:
+            patience = Patience(report=report)
+            hold(patience)
+            return act(history, patience)
 
-            running = asyncio.ensure_future(
-                asyncio.to_thread(_seen, history, owner(), paths, _Seldom(report, self._report_every_s), hold)
-            )
+        async with self._turn(WAIT_S):
+            history = await self._opened()
             try:
-                with _telling_errors():
-                    return await asyncio.shield(running)
-            except asyncio.CancelledError:
-                if self._patience is not None:
-                    self._patience.stop()
-                await asyncio.wait([running])
-                if not running.cancelled():
-                    running.exception()  # nobody asks for it any more
-                raise
-            finally:
-                self._patience = None
-                self._reported_all()
+                return await self._stoppably(partial(patiently, history))
+            except Stopped:
+                raise Busy("The session is being closed.", hint="Open it again.") from None
+
+    async def _stoppably(self, work: "Callable[[Report, Hold], T]") -> T:
+        loop = asyncio.get_running_loop()
+
+        def report(done: int, total: int | None) -> None:
+            loop.call_soon_threadsafe(self._report, done, total)
+
+        def hold(patience: "Patience") -> None:
+            self._patience = patience
+            if self._is_closing:
+                patience.stop()
+
+        running = asyncio.ensure_future(asyncio.to_thread(work, _Seldom(report, self._report_every_s), hold))
+        try:
+            with _telling_errors():
+                return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            if self._patience is not None:
+                self._patience.stop()
+            await asyncio.wait([running])
+            if not running.cancelled():
+                running.exception()  # nobody asks for it any more
+            raise
+        finally:
+            self._patience = None
+            self._reported_all()
 
     async def use(
         self, act: "Callable[Concatenate[FileHistory, P], T]", *args: P.args, **kwargs: P.kwargs
@@ -193,8 +215,8 @@ def _seen(
     history: "FileHistory",
     owner: Owner,
     paths: Collection[str] | None,
-    report: Callable[[int, int | None], None],
-    hold: "Callable[[Patience], None]",
+    report: "Report",
+    hold: "Hold",
 ) -> Seen:
     captured = history.capture(owner, paths=paths, report=report, hold=hold)
     added, removed = history.counted(captured)

@@ -22,6 +22,7 @@ from kimi_tui.wire.timeline import FileChanges
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.execution import Outcome
     from kimi_tui.history.snapshots.file_history import FileHistory
+    from kimi_tui.history.snapshots.patience import Patience
 
 logger = logging.getLogger(__name__)
 
@@ -171,6 +172,10 @@ class SessionFiles:
         Raises what it raises; a KimiTuiError when the disk refuses.
         """
         return await self._looks.use(act, *args, **kwargs)
+
+    async def look_through(self, act: "Callable[[FileHistory, Patience], T]") -> T:
+        """The same for what may take long: front ends are told how far it is, and cancelled it stops soon."""
+        return await self._looks.look_through(act)
 
     @asynccontextmanager
     async def _around(self, call: ToolCall, change: Change, *, agent: str) -> AsyncIterator[None]:

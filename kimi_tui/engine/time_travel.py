@@ -1,10 +1,14 @@
 """Time travel: jumps through the timeline, of the conversation and the files, each by a plan."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from kimi_tui.base.completion import carry_out
 from kimi_tui.base.content import TextPart, UserInput, system_note
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.identity import new_id
 from kimi_tui.base.message import Message
 from kimi_tui.engine.coverage import shown_path
 from kimi_tui.engine.destination import Destination, Destinations, why_no_files
@@ -18,13 +22,18 @@ from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.history.state import Jump, JumpUnderWay, jumps_after
-from kimi_tui.wire.events import Event
+from kimi_tui.soul.file_states import FilesAtCheckpoint
+from kimi_tui.wire.events import Event, Notification
 from kimi_tui.wire.timeline import CheckpointKind, FileChanges, Reverted, RevertPlan, RevertReason
 
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.execution import Outcome
     from kimi_tui.history.snapshots.file_history import FileHistory
+    from kimi_tui.history.snapshots.patience import Patience
     from kimi_tui.history.snapshots.plan import Plan
+
+
+GIVEN_UP = "It was given up."
 
 
 class Retell(Protocol):
@@ -65,7 +74,12 @@ class TimeTravel:
 
     async def show_plan(self, destination: Destination) -> None:
         """Send what going there would do. Raises KimiTuiError."""
-        plan, note = await self._plan(destination)
+        try:
+            plan, note = await self._plan(destination)
+        except asyncio.CancelledError:
+            to, why, scope = destination.checkpoint, destination.reason, destination.scope
+            self._send(RevertPlan(to, why, (), (), GIVEN_UP, scope, destination.branch))
+            raise
         files = await self._files.use(planned_files, plan) if plan is not None else ()
         turns = 0
         if destination.scope in {"both", "conversation"}:
@@ -86,13 +100,29 @@ class TimeTravel:
     async def go(self, destination: Destination, paths: Sequence[str] | None = None, note: str = "") -> None:
         """Make a jump, of the files to those of `paths`, or those that the plan ticks.
 
-        `note` is what the user leaves there for the model. Raises KimiTuiError.
+        `note` is what the user leaves there for the model. Interrupted while it only looks, it has changed
+        nothing; later, it is carried out. Raises KimiTuiError.
         """
-        scope, to, reason = destination.scope, destination.checkpoint, destination.reason
-        now = await self._files.now()
-        plan, why_not = await self._plan(destination)
-        if plan is None and scope in {"files", "turn"}:
+        try:
+            now = await self._files.now()
+            plan, why_not = await self._plan(destination)
+        except asyncio.CancelledError:
+            self._tell_of_no_change()
+            raise
+        if plan is None and destination.scope in {"files", "turn"}:
             raise KimiTuiError(why_not, hint="Revert the conversation only, or to another checkpoint.")
+        await carry_out(self._jump(destination, now, plan, why_not, paths, note))
+
+    async def _jump(
+        self,
+        destination: Destination,
+        now: FilesAtCheckpoint,
+        plan: "Plan | None",
+        why_not: str,
+        paths: Sequence[str] | None,
+        note: str,
+    ) -> None:
+        scope, to, reason = destination.scope, destination.checkpoint, destination.reason
         left = plan.head if plan is not None else now.state if is_manifest(now.state) else None
         before = await self._checkpoint(
             "revert", f"before {_WORDS[reason]} {to}", left or now.state, now.changes
@@ -150,6 +180,19 @@ class TimeTravel:
                 hint="Everything else is done; /undo takes it back.",
             )
 
+    def _tell_of_no_change(self) -> None:
+        self._send(
+            Notification(
+                id=new_id(),
+                category="session",
+                type="notice",
+                source_kind="engine",
+                source_id=self._session.id,
+                title="The jump was given up.",
+                body="Nothing was changed.",
+            )
+        )
+
     async def clear(self) -> bool:
         """Empty the conversation; undo leads back to it. False when nothing was said.
 
@@ -170,7 +213,7 @@ class TimeTravel:
         if why := why_no_files(destination.files):
             return None, why
         try:
-            return await self._files.use(_planned, destination), ""
+            return await self._files.look_through(partial(_planned, destination)), ""
         except KimiTuiError as error:
             return None, str(error)
 
@@ -250,10 +293,11 @@ _WORDS: dict[RevertReason, str] = {
 }
 
 
-def _planned(history: "FileHistory", destination: Destination) -> "Plan":
-    if destination.scope != "turn":
-        return history.plan(destination.files or "")
-    return history.plan(destination.files or "", until=destination.until or history.capture().manifest)
+def _planned(destination: Destination, history: "FileHistory", patience: "Patience") -> "Plan":
+    until = None
+    if destination.scope == "turn":
+        until = destination.until or history.capture().manifest
+    return history.plan(destination.files or "", until=until, patience=patience)
 
 
 def _executed(history: "FileHistory", plan: "Plan", ticked: set[str]) -> "tuple[Outcome, str | None]":

@@ -1,5 +1,6 @@
 """Travels: what a user does with the timeline, from looking at it to going elsewhere in it."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import assert_never
@@ -9,7 +10,7 @@ from kimi_tui.engine.comparing import compared
 from kimi_tui.engine.destination import Destination, found
 from kimi_tui.engine.forking import forked
 from kimi_tui.engine.session_files import SessionFiles
-from kimi_tui.engine.time_travel import TimeTravel
+from kimi_tui.engine.time_travel import GIVEN_UP, TimeTravel
 from kimi_tui.engine.timeline import TimelineTeller, node
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.branch import Branch
@@ -30,7 +31,7 @@ from kimi_tui.wire.commands import (
     Undo,
 )
 from kimi_tui.wire.events import Event
-from kimi_tui.wire.timeline import SessionForked, TimelineNode
+from kimi_tui.wire.timeline import Comparison, SessionForked, TimelineNode
 
 _LOOKING = (ShowTimeline, LookIntoBranch, Compare, NameCheckpoint, PlanRevert, PlanSwitch)
 _NAME_LENGTH = 60
@@ -74,7 +75,7 @@ class Travels:
             case LookIntoBranch(branch=branch):
                 await self._teller.look_into(branch)
             case Compare(before=before, after=after):
-                self._send(await compared(self._context, self._files, before, after))
+                await self._compare(before, after)
             case NameCheckpoint(id=number, name=name):
                 await self._name(number, name)
             case ForkSession(to=to):
@@ -124,6 +125,14 @@ class Travels:
                 return await self._destinations.branch(branch, to, scope)
             case _:
                 assert_never(command)
+
+    async def _compare(self, before: int, after: int | None) -> None:
+        try:
+            comparison = await compared(self._context, self._files, before, after)
+        except asyncio.CancelledError:
+            self._send(Comparison(before, after, note=GIVEN_UP))
+            raise
+        self._send(comparison)
 
     async def _go(self, destination: Destination, paths: tuple[str, ...] | None, note: str = "") -> None:
         try:

@@ -108,14 +108,15 @@ class FileHistory:
         hold(patience)
         return self._capture.capture(owner, paths=paths, always=always, patience=patience)
 
-    def plan(self, target: str, *, until: str | None = None) -> Plan:
+    def plan(self, target: str, *, until: str | None = None, patience: Patience | None = None) -> Plan:
         """What going to the state `target` would do.
 
         With `until`, a later state, what taking back the changes between the two would do: what was changed
-        after them stays. Raises KimiTuiError when a state isn't kept, OSError.
+        after them stays. Raises KimiTuiError when a state isn't kept, Stopped when `patience` is, OSError.
         """
         self._settle()
-        head = self._capture.capture().manifest
+        patience = patience or Patience()
+        head = self._capture.capture(patience=patience).manifest
         manifests = self._store.manifests
         try:
             then = manifests.entries(target)
@@ -128,7 +129,9 @@ class FileHistory:
             ) from error
         planner = Planner(self._store.blobs, sessions=self._sessions)
         others = self._done_by_others(records)
-        return planner.plan(target, head, records, self._capture.entries, then, only=only, others=others)
+        return planner.plan(
+            target, head, records, self._capture.entries, then, only=only, others=others, patience=patience
+        )
 
     def execute(self, plan: Plan, ticked: Collection[str]) -> tuple[Outcome, Captured]:
         """Carry out the items of `plan` whose paths are ticked; what became of them, and the state then.

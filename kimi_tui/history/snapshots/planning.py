@@ -8,6 +8,7 @@ from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
 from kimi_tui.history.snapshots.manifest import Manifest
 from kimi_tui.history.snapshots.matching import changed_lines, lines_of
 from kimi_tui.history.snapshots.merge import is_text, merged
+from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.wire.timeline import WhoChanged
 
@@ -69,19 +70,26 @@ class Planner:
         *,
         only: Collection[str] | None = None,
         others: Deeds = frozenset(),
+        patience: Patience,
     ) -> Plan:
         """The plan from state `head`, which holds `now`, to `target`, which holds `then`.
 
         `records` lead from the one to the other; of `only` some, those are taken back alone: what was done
-        after them stays. `others` are what the tools of other sessions did since. Raises OSError.
+        after them stays. `others` are what the tools of other sessions did since. Raises Stopped, OSError.
         """
         pasts = self._pasts(records, then, only, others)
         if only is not None:
             pasts = {path: past for path, past in pasts.items() if any(past.is_agents)}
-        items = {path: replace(self._item(path, past), by=past.by) for path, past in pasts.items()}
+        items = {}
+        for number, (path, past) in enumerate(pasts.items()):
+            patience.check(number, 2 * len(pasts))
+            items[path] = replace(self._item(path, past), by=past.by)
         items = {path: item for path, item in items.items() if item.now != item.then}
         self._respect_folders(items, now)
-        ordered = [self._counted(items[path]) for path in sorted(items)]
+        ordered = []
+        for number, path in enumerate(sorted(items)):
+            patience.check(len(items) + number, 2 * len(items))
+            ordered.append(self._counted(items[path]))
         commands = [
             record.owner.command
             for record in records
