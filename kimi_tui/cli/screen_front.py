@@ -131,6 +131,7 @@ def _run(opening: Opening) -> int:
             inline=inline,
             keeps_transcript=inline or appearance.ui.keep_transcript,
             reduced_motion=appearance.ui.reduced_motion,
+            images=appearance.ui.images,
             notify=appearance.ui.notify,
             reopen=reopen,
             config_file=user_config_path(opening.places.share_dir),

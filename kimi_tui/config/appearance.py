@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, cast, get_args, get_type_hints
 from kimi_tui.base.value import value
 
 Theme = Literal["auto", "dark", "light", "high-contrast"]
+Images = Literal["auto", "kitty", "blocks", "off"]
 Notify = Literal["auto", "off", "bell", "osc9", "osc777", "osc99"]
 
 
@@ -28,6 +29,8 @@ class UI:
     """The app stays on the ordinary screen, and what was said in its scrollback, as with `--inline`."""
     keep_transcript: bool = False
     """What was said is left on the terminal when the app has gone; with `inline` it always is."""
+    images: Images = "auto"
+    """How pictures are shown: as such in kitty and Ghostty, in half blocks elsewhere, or not at all."""
     notify: Notify = "auto"
     """How you are called when a turn ends, or something waits, while you look elsewhere."""
 

@@ -308,4 +308,6 @@ class KimiTuiApp(App[None], inherit_bindings=False):
     def _end(self) -> None:
         if self._options.keeps_transcript and self._main is not None and not self.is_headless:
             self.farewell = self._main.last_words()
+        elif self._main is not None:
+            self._main.forget_pictures()
         self.exit(return_code=1 if self._failed else 0)

@@ -1,6 +1,8 @@
 """What comes to the screen after its first frame: the workbench, the commands, the dialogs."""
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
@@ -20,12 +22,14 @@ from kimi_tui.tui.commands.setting_up import KEY_TAKING, SETUP_COMMANDS
 from kimi_tui.tui.commands.time_travel import TIMELINE_COMMANDS
 from kimi_tui.tui.external_editor import edited
 from kimi_tui.tui.fork_offer import offer_fork
+from kimi_tui.tui.images.showing import Pictures, means_for, show_pictures_by
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.personal_desk import personal_acts
 from kimi_tui.tui.prompt.prompt import Prompt
 from kimi_tui.tui.prompt.shell_line import ShellLine
 from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.terminal_link import send_between_frames
 from kimi_tui.tui.users_shell import run_in_shell
 from kimi_tui.tui.workbench import Workbench
 from kimi_tui.wire.channel import Outgoing, Wire
@@ -59,6 +63,13 @@ class Furniture:
         self._wire = wire
         self._names = names
         self._timeline: TimelineRoom | None = None
+        show_pictures_by(
+            Pictures(
+                means_for(options.images),
+                send=partial(send_between_frames, screen.app),
+                in_tmux="TMUX" in os.environ,
+            )
+        )
         self._acts = personal_acts(
             screen=screen,
             wire=wire,
@@ -141,6 +152,10 @@ class Furniture:
         sheet = self._screen.app.stylesheet
         sheet.read_all([asset_path("styles", f"{name}.tcss") for name in _STYLES])
         sheet.parse()
+
+    def forget_pictures(self) -> None:
+        """Have the terminal forget the pictures of the conversation."""
+        show_pictures_by(Pictures())
 
     def is_command(self, text: str) -> bool:
         """Whether `text` reads like a command, known or not."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kimi_tui.base.value import value
-from kimi_tui.config.appearance import Notify
+from kimi_tui.config.appearance import Images, Notify
 from kimi_tui.tui.clipboard import Clipboard, SystemClipboard
 from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.wire.channel import Wire
@@ -31,6 +31,8 @@ class TuiOptions:
     """The app is drawn on the terminal's ordinary screen, and turns go to its scrollback as they end."""
     keeps_transcript: bool = False
     """What was said is left on the terminal when the app has gone."""
+    images: Images = "auto"
+    """How pictures are shown."""
     notify: Notify = "auto"
     """How a user who looks elsewhere is called."""
     reopen: Callable[[SessionWish, Wire], Coroutine[Any, Any, None]] | None = None

@@ -149,6 +149,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.transcript.flush()
         return self.transcript.take_new()
 
+    def forget_pictures(self) -> None:
+        """Nobody looks at the pictures any more: the terminal needn't keep them."""
+        if self._furniture is not None:
+            self._furniture.forget_pictures()
+
     # from the engine
 
     @work(group="wire")

@@ -190,6 +190,7 @@ def options(tmp_path: Path, clock: FakeClock, clipboard: FakeClipboard) -> TuiOp
         share_dir=tmp_path / "share",
         theme="dark",
         reduced_motion=True,
+        images="blocks",
         version="1.0",
         clipboard=clipboard,
         clock=clock,

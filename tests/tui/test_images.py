@@ -1,6 +1,7 @@
 """Pictures in prompts: pasted, named, dropped, refused, kept, and shown in cells."""
 
 import base64
+from collections.abc import Mapping
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -11,9 +12,13 @@ from PIL import Image
 from textual import events
 
 from kimi_tui.base.content import ImageURLPart, TextPart
+from kimi_tui.config.appearance import Images
 from kimi_tui.tui.images.album import Album, Photo
+from kimi_tui.tui.images.kitty import MARKS
 from kimi_tui.tui.images.reading import mentioned, picture_path
+from kimi_tui.tui.images.showing import Pictures, means_for
 from kimi_tui.tui.images.thumbnail import COLUMNS, ROWS, thumbnail
+from kimi_tui.tui.markdown.line import Line
 from kimi_tui.tui.prompt.drafts import Draft, DraftStore
 from kimi_tui.wire.commands import Prompt, Steer
 from kimi_tui.wire.events import TurnBegin
@@ -175,3 +180,76 @@ def test_paths_are_read_as_terminals_paste_them(tmp_path: Path) -> None:
     for text in ("", "a.png\nb.png", "/nowhere.png", "x" * 9000, "\0.png", "'", str(tmp_path)):
         assert picture_path(text, Path("/")) is None
     assert mentioned('see @"a b.png" and x@a.png', tmp_path) == {'@"a b.png"': tmp_path / "a b.png"}
+
+
+def placed(lines: list[Line]) -> list[list[tuple[int, int]]]:
+    """The rows and columns that placeholders name."""
+    rows = []
+    for line in lines:
+        cells = line.text.split("\U0010eeee")[1:]
+        rows.append([(MARKS.index(ord(cell[0])), MARKS.index(ord(cell[1]))) for cell in cells])
+    return rows
+
+
+def test_kitty_gets_a_picture_once_and_placeholders_for_each_of_its_cells() -> None:
+    sent: list[str] = []
+    pictures = Pictures("kitty", send=sent.append)
+    lines = pictures.rows(url(png(400, 200)), 100)
+    assert pictures.rows(url(png(400, 200)), 100) == lines
+    assert len(sent) == 1
+    [first, *others] = sent[0].split("\x1b\\")[:-1]
+    head, _, data = first.partition(";")
+    asked = dict(pair.split("=") for pair in head.removeprefix("\x1b_G").split(","))
+    assert (asked["a"], asked["U"], asked["f"], asked["q"]) == ("T", "1", "100", "2")
+    columns, rows = int(asked["c"]), int(asked["r"])
+    assert (columns, rows) == (COLUMNS, ROWS)
+    assert placed(lines) == [[(row, column) for column in range(columns)] for row in range(rows)]
+    assert {line.cells for line in lines} == {columns}
+    [role] = {role for line in lines for _, ink in line.spans for role in ink.roles}
+    assert role == f"#{int(asked['i']):06x}"
+    data += "".join(other.partition(";")[2] for other in others)
+    with Image.open(BytesIO(base64.b64decode(data))) as image:
+        assert image.size == (400, 200)
+
+
+def test_a_picture_leaves_the_terminal_when_nobody_looks_at_it_any_more() -> None:
+    sent: list[str] = []
+    pictures = Pictures("kitty", send=sent.append)
+    pictures.rows(url(png(40, 40)), 100)
+    pictures.forget()
+    number = sent[0].partition("i=")[2].partition(",")[0]
+    assert sent[1] == f"\x1b_Ga=d,d=I,i={number},q=2\x1b\\"
+
+
+def test_within_tmux_each_sequence_is_passed_on() -> None:
+    sent: list[str] = []
+    Pictures("kitty", send=sent.append, in_tmux=True).rows(url(png(400, 200)), 100)
+    assert sent[0].startswith("\x1bPtmux;\x1b\x1b_G")
+    assert sent[0].count("\x1bPtmux;") == sent[0].count("\x1b\x1b_G")
+
+
+@pytest.mark.parametrize("address", ["https://example.org/a.png", "data:image/png;base64,!!!", "data:,x", ""])
+def test_what_is_no_picture_is_not_sent(address: str) -> None:
+    sent: list[str] = []
+    assert Pictures("kitty", send=sent.append).rows(address, 80) == []
+    assert Pictures("off", send=sent.append).rows(url(png(4, 4)), 80) == []
+    assert sent == []
+
+
+@pytest.mark.parametrize(
+    ("wish", "environment", "means"),
+    [
+        ("auto", {"TERM": "xterm-kitty", "COLORTERM": "truecolor"}, "kitty"),
+        ("auto", {"TERM": "xterm-ghostty", "COLORTERM": "truecolor"}, "kitty"),
+        ("auto", {"TERM": "xterm-kitty", "COLORTERM": "truecolor", "TMUX": "x"}, "blocks"),
+        ("auto", {"TERM": "xterm-kitty", "COLORTERM": "truecolor", "NO_COLOR": "1"}, "blocks"),
+        ("auto", {"TERM": "xterm-kitty"}, "blocks"),
+        ("auto", {"TERM": "xterm-256color", "COLORTERM": "truecolor"}, "blocks"),
+        ("kitty", {"TERM": "tmux-256color", "TMUX": "x"}, "kitty"),
+        ("off", {"TERM": "xterm-kitty", "COLORTERM": "truecolor"}, "off"),
+    ],
+)
+def test_pictures_are_shown_by_what_the_terminal_can(
+    wish: Images, environment: Mapping[str, str], means: str
+) -> None:
+    assert means_for(wish, environment) == means

@@ -4,8 +4,12 @@ import base64
 import binascii
 from collections.abc import Sequence
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 from kimi_tui.tui.markdown.line import Ink, Line
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 COLUMNS = 40
 ROWS = 10
@@ -27,17 +31,32 @@ def thumbnail(url: str, width: int) -> list[Line]:
         return []
 
 
-def _rows(data: bytes, columns: int) -> list[Line]:
+def opened(data: bytes, width: int, height: int) -> "Image.Image | None":
+    """The picture in `data` within so many pixels, opaque; None when it is none that can be read."""
     from PIL import Image
 
     try:
         with Image.open(BytesIO(data)) as image:
-            image.draft("RGB", (columns * 4, ROWS * 8))
-            image.thumbnail((columns, ROWS * 2), Image.Resampling.BILINEAR)
+            image.draft("RGB", (width * 4, height * 4))
+            image.thumbnail((width, height), Image.Resampling.BILINEAR)
             flat = Image.new("RGB", image.size, "black")
             picture = image.convert("RGBA")
             flat.paste(picture, mask=picture.getchannel("A"))
     except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError):
+        return None
+    return flat
+
+
+def cells_of(size: tuple[int, int], columns: int, rows: int) -> tuple[int, int]:
+    """The cells, twice as high as wide, that a picture of `size` fills at most `columns` by `rows` of."""
+    width, height = max(1, size[0]), max(1, size[1])
+    scale = min(columns / width, rows * 2 / height, 1.0)
+    return max(1, min(columns, round(width * scale))), max(1, min(rows, round(height * scale / 2)))
+
+
+def _rows(data: bytes, columns: int) -> list[Line]:
+    flat = opened(data, columns, ROWS * 2)
+    if flat is None:
         return []
     few = flat.quantize(_COLOURS).convert("RGB")  # so that a picture needs few styles
     pixels = few.load()

@@ -10,7 +10,8 @@ from kimi_tui.base.content import (
     text_of,
 )
 from kimi_tui.language.saying import later, say
-from kimi_tui.tui.images.thumbnail import ROWS, thumbnail
+from kimi_tui.tui.images.showing import rows_of
+from kimi_tui.tui.images.thumbnail import ROWS
 from kimi_tui.tui.markdown.line import BLANK, Line, Spans, ink, span_width
 from kimi_tui.tui.transcript.blocks.block import Block, guessed_rows, prose
 from kimi_tui.tui.transcript.blocks.media import described
@@ -48,7 +49,7 @@ class UserBlock(Block):
 
     def _picture(self, part: ImageURLPart) -> Piece:
         def draw(width: int) -> list[Line]:
-            rows = thumbnail(part.image_url.url, width - span_width(_BAR))
+            rows = rows_of(part.image_url.url, width - span_width(_BAR))
             return [row.indented(_BAR) for row in rows] or [BLANK]
 
         return self.piece(draw, guess=ROWS)
