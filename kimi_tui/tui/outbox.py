@@ -21,9 +21,10 @@ def steer(state: ScreenState, text: str) -> tuple[ScreenState, Command]:
 
 
 def interrupt(state: ScreenState) -> tuple[ScreenState, Command | None]:
-    """Stop the running turn; when there is none, the user's own commands."""
+    """Stop the running turn; when there is none, the user's own commands, or a jump that only looks yet."""
     if state.turn is None:
-        return state, StopShell() if state.shells else None
+        looks = Interrupt() if state.scan is not None else None
+        return state, StopShell() if state.shells else looks
     return replace(state, turn=replace(state.turn, interrupted=True)), Interrupt()
 
 

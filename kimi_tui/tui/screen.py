@@ -280,6 +280,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._attention.typed()
         twice = event.key == "escape" == self._typed and self._typed_at - before < _TWICE_S
         self._typed = event.key if self.prompt.editor.has_focus and not twice else ""
+        if event.key == "escape" and self.state.turn is None and self.state.scan is not None:
+            self._talk.interrupt()  # a jump that only looks yet
         if twice and self._furniture is not None and self.state.turn is None and self.prompt.blank:
             event.stop()  # in the timeline, escape leaves it
             await self.furnished.toggle_pane("timeline")

@@ -1,8 +1,11 @@
 """What the user says, on its way to the engine."""
 
+from dataclasses import replace
+
 from kimi_tui.tui import outbox
 from kimi_tui.tui.state import ScreenState, Turn
 from kimi_tui.wire.commands import Interrupt, Prompt, Steer
+from kimi_tui.wire.events import SnapshotProgress
 
 IDLE = ScreenState()
 RUNNING = ScreenState(turn=Turn(started=0.0))
@@ -38,6 +41,10 @@ def test_interrupting_needs_a_turn() -> None:
     assert state.turn is not None
     assert state.turn.interrupted
     assert outbox.interrupt(IDLE)[1] is None
+
+
+def test_a_jump_that_looks_at_files_can_be_interrupted_without_a_turn() -> None:
+    assert outbox.interrupt(replace(IDLE, scan=SnapshotProgress(1, 2)))[1] == Interrupt()
 
 
 def test_the_queue_goes_on_after_a_turn_that_finished() -> None:
