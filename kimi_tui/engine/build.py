@@ -3,25 +3,19 @@
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from kimi_tui.agentspec.foreign import named_agent_spec
-from kimi_tui.agentspec.loading import load_agent_spec
-from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.private_share import take_rights_from_others
-from kimi_tui.compaction.trigger import Trigger
 from kimi_tui.engine.accounts import Accounts
 from kimi_tui.engine.agents import make_agent
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.hooks_command import hooks_command
 from kimi_tui.engine.init_command import init_command
-from kimi_tui.engine.injection import Collaborators
 from kimi_tui.engine.library import open_library
 from kimi_tui.engine.mcp.opening import session_mcp
-from kimi_tui.engine.models import Models, ModelWish
+from kimi_tui.engine.models import Models
 from kimi_tui.engine.modes import Modes
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.own_tools import OwnTools
@@ -32,22 +26,26 @@ from kimi_tui.engine.sandbox import open_sandbox, problems_of
 from kimi_tui.engine.session_hooks import session_hooks
 from kimi_tui.engine.side_questions import SideQuestions
 from kimi_tui.engine.side_work import SideWork
-from kimi_tui.engine.strategy import named_strategy
+from kimi_tui.engine.start import (
+    compaction_of,
+    limits_of,
+    starting_behaviour,
+    starting_dirs,
+    starting_plan_mode,
+    starting_spec,
+)
 from kimi_tui.engine.subagents.workshop import Household
 from kimi_tui.engine.telling import Telling
 from kimi_tui.engine.time_machine import TimeMachine
 from kimi_tui.engine.todos import SessionTodos
-from kimi_tui.engine.toolbox import BUILTIN_TOOLS, Toolbox
+from kimi_tui.engine.toolbox import Toolbox
 from kimi_tui.engine.users_room import open_users_room
 from kimi_tui.engine.web import new_fetcher, search_service
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.hooks.hooks import Firing
 from kimi_tui.soul.approval import WireApproval
-from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.call_ids import CallIds
-from kimi_tui.soul.compacting import Compaction
-from kimi_tui.soul.limits import Limits, RepetitionLimits
 from kimi_tui.soul.questions import WireQuestions
 from kimi_tui.soul.soul import Soul
 from kimi_tui.tools.approval import Approval
@@ -56,7 +54,6 @@ from kimi_tui.tools.dmail import DMailbox
 from kimi_tui.tools.file.editor import Editor
 from kimi_tui.tools.file.ledger import FileLedger
 from kimi_tui.tools.file.media import ModelSenses
-from kimi_tui.tools.plan.mode import PlanMode
 from kimi_tui.tools.plan.planning import Planning
 from kimi_tui.tools.questions.asking import Questions
 from kimi_tui.tools.shell.output import OutputFolder
@@ -106,16 +103,16 @@ async def _assemble(
     wire: Wire, options: EngineOptions, session: Session, resources: AsyncExitStack
 ) -> Engine:
     settings = options.settings
-    workspace = Workspace(session.work_dir, _additional_dirs(options, session))
-    spec = _spec(options, session)
+    workspace = Workspace(session.work_dir, starting_dirs(options, session))
+    spec = starting_spec(options, session)
     models = Models(settings, session_id=session.id)
     resources.push_async_callback(models.aclose)
     plan = PlanFile(options.share_dir, session.id)
-    behaviour = _behaviour(models, options, session, spec)
-    behaviour.plan_mode = _plan_mode(plan, options, session)
+    behaviour = starting_behaviour(models, options, session, spec)
+    behaviour.plan_mode = starting_plan_mode(plan, options, session)
     modes = Modes(session=session, behaviour=behaviour, plan=plan, send=wire.send)
     accounts = Accounts(session)
-    limits = _limits(options)
+    limits = limits_of(options)
     approval = WireApproval(
         wire=wire,
         behaviour=behaviour,
@@ -181,7 +178,7 @@ async def _assemble(
         tasks=side_work.tasks,
         writes=ledger.writes,
         limits=replace(limits, max_steps=min(limits.max_steps, settings.subagents.max_steps)),
-        compaction=_compaction(options, collaborators),
+        compaction=compaction_of(options, collaborators),
         hooks=hooks,
         skills=library.skills_listed,
         collaborators=dict(collaborators),
@@ -289,62 +286,4 @@ async def _assemble(
         additional_dirs=workspace.additional_dirs,
         max_time_s=options.max_time_s,
         resources=resources.pop_all(),
-    )
-
-
-def _additional_dirs(options: EngineOptions, session: Session) -> tuple[Path, ...]:
-    """The folders added now and in earlier runs of the session, as far as they are still there."""
-    earlier = (Path(path) for path in session.state.additional_dirs)
-    return tuple(dict.fromkeys((*options.additional_dirs, *filter(Path.is_dir, earlier))))
-
-
-def _spec(options: EngineOptions, session: Session) -> ResolvedAgentSpec:
-    if options.agent_file is not None:
-        return load_agent_spec(options.agent_file, known_tools=BUILTIN_TOOLS)
-    return named_agent_spec(
-        options.agent, work_dir=session.work_dir, share_dir=options.share_dir, known_tools=BUILTIN_TOOLS
-    )
-
-
-def _behaviour(
-    models: Models, options: EngineOptions, session: Session, spec: ResolvedAgentSpec
-) -> Behaviour:
-    wish = ModelWish(
-        asked_for=options.model,
-        last_used=session.state.model,
-        of_agent=spec.model,
-        demo=options.demo,
-        demo_when_nothing_is_configured=options.interactive,
-    )
-    return Behaviour(
-        models.starting(wish),
-        thinking=options.settings.default_thinking if options.thinking is None else options.thinking,
-        yolo=options.yolo or (options.interactive and session.state.yolo),
-    )
-
-
-def _plan_mode(plan: PlanFile, options: EngineOptions, session: Session) -> PlanMode:
-    is_on = session.state.plan_mode if options.plan is None else options.plan
-    return PlanMode(plan.path, is_on=is_on)
-
-
-def _limits(options: EngineOptions) -> Limits:
-    loop = options.settings.loop_control
-    return Limits(
-        max_steps=loop.max_steps_per_turn,
-        max_attempts=loop.max_retries_per_step,
-        max_cost_usd=options.max_cost_usd,
-        repetition=RepetitionLimits(
-            told_after=loop.repetition_note_after, stopped_after=loop.repetition_stop_after
-        ),
-    )
-
-
-def _compaction(options: EngineOptions, collaborators: Collaborators) -> Compaction:
-    loop = options.settings.loop_control
-    return Compaction(
-        strategy=options.compaction or named_strategy(options.settings.compaction.strategy, collaborators),
-        trigger=Trigger(
-            reserved_context_size=loop.reserved_context_size, ratio=loop.compaction_trigger_ratio
-        ),
     )
