@@ -74,6 +74,7 @@ async def test_an_own_answer_can_be_written(open_desk: Any) -> None:
         await asked(desk, STORE)
         await desk.pilot.press("3")
         await desk.write("in memory 2")
+        await desk.until(lambda: "in memory 2" in desk.shown())
         await desk.pilot.press("enter")
         await answered(desk, **{STORE.question: "in memory 2"})
 

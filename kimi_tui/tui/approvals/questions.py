@@ -56,7 +56,8 @@ class QuestionPanel(Vertical, can_focus=True):
     QuestionPanel #question-text { height: auto; max-height: 6; }
     QuestionPanel Choices { max-height: 8; }
     QuestionPanel #question-detail { height: auto; max-height: 4; display: none; }
-    QuestionPanel Input { height: 1; border: none; padding: 0; display: none; }
+    QuestionPanel Input { display: none; }
+    QuestionPanel Input, QuestionPanel Input:focus { height: 1; border: none; padding: 0; }
     QuestionPanel.-writing Input { display: block; }
     QuestionPanel #question-hint { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     """

@@ -43,7 +43,7 @@ class TimelinePane(Vertical):
     DEFAULT_CSS = """
     TimelinePane { height: 1fr; }
     TimelinePane #timeline-told { height: auto; max-height: 6; }
-    TimelinePane Input { height: 1; border: none; padding: 0; }
+    TimelinePane Input, TimelinePane Input:focus { height: 1; border: none; padding: 0; }
     """
     BINDINGS = bindings(TIMELINE_KEYS)
     BINDING_GROUP_TITLE = "Timeline"
