@@ -1,6 +1,7 @@
 """The sessions that a client begins, finds again and ends."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -77,10 +78,27 @@ class Lifecycle:
         self, request: LoadSessionRequest | ResumeSessionRequest | ForkSessionRequest, *, fork: bool = False
     ) -> Session:
         wish = _wish(request, session_id=request.session_id, fork=fork)
-        work_dir = (await self._found(request.session_id)).work_dir
+        empty = await self._empty(request.session_id)
+        if empty is not None:
+            work_dir = Path(empty.info.work_dir)
+        else:
+            work_dir = (await self._found(request.session_id)).work_dir
         if work_dir.resolve() != wish.cwd:
             raise invalid(f"The session works in {work_dir}, not in {wish.cwd}. Open it with that folder.")
-        return await self._sessions.open(wish)
+        if empty is None:
+            return await self._sessions.open(wish)
+        return await self._sessions.open(replace(wish, session_id=None, fork=False)) if fork else empty
+
+    async def _empty(self, session_id: str) -> Session | None:
+        """An open session in which nothing was said: it isn't on disk yet, and goes on as it is."""
+        session = self._sessions.find(session_id)
+        if session is None:
+            return None
+        try:
+            await self._found(session_id)
+        except RequestError:
+            return session
+        return None
 
     async def _found(self, session_id: str) -> StoredSession:
         """The session of exactly that id. Raises RequestError."""
@@ -117,8 +135,10 @@ class Lifecycle:
 
     async def delete(self, request: DeleteSessionRequest) -> DeleteSessionResponse:
         """Delete a session from disk."""
+        empty = await self._empty(request.session_id)
         await self._sessions.close(request.session_id)
-        await asyncio.to_thread(self._store.delete, await self._found(request.session_id))
+        if empty is None:
+            await asyncio.to_thread(self._store.delete, await self._found(request.session_id))
         return DeleteSessionResponse()
 
 

@@ -12,6 +12,7 @@ from kimi_tui.acp.asking import Asking
 from kimi_tui.acp.client import Client
 from kimi_tui.acp.narrator import Narrator
 from kimi_tui.acp.prompt import PromptBlock, user_input_of
+from kimi_tui.acp.recalled import Recalled, taken_back
 from kimi_tui.acp.settings import ConfigOption, commands_for, options_of, updates_between
 from kimi_tui.acp.words import invalid, request_error
 from kimi_tui.base.content import TextPart, ThinkPart, UserInput, is_blank
@@ -24,6 +25,7 @@ from kimi_tui.wire.events import (
     ReplayBegin,
     ReplayEnd,
     RequestClosed,
+    Reverted,
     SessionInfo,
     SlashCommandInfo,
     StatusUpdate,
@@ -60,6 +62,8 @@ class Session:
         self._asking = Asking(client=client, wire=wire, tasks=tasks)
         self._usage: TokenUsage | None = None
         self._in_replay = False
+        self._recalled = Recalled()
+        self._is_followed = False
         self._is_telling = False
         self._batches = 0
         self._told = asyncio.Condition()
@@ -111,8 +115,10 @@ class Session:
 
     def begin(self) -> None:
         """Tell what happens from here on. Nothing is sent before the task that calls this waits."""
-        self._past.clear()
-        self._tasks.create_task(self._follow())
+        if not self._is_followed:
+            self._is_followed = True
+            self._past.clear()
+            self._tasks.create_task(self._follow())
 
     async def close(self) -> None:
         """Cancel what runs, and end the session."""
@@ -254,7 +260,10 @@ class Session:
 
     async def _tell(self, message: Outgoing) -> None:
         if self._is_past(message):
-            return  # a jump in the timeline is told in words; what was shown can't be taken back
+            self._recalled.take(message)
+            if isinstance(message, ReplayEnd):
+                await self._client.update(self.id, self._narrator.remark(self._recalled.remaining))
+            return
         match message:
             case SessionInfo():
                 await self._describe(message)
@@ -268,6 +277,8 @@ class Session:
                 try:
                     for update in self._narrator.tell(message):
                         await self._client.update(self.id, update)
+                    if isinstance(message, Reverted) and (words := taken_back(message)):
+                        await self._client.update(self.id, self._narrator.remark(words))
                 finally:
                     if isinstance(message, TurnEnd) and self._turn is not None and not self._turn.done():
                         self._turn.set_result(message)

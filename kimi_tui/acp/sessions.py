@@ -77,9 +77,13 @@ class Sessions:
         self._open[session.id] = session
         return session
 
+    def find(self, session_id: str) -> Session | None:
+        """The open session of that id, if there is one."""
+        return self._open.get(session_id)
+
     def get(self, session_id: str) -> Session:
         """The open session of that id. Raises RequestError."""
-        session = self._open.get(session_id)
+        session = self.find(session_id)
         if session is None:
             raise RequestError(
                 NOT_FOUND, f"No session “{plain_line(session_id)}” is open here. Load it first."
@@ -88,7 +92,7 @@ class Sessions:
 
     def cancel(self, session_id: str) -> None:
         """Cancel the turn of the session of that id, if it is open and one runs."""
-        session = self._open.get(session_id)
+        session = self.find(session_id)
         if session is not None:
             session.cancel()
 

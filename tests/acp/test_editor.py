@@ -207,3 +207,13 @@ async def test_a_client_that_refuses_a_terminal_leaves_the_command_to_us(home: H
     async with at_desk(home, editor=WithTerminals(refuses=True), yolo=True) as desk:
         await desk.editor.initialize(terminal=True)
         assert "hello" in await told_to_model(desk, home)
+
+
+async def test_a_command_in_the_sandbox_is_not_lent_to_a_terminal_of_the_editors(home: Home) -> None:
+    home.script(bash("b1", "touch created"), "text: done")
+    settings = home.settings(sandbox={"enabled": True})
+    async with at_desk(home, editor=WithTerminals(), yolo=True, settings=settings) as desk:
+        editor = desk.editor
+        await editor.initialize(terminal=True)
+        await told_to_model(desk, home)
+        assert editor.created == []

@@ -230,3 +230,21 @@ async def test_a_server_that_is_told_to_stop_ends_its_turns_in_order(home: Home)
         desk.interruption.stop(2)
         assert (await turn).stop_reason == "cancelled"
     assert "so far" in home.journal
+
+
+async def test_a_session_in_which_nothing_was_said_can_be_loaded_resumed_forked_and_deleted(
+    home: Home,
+) -> None:
+    home.script("text: fine")
+    async with at_desk(home) as desk:
+        editor = desk.editor
+        session = await editor.new(home.work_dir)
+        await editor.connection.load_session(str(home.work_dir), session)
+        await editor.connection.resume_session(session, str(home.work_dir))
+        fork = (await editor.connection.fork_session(session, str(home.work_dir))).session_id
+        assert fork != session
+        assert (await editor.prompt(session, "hi")).stop_reason == "end_turn"
+        assert editor.said(session) == "fine"
+        await editor.request("session/delete", {"sessionId": fork})
+        with pytest.raises(RequestError, match="is open here"):
+            await editor.prompt(fork, "hi")

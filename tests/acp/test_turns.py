@@ -267,3 +267,21 @@ async def test_usage_and_cost_come_with_the_turn(home: Home) -> None:
         assert (response.usage.input_tokens, response.usage.output_tokens) == (100, 20)
         usage = editor.of(session, "usage_update")[-1]
         assert (usage.used, usage.size) == (120, 200_000)
+
+
+async def test_after_a_jump_the_client_is_told_what_still_counts(home: Home) -> None:
+    home.script("text: one", "text: two", "text: three")
+    async with at_desk(home) as desk:
+        editor = desk.editor
+        await editor.initialize()
+        session = await editor.new(home.work_dir)
+        await editor.prompt(session, "first")
+        await editor.prompt(session, "second")
+        await editor.prompt(session, "/revert 2")
+        assert "at checkpoint 2 now" in editor.said(session)
+        assert "from “second” on counts no more" in editor.said(session)
+        await editor.prompt(session, "/undo")
+        await editor.until(lambda: editor.said(session).rstrip().endswith("> **Agent:** two"))
+        assert "> **You:** second" in editor.said(session)
+        assert (await editor.prompt(session, "third")).stop_reason == "end_turn"
+        assert editor.said(session).endswith("three")
