@@ -1,7 +1,8 @@
 """Which files git ignores, read from the ignore files themselves: no git is run."""
 
 import os
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,11 +14,32 @@ VCS_FOLDERS = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 _MAX_IGNORE_BYTES = 1 << 20
 
 
+class Patterns:
+    """The patterns of one ignore file. Most paths are told from all of them by a look at their letters."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        kept = [(line, spec) for line in lines if (spec := _valid(line)) is not None]
+        self._spec = GitIgnoreSpec.from_lines(line for line, _ in kept)
+        self._each = [
+            (_letters(line), pattern)
+            for line, spec in kept
+            for pattern in spec.patterns
+            if pattern.include is not None
+        ]
+
+    def check(self, path: str) -> bool | None:
+        """Whether `path`, relative to the file's folder, is ignored; None when no pattern speaks of it."""
+        for letters, pattern in self._each:
+            if letters in path and pattern.match_file(path) is not None:
+                return self._spec.check_file(path).include
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
     """The ignore files in force within one folder. Outside of repositories there are none."""
 
-    layers: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+    layers: tuple[tuple[str, Patterns], ...] = ()
     """Folder and patterns, the nearest last: a later one wins over an earlier one."""
     is_active: bool = False
     """Whether the folder lies in a repository."""
@@ -35,7 +57,7 @@ class IgnoreRules:
         """Whether `path`, absolute and below the folder, is ignored."""
         for base, spec in reversed(self.layers):
             relative = path[len(base.rstrip(os.sep)) + 1 :].replace(os.sep, "/")
-            verdict = spec.check_file(relative + "/" if is_folder else relative).include
+            verdict = spec.check(relative + "/" if is_folder else relative)
             if verdict is not None:
                 return verdict
         return False
@@ -54,17 +76,16 @@ def rules_above(folder: Path) -> IgnoreRules:
 
 def rules_of(lines: Sequence[str], folder: Path) -> IgnoreRules:
     """The rules that `lines` make, as if they were the ignore file of `folder`."""
-    spec = GitIgnoreSpec.from_lines(filter(_is_valid, lines))
-    return IgnoreRules(((str(folder), spec),) if lines else (), is_active=bool(lines))
+    return IgnoreRules(((str(folder), Patterns(lines)),) if lines else (), is_active=bool(lines))
 
 
-def _layers_of_repository(root: str) -> list[tuple[str, GitIgnoreSpec]]:
+def _layers_of_repository(root: str) -> list[tuple[str, Patterns]]:
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     files = (config / "git" / "ignore", Path(root, ".git", "info", "exclude"))
     return [(root, spec) for spec in map(_spec, files) if spec]
 
 
-def _spec(file: Path) -> GitIgnoreSpec | None:
+def _spec(file: Path) -> Patterns | None:
     try:
         if not file.is_file():
             return None
@@ -72,13 +93,20 @@ def _spec(file: Path) -> GitIgnoreSpec | None:
             text = stream.read(_MAX_IGNORE_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
         return None
-    return GitIgnoreSpec.from_lines(filter(_is_valid, text.split("\n")))
+    return Patterns(text.split("\n"))
 
 
-def _is_valid(line: str) -> bool:
-    """Whether pathspec takes the pattern: git passes over what it can't read, and so do we."""
+def _valid(line: str) -> GitIgnoreSpec | None:
+    """The pattern in a line; None when pathspec doesn't take it: git passes over what it can't read."""
     try:
-        GitIgnoreSpec.from_lines([line])
+        return GitIgnoreSpec.from_lines([line])
     except ValueError:
-        return False
-    return True
+        return None
+
+
+def _letters(line: str) -> str:
+    """Letters that every path has which a pattern matches: the longest run of them."""
+    if "\\" in line:
+        return ""
+    plain = line.strip().lstrip("!").partition("[")[0]
+    return max(re.split(r"[*?/]", plain), key=len)
