@@ -1,9 +1,9 @@
 """A model on the loopback that speaks chat completions: `python -m benchmarks.server PLAN`.
 
-PLAN is a JSON array with one answer a request; the last answers all further ones. An answer is an object:
-`words` (of Markdown), `end` (a last token of its own), `rate` (tokens a second; as fast as they are read
-without it), `calls` ([[name, arguments], ...]). Prints its base URL, then a line a request: the seconds since
-the first one.
+PLAN is a JSON array with one answer a request; the last answers all further ones, and `{"again": true}` as
+the last has it begin anew. An answer is an object: `words` (of Markdown), `end` (a last token of its own),
+`rate` (tokens a second; as fast as they are read without it), `calls` ([[name, arguments], ...]). Prints its
+base URL, then a line a request: the seconds since the first one.
 """
 
 import asyncio
@@ -16,6 +16,8 @@ from benchmarks.words import markdown, tokens
 
 BURST = 16_384
 """Bytes in one write when there is no rate."""
+REPORTED = 1_000
+"""Requests that a line is printed for: more might fill the pipe where nobody reads it."""
 
 
 def frames(answer: dict[str, Any], number: int) -> list[bytes]:
@@ -77,8 +79,9 @@ class Model:
             return True
         now = time.monotonic()
         self._began = self._began or now
-        print(f"{now - self._began:.4f}", flush=True)
-        answer = self._plan[min(self._asked, len(self._plan) - 1)]
+        if self._asked < REPORTED:
+            print(f"{now - self._began:.4f}", flush=True)
+        answer = self._answer()
         self._asked += 1
         writer.write(
             b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -87,6 +90,12 @@ class Model:
         writer.write(b"0\r\n\r\n")
         await writer.drain()
         return True
+
+    def _answer(self) -> dict[str, Any]:
+        last = len(self._plan) - 1
+        if self._plan[last].get("again"):
+            return self._plan[self._asked % last]
+        return self._plan[min(self._asked, last)]
 
     async def _stream(self, writer: asyncio.StreamWriter, events: list[bytes], rate: float | None) -> None:
         began = asyncio.get_running_loop().time()

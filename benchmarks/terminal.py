@@ -10,8 +10,9 @@ import termios
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 COLUMNS, LINES = 120, 40
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -20,6 +21,14 @@ RARE = [chr(code) for code in range(0x0100, 0x0180) if chr(code).isalpha()]
 PATIENCE_S = 120.0
 SLOWEST_ECHO_S = 5.0
 """After which a key counts as not answered."""
+
+
+class Echo(NamedTuple):
+    """How long a key took to its letter on the screen."""
+
+    wall_s: float
+    worked_s: float
+    """What the program worked meanwhile: the wait on a machine where nothing else runs."""
 
 
 class Terminal:
@@ -69,7 +78,11 @@ class Terminal:
         raise TimeoutError("no key was answered")
 
     def echo_s(self) -> float:
-        """Seconds from a key to its letter on the screen; the letter is deleted again.
+        """Seconds from a key to its letter on the screen. Raises TimeoutError after SLOWEST_ECHO_S."""
+        return self.echo().wall_s
+
+    def echo(self) -> Echo:
+        """Type a letter and wait until it shows; it is deleted again.
 
         Raises TimeoutError after SLOWEST_ECHO_S.
         """
@@ -77,10 +90,10 @@ class Terminal:
         if letter is None:
             self._rare = iter(RARE)
             letter = next(self._rare)
-        start, began = self.written, time.perf_counter()
+        start, worked, began = self.written, self.run_s(), time.perf_counter()
         self.type(letter)
         self.until(letter, start=start, seconds=SLOWEST_ECHO_S)
-        took = time.perf_counter() - began
+        took = Echo(time.perf_counter() - began, self.run_s() - worked)
         self.type("\x7f")
         return took
 
@@ -104,6 +117,14 @@ class Terminal:
         """User and system seconds of the program and of its children that ended."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return sum(map(int, fields[11:15])) / _TICKS
+
+    def run_s(self) -> float:
+        """Seconds that its threads had a core so far, to the nanosecond."""
+        ran = 0
+        for thread in Path(f"/proc/{self.pid}/task").iterdir():
+            with suppress(OSError):  # it has ended meanwhile
+                ran += int((thread / "schedstat").read_text().split()[0])
+        return ran / 1e9
 
     def memory_mb(self) -> float:
         """The memory that is its own: resident without the pages of shared files."""

@@ -87,8 +87,10 @@ class Viewer(App[None]):
         yield Input()
 
     def on_mount(self) -> None:
-        """Take keys at once."""
-        self.query_one(Input).focus()
+        """Take keys at once. A cursor that blinks would write for ever: nobody could tell when all is drawn."""
+        field = self.query_one(Input)
+        field.cursor_blink = False
+        field.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Ask."""

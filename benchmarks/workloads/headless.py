@@ -6,17 +6,19 @@ import sys
 from collections.abc import Sequence
 from itertools import pairwise
 
+from benchmarks.extent import Extent
 from benchmarks.figure import Figure, median
 from benchmarks.home import KIMI_TUI, Home, model, new_home
 
 READ = {"calls": [["ReadFile", {"path": "note.txt"}]]}
-SHELL = {"calls": [["Bash", {"command": "true"}]]}
+SHELLS = [{"calls": [["Bash", {"command": f"true {n}"}]]} for n in range(200)]
+"""Each another command: who does the same again and again is stopped."""
 DONE = {"words": 20}
 
 
-def measure(*, short: bool) -> list[Figure]:
+def measure(extent: Extent) -> list[Figure]:
     """CPU of the program and of its children."""
-    return [*_one_call(rounds=3 if short else 8), *_shell_calls(60 if short else 200)]
+    return [*_one_call(rounds=extent.of(8, 3, 1)), *_shell_calls(extent.of(200, 60, 12))]
 
 
 def _one_call(rounds: int) -> list[Figure]:
@@ -33,7 +35,7 @@ def _one_call(rounds: int) -> list[Figure]:
 
 
 def _shell_calls(count: int) -> list[Figure]:
-    with new_home() as home, model([*[SHELL] * count, DONE]) as (url, server):
+    with new_home() as home, model([*SHELLS[:count], DONE]) as (url, server):
         home.configure(url)
         cpu = _cpu_s([KIMI_TUI, "--print", "--yolo", "--quiet", "-p", "work"], home)
         bare = _cpu_s([sys.executable, "-c", _SPAWNS, str(count)], home)

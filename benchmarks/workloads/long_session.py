@@ -3,19 +3,25 @@
 import sys
 import time
 
-from benchmarks.figure import Figure, percentile
+from benchmarks.extent import Extent
+from benchmarks.figure import Figure, median, percentile
 from benchmarks.home import KIMI_TUI, LAST_WORDS, Home, model, new_home
 from benchmarks.terminal import Terminal, terminal
 from benchmarks.workloads.streaming import END, PACE
 
 KEYS = 60
+FOCUS_OUT, FOCUS_IN = "\x1b[O", "\x1b[I"
+FOCUS_ROUNDS = 3
+ASKED = "touch a-new-file"
+PLAN = [{"words": 20}, {"words": 20}, {"calls": [["Bash", {"command": ASKED}]]}]
+"""Two sessions are made with the first answers; the last one waits for an approval."""
 ANSWER = {"words": 400, "end": END, "rate": PACE}
 
 
-def measure(*, short: bool) -> list[Figure]:
+def measure(extent: Extent) -> list[Figure]:
     """Beside a session of 50 turns and an empty app."""
-    turns, idle_s, rounds = (1_000, 3, 2) if short else (5_000, 10, 4)
-    with new_home() as few, new_home() as many, model([{"words": 20}]) as (url, _):
+    turns, idle_s, rounds = extent.of((5_000, 10, 4), (1_000, 3, 2), (60, 1, 1))
+    with new_home() as few, new_home() as many, model(PLAN) as (url, _):
         few.configure(url)
         few.make_session(50)
         many.configure(url)
@@ -33,6 +39,12 @@ def measure(*, short: bool) -> list[Figure]:
             echoes = [program.echo_s() for _ in range(KEYS)]
             program.rest()
             idle = _idle(program, idle_s)
+            focus = median([_focus_s(program) for _ in range(FOCUS_ROUNDS)])
+            program.type(FOCUS_OUT)
+            unfocused = _idle(program, idle_s)
+            program.type(FOCUS_IN + "go\r")
+            program.until(ASKED)
+            waiting = _idle(program, idle_s)
     return [
         Figure("resume", f"{turns:,} turns until the history shows", min(it[1] for it in opened), "s",
                min(it[0] for it in opened), "50 turns", most=1.3),
@@ -40,6 +52,9 @@ def measure(*, short: bool) -> list[Figure]:
         Figure("resume", "memory of an empty app", empty_mb, "MB"),
         Figure("resume", "key to echo then, p95", percentile(echoes, 0.95) * 1e3, "ms", most=12),
         Figure("idle", f"CPU in {idle_s} s", idle * 1e3, "ms", most=0),
+        Figure("idle", "the same without the focus", unfocused * 1e3, "ms", most=0),
+        Figure("idle", "the same while an approval waits", waiting * 1e3, "ms", most=0),
+        Figure("idle", "CPU of losing and getting the focus", focus * 1e3, "ms", most=50),
         *_stream_cost(turns),
     ]  # fmt: skip
 
@@ -54,7 +69,16 @@ def _open(home: Home) -> tuple[float, float]:
         return took, program.memory_mb()
 
 
+def _focus_s(program: Terminal) -> float:
+    before = program.run_s()
+    for change in (FOCUS_OUT, FOCUS_IN):
+        program.type(change)
+        program.rest(0.3)
+    return program.run_s() - before
+
+
 def _idle(program: Terminal, seconds: float) -> float:
+    program.rest()
     before = program.cpu_s()
     time.sleep(seconds)
     return program.cpu_s() - before

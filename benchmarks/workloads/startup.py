@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from benchmarks.extent import Extent
 from benchmarks.figure import Figure
 from benchmarks.home import KIMI_TUI, Home, new_home
 from benchmarks.terminal import terminal
@@ -11,9 +12,9 @@ from benchmarks.terminal import terminal
 EMPTY_APP = (sys.executable, "-m", "benchmarks.baselines.empty_app")
 
 
-def measure(*, short: bool) -> list[Figure]:
+def measure(extent: Extent) -> list[Figure]:
     """Wall time and CPU, the best of several rounds that alternate."""
-    rounds = 4 if short else 10
+    rounds = extent.of(10, 4, 1)
     with new_home() as home:
         runs = [(_run(EMPTY_APP, home, "ready"), _run([KIMI_TUI, "--demo"], home)) for _ in range(rounds)]
     return [
