@@ -23,6 +23,8 @@ _HIDDEN_IN_HOME = (
     "Library/Keychains", "Library/Cookies", "Library/Safari", "Library/Application Support/Google/Chrome",
     "Library/Application Support/Firefox",
 )  # fmt: skip
+_HIDDEN_ANYWHERE = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-")
+"""What even root's commands have no business with."""
 _PROFILES = (
     ".bash_aliases", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".profile", ".zlogin",
     ".zprofile", ".zshenv", ".zshrc", ".gitconfig", ".config/autostart", ".config/fish", ".config/git",
@@ -82,7 +84,8 @@ def bounds_of(
     """
     roots = [path.resolve() for path in (work_dir, *additional_dirs)]
     access: dict[Path, Access] = {}
-    for path in (*(home / name for name in _HIDDEN_IN_HOME), *hidden):
+    own = (home / name for name in _HIDDEN_IN_HOME)
+    for path in (*map(Path, _HIDDEN_ANYWHERE), *own, *hidden):
         access[path.resolve()] = "hidden"
     home = home.resolve()
     for root in roots:

@@ -34,7 +34,11 @@ class Places:
 
     def access(self, bounds: Bounds) -> dict[str, Access]:
         """By path from the home folder on."""
-        return {path.relative_to(self.home).as_posix(): access for path, access in bounds.access.items()}
+        return {
+            path.relative_to(self.home).as_posix(): access
+            for path, access in bounds.access.items()
+            if path.is_relative_to(self.home)
+        }
 
 
 @pytest.fixture
