@@ -87,7 +87,7 @@ class Viewer(App[None]):
         yield Input()
 
     def on_mount(self) -> None:
-        """Take keys at once. A cursor that blinks would write for ever: nobody could tell when all is drawn."""
+        """Take keys at once. With a cursor that blinks nobody could tell when all is drawn."""
         field = self.query_one(Input)
         field.cursor_blink = False
         field.focus()
