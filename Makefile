@@ -5,10 +5,12 @@ PYTHON ?= $(firstword $(foreach candidate,python3 python3.14 python3.13 python3.
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# How often `make faults` ends the program.
+ROUNDS ?= 1000
 # One more than there are cores: many tests wait for a program.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 
-.PHONY: run test bench faults check format screenshots docs clean help
+.PHONY: run test bench faults smoke check format screenshots docs clean help
 
 help: ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -22,11 +24,15 @@ test: $(VENV)/.dev ## set up and run the tests (ARGS="tests/tui -k prompt" for s
 bench: $(VENV)/.dev ## measure beside bare programs (ARGS="--short startup" for some)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-faults: $(VENV)/.dev ## kill the program 250 times, feed it nonsense, work for 2,000 steps: nothing is lost
-	@KIMI_TUI_FUZZ_EXAMPLES=1000 $(BIN)/pytest -n 0 --timeout 1800 tests/fuzz $(ARGS)
-	@KIMI_TUI_KILL_ROUNDS=200 $(BIN)/pytest -n 0 --timeout 1800 tests/e2e/test_killed.py $(ARGS)
-	@KIMI_TUI_END_ROUNDS=48 $(BIN)/pytest -n 0 --timeout 1800 tests/e2e/test_ended.py $(ARGS)
-	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n 0 --timeout 1800 tests/soul/test_compacting.py -k long_work
+faults: $(VENV)/.dev ## end the program 1,000 times, feed it nonsense, work for 2,000 steps: nothing is lost
+	@$(BIN)/python -m tests.e2e.rounds --rounds $(ROUNDS) $(ARGS)
+	@KIMI_TUI_KILL_ROUNDS=50 $(BIN)/pytest -n 0 --timeout 1800 -q tests/e2e/test_killed.py
+	@KIMI_TUI_FUZZ_EXAMPLES=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/fuzz
+	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compacting.py -k long_work
+
+smoke: $(VENV)/.dev ## a minute's worth of faults and bench: whether they still run
+	@$(BIN)/python -m tests.e2e.rounds --rounds 6 --workers 2 --seed 1
+	@$(BIN)/python -m benchmarks --smoke startup headless streaming
 
 check: $(VENV)/.dev ## format, lint, types, import contracts
 	@$(BIN)/ruff format --check .
