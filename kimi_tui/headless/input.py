@@ -79,6 +79,8 @@ def message_in(line: bytes, number: int) -> UserInput:
         data: Any = json.loads(line)
     except (ValueError, RecursionError):
         raise UsageError(f"Line {number} of the input is not JSON.", hint=_SHAPE) from None
+    if isinstance(data, dict) and data.get("type") == "user" and isinstance(data.get("message"), dict):
+        data = data["message"]  # as Claude Code's clients wrap it
     if not isinstance(data, dict) or data.get("role") != "user":
         raise UsageError(f"Line {number} of the input is no message of the user.", hint=_SHAPE)
     content = data.get("content")

@@ -4,7 +4,7 @@ import pytest
 
 from kimi_tui.base.content import TextPart
 from kimi_tui.base.errors import UsageError
-from kimi_tui.headless.input import prompts
+from kimi_tui.headless.input import message_in, prompts
 from kimi_tui.headless.options import PrintOptions
 
 from .conftest import STEP
@@ -78,3 +78,8 @@ class Folder:
 async def test_a_stdin_that_cannot_be_read_is_told():
     with pytest.raises(UsageError, match="can't be read: Is a directory"):
         await anext(prompts(PrintOptions(prompt="x"), Folder()))
+
+
+def test_a_message_may_be_wrapped_as_other_agents_clients_wrap_it():
+    wrapped = b'{"type": "user", "message": {"role": "user", "content": "hello"}, "session_id": "x"}'
+    assert message_in(wrapped, 1) == "hello"
