@@ -146,6 +146,16 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             except KimiTuiError as error:
                 self.notify(plain(told(error)), severity="error", markup=False)
 
+    def _watch_app_focus(self, focus: bool) -> None:
+        """Take the focus from the widget that has it, or give it back: only that one looks different then."""
+        if not focus:
+            self._last_focused_on_app_blur = self.screen.focused
+            self.screen.set_focus(None)
+            return
+        widget, self._last_focused_on_app_blur = self._last_focused_on_app_blur, None
+        if widget is not None and widget in self.screen.focus_chain and self.screen.focused is None:
+            self.screen.set_focus(widget, scroll_visible=False, from_app_focus=True)
+
     def lose_terminal(self) -> None:
         """Nobody can see or say anything any more: save and end."""
         if not self._leaving:
