@@ -12,7 +12,7 @@ from textual.reactive import reactive
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import later, say
+from kimi_tui.language.saying import later, retell, say
 from kimi_tui.language.width import cells
 from kimi_tui.tui.approvals.panel import GRACE_S
 from kimi_tui.tui.approvals.tabs import Tab, Tabs
@@ -144,7 +144,7 @@ class QuestionPanel(Vertical, can_focus=True):
         if self.field.has_focus:
             self.focus()
         self.tabs.show([_tab(sheet, number) for number, sheet in enumerate(self._sheets, 1)], self._index)
-        self.query_one("#question-text", Static).update(plain_line(question.question))
+        self.query_one("#question-text", Static).update(plain_line(retell(question.question)))
         many = say("space ticks · enter goes on") if question.multi_select else say("enter takes it")
         turn = say(" · ← → questions") if len(self._sheets) > 1 else ""
         self.query_one("#question-hint", Static).update(
@@ -159,8 +159,8 @@ class QuestionPanel(Vertical, can_focus=True):
         lines = [
             Choice(
                 value=str(index),
-                label=f"{index + 1} {_box(sheet, index)}{option.label}",
-                detail=option.description,
+                label=f"{index + 1} {_box(sheet, index)}{retell(option.label)}",
+                detail=retell(option.description),
             )
             for index, option in enumerate(options)
         ]
@@ -182,7 +182,7 @@ class QuestionPanel(Vertical, can_focus=True):
                 cells(text) for text in (say(_SOMETHING_ELSE), *(it.label for it in question.options))
             )
             if widest + cells(option.description) + _LABEL_ROOM > self.options.size.width > 0:
-                detail = plain_line(f"{option.label}: {option.description}")
+                detail = plain_line(f"{retell(option.label)}: {retell(option.description)}")
         line = self.query_one("#question-detail", Static)
         line.update(detail)
         line.display = bool(detail)
@@ -324,7 +324,7 @@ class _Close(Static):
 
 
 def _tab(sheet: _Sheet, number: int) -> tuple[str, Literal["answered", "open"]]:
-    header = plain_line(sheet.question.header) or say("Question {number}", number=number)
+    header = plain_line(retell(sheet.question.header)) or say("Question {number}", number=number)
     return header, "answered" if sheet.is_answered else "open"
 
 

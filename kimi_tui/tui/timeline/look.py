@@ -136,7 +136,7 @@ def _branch(row: Row, rows: Rows, width: int, marks: Marks) -> Content:
         ("├─╮" if row.topmost else "├─┤", _LANE),
         (" ▾ " if opened else " ▸ ", "$text-muted"),
         (words, ""),
-        (f", {why} ", "$text-muted"),
+        (say(", {why} ", why=why), "$text-muted"),
         (about_strand(rows.tree, strand), _FAINT),
     )
     left = branch.left if branch is not None else 0.0
