@@ -1,8 +1,8 @@
 """A process that has imported the program and forks it on demand: a run costs a tenth of a start.
 
-The zygote is a process of its own, without threads and without the test runner. A request comes over a socket:
-its length as eight bytes, along with the three standard streams and a socket to answer on, then JSON. The answers
-are lines: the child's pid, and when it has ended its exit status.
+The zygote is a process of its own, without threads and without the test runner. A request comes over a
+socket: its length as eight bytes, along with the three standard streams and a socket to answer on, then JSON.
+The answers are lines: the child's pid, and when it has ended its exit status.
 """
 
 import functools
@@ -46,6 +46,7 @@ class Offspring:
         stdout: int | IO[Any],
         stderr: int | IO[Any],
         bufsize: int = -1,
+        umask: int = 0o022,
     ) -> None:
         theirs: list[int] = []
         ours: list[IO[bytes] | None] = []
@@ -57,7 +58,7 @@ class Offspring:
         self.returncode: int | None = None
         self._answers, answering = socket.socketpair()
         with answering:
-            request = {"arguments": list(arguments), "cwd": str(cwd), "env": dict(env)}
+            request = {"arguments": list(arguments), "cwd": str(cwd), "env": dict(env), "umask": umask}
             _send(_zygote()[0], json.dumps(request).encode(), [*theirs, answering.fileno()])
         for fd, wanted in zip(theirs, (stdin, stdout, stderr), strict=True):
             if wanted in _PIPES:
@@ -219,6 +220,7 @@ class _Zygote:
             for number, fd in enumerate(fds):
                 os.dup2(fd, number)
             os.chdir(request["cwd"])
+            os.umask(request["umask"])
             in_fork(request["arguments"], request["env"])()
         finally:
             os._exit(70)
