@@ -23,6 +23,8 @@ from kimi_tui.history.serial import Serial, serially
 from kimi_tui.history.state import SessionState, encoded_state, read_state
 from kimi_tui.history.todo_log import FILE_NAME as TODO_LOG
 
+_AHEAD_S = 300.0
+"""By how much the clock of a file server may differ from ours."""
 _NEAR = 3
 """How many sessions an error about an unknown one names."""
 
@@ -130,14 +132,18 @@ class SessionStore:
         return self._session(summary.dir, summary.work_dir)
 
     def list(self, work_dir: Path | None = None) -> tuple[SessionSummary, ...]:
-        """The sessions of a work dir, or all, last used first. Journals are not read for it."""
+        """The sessions of a work dir, or all, last used first. Journals are not read for it.
+
+        What was used in the future, by a clock that was wrong then or is now, comes after all others.
+        """
         if work_dir is not None:
             folders: Iterable[Path] = [self._folder_of(work_dir)]
         else:
             folders = self._folder.iterdir() if self._folder.is_dir() else ()
         found = [known for folder in folders for known in SessionIndex(folder, disk=self._disk).summaries()]
         found = [replace(known, work_dir=work_dir or known.work_dir) for known in found]
-        return tuple(sorted(found, key=lambda known: known.updated, reverse=True))
+        now = time.time() + _AHEAD_S
+        return tuple(sorted(found, key=lambda known: (known.updated <= now, known.updated), reverse=True))
 
     def fork(self, session: Session) -> Session:
         """A copy of a session with its branches, as a new one in the same work dir. Raises SessionError."""
