@@ -24,11 +24,13 @@ from typing import IO, Any, Self
 from tests.e2e.forked import in_fork, prepare
 
 _MORE = (
+    "anthropic.resources.messages",
     "kimi_tui.cli.acp_front",
     "kimi_tui.cli.wire_front",
     "kimi_tui.llm.anthropic_messages",
     "kimi_tui.llm.openai_chat",
     "kimi_tui.tools.mcp.connection",
+    "openai.resources.chat.completions",
 )
 _PIPES = (subprocess.PIPE, subprocess.DEVNULL)
 
