@@ -5,6 +5,8 @@ PYTHON ?= $(firstword $(foreach candidate,python3 python3.14 python3.13 python3.
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# What was compiled once is kept, whatever the machine's settings say: hundreds of modules are started often.
+unexport PYTHONDONTWRITEBYTECODE
 # How often `make faults` ends the program.
 ROUNDS ?= 1000
 # One more than there are cores: many tests wait for a program.

@@ -44,13 +44,20 @@ class Raised:
 
 
 def raised() -> Iterator[Raised]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
-        calls = [
-            call for call in ast.walk(tree) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
-        ]
+    trees = {
+        path: tuple(ast.walk(ast.parse(path.read_text("utf-8")))) for path in sorted(SOURCE.rglob("*.py"))
+    }
+    own = {
+        node.name
+        for nodes in trees.values()
+        for node in nodes
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(base, ast.Name) and hasattr(errors, base.id) for base in node.bases)
+    }
+    for path, nodes in trees.items():
+        calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
         names = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
-        ours = {name for name in names if _is_error(path, name)}
+        ours = {name for name in names if _is_error(path, name, own)}
         for call in calls:
             if isinstance(call.func, ast.Name) and call.func.id in ours and call.args:
                 hints = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
@@ -63,11 +70,10 @@ def raised() -> Iterator[Raised]:
                 )
 
 
-def _is_error(path: Path, name: str) -> bool:
-    if not name[:1].isupper():
-        return False
-    known = getattr(errors, name, None)
-    if known is None and _defines_or_imports(path, name):
+def _is_error(path: Path, name: str, own: set[str]) -> bool:
+    """Whether a name is one of our errors in a module. Only for the modules' `own` ones are they imported."""
+    known = getattr(errors, name, None) if name[:1].isupper() else None
+    if known is None and name in own:
         module = ".".join(("kimi_tui", *path.relative_to(SOURCE).with_suffix("").parts))
         known = getattr(import_module(module.removesuffix(".__init__")), name, None)
     return (
@@ -75,20 +81,6 @@ def _is_error(path: Path, name: str) -> bool:
         and issubclass(known, errors.KimiTuiError)
         and known is not errors.MaxStepsReached
     )
-
-
-def _defines_or_imports(path: Path, name: str) -> bool:
-    """Whether a name may be one of a module's own errors: only then is the module imported."""
-    return name in OWN_ERRORS
-
-
-OWN_ERRORS = {
-    node.name
-    for path in SOURCE.rglob("*.py")
-    for node in ast.walk(ast.parse(path.read_text("utf-8")))
-    if isinstance(node, ast.ClassDef)
-    and any(isinstance(base, ast.Name) and hasattr(errors, base.id) for base in node.bases)
-}
 
 
 def _text(node: ast.expr) -> str | None:
@@ -106,17 +98,20 @@ def _text(node: ast.expr) -> str | None:
             return None
 
 
-RAISED = tuple(raised())
+@pytest.fixture(scope="module")
+def all_raised() -> tuple[Raised, ...]:
+    return tuple(raised())
 
 
-def test_there_are_errors_to_look_at() -> None:
-    assert len(RAISED) > 200
+def test_every_error_says_what_happened_and_what_to_do(all_raised: tuple[Raised, ...]) -> None:
+    assert len(all_raised) > 200
+    for one in all_raised:
+        assert_says_both(one)
 
 
-@pytest.mark.parametrize("one", RAISED, ids=lambda one: one.where)
-def test_an_error_says_what_happened_and_what_to_do(one: Raised) -> None:
+def assert_says_both(one: Raised) -> None:
     if one.what is not None:
-        assert one.what.endswith((".", "?", _GAP)), one.what
+        assert one.what.endswith((".", "?", _GAP)), one
         assert (
             one.what[:1] in (_GAP, "“", "$", "-")
             or not one.what[:1].islower()
@@ -126,11 +121,11 @@ def test_an_error_says_what_happened_and_what_to_do(one: Raised) -> None:
         return
     if one.what is None and one.where.partition(":")[0] in PASSED_ON:
         return
-    assert one.has_hint, one.what
+    assert one.has_hint, one
     if one.hint is not None:
-        assert one.hint.endswith((".", "?", "!", _GAP)), one.hint
+        assert one.hint.endswith((".", "?", "!", _GAP)), one
 
 
-def test_no_excuse_is_left_over() -> None:
-    told = {one.what for one in RAISED if not one.has_hint}
+def test_no_excuse_is_left_over(all_raised: tuple[Raised, ...]) -> None:
+    told = {one.what for one in all_raised if not one.has_hint}
     assert set(WITHOUT_A_HINT) - told == set()
