@@ -91,6 +91,7 @@ def _zsh(options: Sequence[Option], subcommands: Sequence[Subcommand]) -> str:
             *specs,
             "    '*:file:_files'",
             "}",
+            "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }",
             "compdef _kimi_tui kimi-tui",
             "",
         ]

@@ -54,7 +54,7 @@ def offer_import(share_dir: Path) -> None:
 
     account = bring_over(share, share_dir)
     tell(account)
-    if account.problems:
+    if account.problems or account.to_do:
         _asked("Press enter to go on.")
 
 

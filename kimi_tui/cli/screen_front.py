@@ -6,6 +6,7 @@ import signal
 import sys
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from kimi_tui import __version__
 from kimi_tui.base.errors import UsageError
@@ -20,6 +21,9 @@ from kimi_tui.config.loading import user_config_path
 from kimi_tui.config.project_mcp import untrusted_mcp
 from kimi_tui.language.saying import speak
 from kimi_tui.wire.channel import Wire
+
+if TYPE_CHECKING:
+    from kimi_tui.engine.options import EngineOptions
 
 SMALLEST = (40, 10)
 """Columns and lines below which nothing sensible can be shown."""
@@ -104,13 +108,17 @@ def _run(opening: Opening) -> int:
     mouse = appearance.ui.mouse and not inline  # the wheel scrolls the terminal there
     wire = Wire()
 
+    def connectable(options: "EngineOptions") -> "EngineOptions":
+        # Without the model that is asked for the app is of no use; without another one is connected there.
+        return replace(options, may_lack_model=options.model is None)
+
     async def reopen(wish: SessionWish, other: Wire) -> None:
         # The settings may have been changed meanwhile, by the app itself.
         config = await asyncio.to_thread(read_config_for, opening.line, opening.places)
         await replace(opening, config=config).serve(
             other,
             adapt=lambda options: replace(
-                options,
+                connectable(options),
                 session_id=wish.session_id,
                 continue_last=False,
                 fork=wish.fork,
@@ -121,7 +129,7 @@ def _run(opening: Opening) -> int:
 
     app = KimiTuiApp(
         wire=wire,
-        start=partial(opening.serve, wire),
+        start=partial(opening.serve, wire, adapt=connectable),
         options=TuiOptions(
             work_dir=opening.places.work_dir,
             share_dir=opening.places.share_dir,

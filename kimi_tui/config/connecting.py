@@ -38,6 +38,15 @@ def known_service(name: str) -> KnownProvider | None:
     return next((known for known in KNOWN_PROVIDERS if known.name == name), None)
 
 
+def waiting_for_key(data: Mapping[str, Any], known: KnownProvider) -> tuple[str, str]:
+    """Address and model of a provider of the config that lacks only a key of this service; else empty."""
+    for name, table in _tables(data, "providers").items():
+        if table.get("type") == known.name and table.get("base_url") and not table.get("api_key"):
+            models = [it for it in _tables(data, "models").values() if it.get("provider") == name]
+            return str(table["base_url"]), str(models[0].get("model", "")) if models else ""
+    return "", ""
+
+
 def check_key(key: str) -> str:
     """`key` without what surrounds it. Raises KimiTuiError for what can't be one."""
     key = key.strip()

@@ -232,7 +232,7 @@ async def _assemble(
         behaviour=behaviour,
         models=models,
         sandbox=sandbox is not None,
-        broken=(*problems_of(sandbox), *library.problems),
+        broken=(*models.problems, *problems_of(sandbox), *library.problems),
     )
     time_machine.listen(telling)
     users_room = open_users_room(

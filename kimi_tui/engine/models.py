@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet
 from kimi_tui.base.value import value
 from kimi_tui.config.resolved_model import ResolvedModel, resolve_model
 from kimi_tui.config.settings import Settings
@@ -35,6 +35,8 @@ class Models:
         self._built: dict[str, LLM] = {}
         self._left: list[LLM] = []
         """Built of earlier settings; a turn may still use them."""
+        self.problems: tuple[KimiTuiError, ...] = ()
+        """What kept the session from starting with a model."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -48,6 +50,14 @@ class Models:
             return self._take(_DEMO)
         last_used = wish.last_used if wish.last_used in self._settings.models else None
         return self._take(resolve_model(self._settings, wish.asked_for or last_used or wish.of_agent))
+
+    def starting_if_any(self, wish: ModelWish) -> LLM | None:
+        """As `starting`, for whoever can connect a model later: what keeps it away is among `problems`."""
+        try:
+            return self.starting(wish)
+        except (ConfigError, ModelNotSet) as error:
+            self.problems = (error,)
+            return None
 
     def named(self, name: str) -> LLM:
         """The configured model of that name. Raises ConfigError."""

@@ -40,6 +40,8 @@ class EngineOptions:
     """Where the user's folders of other programs are; None for the home folder."""
     model: str | None = None
     """A name under `[models]`; None for the default model."""
+    may_lack_model: bool = False
+    """Whether a session opens though its model can't be used: where the user can connect one."""
     demo: bool = False
     thinking: bool | None = None
     yolo: bool = False

@@ -8,7 +8,13 @@ from urllib.parse import urlsplit
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.logging import hide_in_log
-from kimi_tui.config.connecting import Connection, check_key, keep_connection, known_service
+from kimi_tui.config.connecting import (
+    Connection,
+    check_key,
+    keep_connection,
+    known_service,
+    waiting_for_key,
+)
 from kimi_tui.config.credentials import Credentials
 from kimi_tui.config.environment import KNOWN_PROVIDERS, KnownProvider
 from kimi_tui.config.loading import settings_of
@@ -72,17 +78,19 @@ class Setup:
 
     async def _services(self) -> tuple[ModelService, ...]:
         stored = await asyncio.to_thread(Credentials(self._options.share_dir).read)
+        config = (await asyncio.to_thread(self._options.read_again)).data
         services = []
         for known in KNOWN_PROVIDERS:
             credential = stored.get(known.name)
             origin: KeyOrigin = "stored" if credential is not None else ""
             origin = "environment" if self._environ.get(known.key_variable) else origin
             own = credential.base_url if credential is not None else None
+            address, model = waiting_for_key(config, known)
             services.append(
                 ModelService(
                     name=known.name,
-                    base_url=own or self._usual_address(known),
-                    model=known.model,
+                    base_url=own or address or self._usual_address(known),
+                    model=model or known.model,
                     key_variable=known.key_variable,
                     key=origin,
                 )

@@ -46,7 +46,7 @@ def starting_behaviour(
         demo_when_nothing_is_configured=options.interactive,
     )
     return Behaviour(
-        models.starting(wish),
+        models.starting_if_any(wish) if options.may_lack_model else models.starting(wish),
         thinking=options.settings.default_thinking if options.thinking is None else options.thinking,
         yolo=options.yolo or (options.interactive and session.state.yolo),
     )

@@ -59,7 +59,7 @@ class LiveSettings:
         for group, members in GROUPS:
             for key in members:
                 known = mapped.pop(key.id, None)
-                meaning = f"{group}: {key.label}"
+                meaning = f"{say(group)}: {say(key.label)}"
                 if known is not None:
                     keys.append(replace(known, meaning=meaning, default=key.keys))
                 else:

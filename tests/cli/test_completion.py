@@ -1,5 +1,6 @@
 """`kimi-tui completion`: what a shell offers after the first letters."""
 
+import os
 import shutil
 import subprocess
 
@@ -55,6 +56,17 @@ def test_the_other_scripts_name_everything_and_keep_quotes_together(shell) -> No
     assert script.count("'") % 2 == 0
     if shutil.which(shell):
         assert subprocess.run([shell, "-n"], input=script, text=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh here")
+def test_zsh_takes_the_script_before_it_was_told_to_complete_anything(tmp_path) -> None:
+    script = completion_script("zsh", OPTIONS, SUBCOMMANDS)
+    ask = f"{script}\nprint $_comps[kimi-tui]"
+    environ = {"HOME": str(tmp_path), "ZDOTDIR": str(tmp_path), "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        ["zsh", "-f"], input=ask, capture_output=True, text=True, check=True, env=environ, cwd=tmp_path
+    )
+    assert (done.stdout.split(), done.stderr) == (["_kimi_tui"], "")
 
 
 def test_the_command_prints_the_script_of_a_shell(program: Program) -> None:

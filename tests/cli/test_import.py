@@ -153,7 +153,7 @@ def test_tokens_stay_where_they_are_and_what_to_sign_in_to_is_told(theirs: Path,
         'oauth = { storage = "file", key = "oauth/kimi-code" }\n'
     )
     account = bring_over(share_at(theirs), ours)
-    told = " ".join(account.notes)
+    told = " ".join(account.to_do)
     assert "`kimi-tui login kimi --base-url https://api.kimi.com/coding/v1`" in told
     assert "kimi-code" in told
     assert not any("secret-token" in path.read_text() for path in ours.rglob("*") if path.is_file())

@@ -48,6 +48,12 @@ def test_without_any_the_demo_answers_where_somebody_sees_it() -> None:
         nothing.starting(ModelWish(asked_for="asked", demo_when_nothing_is_configured=True))
 
 
+def test_where_one_can_be_connected_later_a_session_begins_without_a_model() -> None:
+    known = models(settings(default_model="a", providers={"p": {"type": "kimi"}}))
+    assert known.starting_if_any(ModelWish()) is None
+    assert "no key" in str(known.problems[0])
+
+
 def test_a_model_is_built_once() -> None:
     known = models(settings(default_model="a"))
     assert known.named("a") is known.starting(ModelWish())

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from kimi_tui.base.logging import start_logging
+from kimi_tui.config.loading import read_config, settings_of
 from kimi_tui.config.settings import Settings
-from kimi_tui.wire.events import SessionInfo
+from kimi_tui.wire.events import Notification, SessionInfo
 from kimi_tui.wire.setup import ConnectModel, LookForModels, ModelConnected, ModelSources
 from tests.engine.front import Front, Home
 from tests.llm.local_server import answering, listed
@@ -142,6 +143,27 @@ async def test_nonsense_is_told(home: Home, wanted: dict[str, str], told: str) -
         done = await connected(front, **wanted)
     assert done.what.startswith(told)
     assert done.hint
+
+
+async def test_a_provider_of_the_config_that_lacks_only_a_key_is_offered_and_gets_it(home: Home) -> None:
+    async with OpenAIServer([Answer(text="ok"), Answer(text="hello")]) as there:
+        home.share_dir.mkdir()
+        (home.share_dir / "config.toml").write_text(
+            f'[providers.code]\ntype = "kimi"\nbase_url = "{there.base_url}"\napi_key = ""\n'
+            '[models.coding]\nprovider = "code"\nmodel = "for-coding"\nmax_context_size = 9999\n'
+        )
+        settings = settings_of(read_config(share_dir=home.share_dir, work_dir=home.work_dir, environ={}))
+        async with home.opened(settings=settings, may_lack_model=True) as front:
+            assert "no key" in front.of(Notification)[0].title
+            front.give(LookForModels())
+            kimi = (await front.until(ModelSources)).services[0]
+            assert (kimi.base_url, kimi.model) == (there.base_url, "for-coding")
+            done = await connected(
+                front, provider="kimi", model=kimi.model, api_key=KEY, base_url=kimi.base_url
+            )
+            assert done.model == "coding", done
+            await front.until(SessionInfo, where=lambda info: info.model == "coding")
+            assert (await front.turn("hi")).outcome == "finished"
 
 
 async def test_what_there_is_to_connect_names_no_key(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

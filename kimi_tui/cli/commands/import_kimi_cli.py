@@ -41,7 +41,7 @@ def tell(account: Account) -> None:
         say(f"+ {line}")
     if not account.brought and not account.problems:
         say("There is nothing new to bring over.")
-    for line in account.notes:
+    for line in (*account.notes, *account.to_do):
         say(line)
     for line in account.problems:
         say(f"Not brought over, or not right. {line}")

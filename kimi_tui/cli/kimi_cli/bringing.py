@@ -28,6 +28,8 @@ class Account:
     brought: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    to_do: list[str] = field(default_factory=list)
+    """What the user has to do before all of it works."""
 
     @contextmanager
     def part(self, what: str) -> Iterator[None]:
@@ -76,7 +78,7 @@ def _config(share: KimiCliShare, share_dir: Path, account: Account) -> None:
         account.notes.append(f"Means something to Kimi CLI only: {', '.join(left_out)}.")
     for name, provider in source.data.get("providers", {}).items():
         if isinstance(provider, dict) and provider.get("oauth") and not provider.get("api_key"):
-            account.notes.append(_instead_of_sign_in(name, provider))
+            account.to_do.append(_instead_of_sign_in(name, provider))
     with account.part("The config"):
         settings_of(read_config(share_dir=share_dir, work_dir=share_dir, environ={}))
 
@@ -103,7 +105,7 @@ def _skills(share: KimiCliShare, share_dir: Path, account: Account) -> None:
 
 def _sign_ins(share: KimiCliShare, _: Path, account: Account) -> None:
     if share.sign_ins:
-        account.notes.append(
+        account.to_do.append(
             f"Tokens are not copied ({plain_line(', '.join(share.sign_ins))}): sign in anew, with"
             " `kimi-tui login` for a model and `kimi-tui mcp auth` for an MCP server."
         )
@@ -119,7 +121,7 @@ def _servers(share: KimiCliShare, share_dir: Path, account: Account) -> None:
             write_server(target, name, entry)
             account.brought.append(f"MCP server: {name}")
             if entry.get("auth") == "oauth":
-                account.notes.append(f"Sign in to the MCP server anew: `kimi-tui mcp auth {name}`.")
+                account.to_do.append(f"Sign in to the MCP server anew: `kimi-tui mcp auth {name}`.")
 
 
 def _input_history(share: KimiCliShare, share_dir: Path, account: Account) -> None:

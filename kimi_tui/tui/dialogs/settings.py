@@ -157,7 +157,7 @@ class SettingsDialog(ModalScreen[tuple[str, ...]]):
             say("default: {value}", value=setting.default) if setting.default else "",
             _counts(when_it_counts(setting.key)),
         ]
-        meaning = retell(plain_line(setting.meaning))
+        meaning = say(plain_line(setting.meaning))
         self.details.remove_class("-failed", "-said")
         self.details.update("\n".join((meaning, " · ".join(plain_line(it) for it in facts if it))))
 
@@ -178,7 +178,7 @@ class SettingsDialog(ModalScreen[tuple[str, ...]]):
         self.field.placeholder = say("the new value")
         self.field.cursor_position = len(setting.value)
         hint = say('enter writes it · esc leaves it · a list like ["a", "b"]')
-        self._tell(f"{setting.key}: {retell(plain_line(setting.meaning))}\n{hint}")
+        self._tell(f"{setting.key}: {say(plain_line(setting.meaning))}\n{hint}")
         self.field.focus()
 
     def _stop_editing(self) -> None:
@@ -197,7 +197,7 @@ class SettingsDialog(ModalScreen[tuple[str, ...]]):
             if value is not None:
                 self._change(setting, value)
 
-        self.app.push_screen(Picker(setting.key, choices, hint=retell(plain_line(setting.meaning))), chosen)
+        self.app.push_screen(Picker(setting.key, choices, hint=say(plain_line(setting.meaning))), chosen)
 
     @on(Input.Changed)
     def _filter(self, event: Input.Changed) -> None:

@@ -9,7 +9,7 @@ from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.events import SessionInfo
 
 _DEMO = later("Demo: scripted answers, no model. Type /login or click here to connect one.")
-_NONE = later("No model is connected. Type /login or click here to connect one, or start with --demo.")
+_NONE = later("No model is connected. Type /login or click here to connect one.")
 _READ_ONLY = later(
     "Read only: another process writes this session. Type /write or click here to go on in a copy."
 )
