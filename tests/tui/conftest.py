@@ -118,11 +118,9 @@ class Desk:
     def shown(self) -> str:
         """What stands on the screen, as text."""
         width, height = self.app.size
-        lines = []
-        for y in range(height):
-            strip = self.app.screen._compositor.render_strips()[y]
-            lines.append(strip.text[:width].rstrip())
-        return "\n".join(lines)
+        # A dialog that has just been opened is not laid out yet.
+        strips = self.app.screen._compositor.render_strips()[:height]
+        return "\n".join(strip.text[:width].rstrip() for strip in strips)
 
     def words(self) -> str:
         """The same, as if no line had been broken."""

@@ -158,7 +158,7 @@ async def test_a_session_that_another_process_writes_can_be_read(open_desk: Any)
     reopening = Reopening()
     error = SessionInUse("The session is in use by another process (pid 7).", session_id="s9")
     async with open_desk(reopen=reopening, error=error) as desk:
-        await desk.until(lambda: "read it" in desk.shown())
+        await desk.until(lambda: isinstance(desk.app.screen, Picker) and "read it" in desk.shown())
         await desk.pilot.press("down", "enter")
         await desk.until(lambda: session_id(desk)() == "s9")
         assert reopening.wishes == [SessionWish(session_id="s9", read_only=True)]
@@ -172,7 +172,7 @@ async def test_what_is_typed_into_a_session_that_is_only_read_goes_on_in_a_copy(
         assert "another process writes this session" in desk.words()
         await desk.write("mine")
         await desk.pilot.press("enter")
-        await desk.until(lambda: isinstance(desk.app.screen, Picker))
+        await desk.until(lambda: isinstance(desk.app.screen, Picker) and "go on here" in desk.shown())
         assert desk.told(Prompt) == []
         await desk.pilot.press("enter")
         await desk.until(lambda: session_id(desk)() == "s1" and reopening.wishes)
