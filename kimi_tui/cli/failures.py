@@ -12,7 +12,7 @@ from kimi_tui.base.paths import share_dir
 from kimi_tui.base.terminal import plain
 from kimi_tui.cli.debugging import is_debugging
 from kimi_tui.language.errors import told
-from kimi_tui.language.saying import retell, say
+from kimi_tui.language.saying import joined, retell, say
 
 logger = logging.getLogger(__name__)
 
@@ -32,17 +32,17 @@ def tell_unexpected(error: Exception, arguments: Sequence[str], *, then: str = "
     then = retell(then)
     if is_debugging(asked="--debug" in arguments):
         _write(without_secrets("".join(traceback.format_exception(error))))
-        _write(f"{what} {then}")
+        _write(joined(what, then))
         return ExitCode.FAILED
     try:
         if not is_logging():
             start_logging(share_dir())
         logger.critical("internal error", exc_info=error)
     except OSError:
-        _write(f"{what} {say('Run it with --debug to see where.')} {then}")
+        _write(joined(what, say("Run it with --debug to see where."), then))
     else:
         path = log_path(share_dir())
-        _write(f"{what} {say('The details are in {path}.', path=path)} {then}")
+        _write(joined(what, say("The details are in {path}.", path=path), then))
     return ExitCode.FAILED
 
 

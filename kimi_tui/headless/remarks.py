@@ -2,7 +2,7 @@
 
 from kimi_tui.base.output import Output
 from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.language.saying import retell, say
+from kimi_tui.language.saying import joined, retell, say
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import CompactionBegin, CompactionEnd, Notification, StepRetry, TurnFailure
 from kimi_tui.wire.requests import ApprovalRequest
@@ -37,7 +37,7 @@ class Remarks:
                 await self.say(say("The context stays as it was."))
             case Notification(title=title, body=body, severity=severity) if severity != "info":
                 head = say("Warning:") if severity == "warning" else say("Error:")
-                await self.say(f"{head} {retell(title)} {retell(body)}")
+                await self.say(joined(head, retell(title), retell(body)))
             case ApprovalRequest(sender=tool, action=action, description=description):
                 await self.say(
                     say(
@@ -51,7 +51,7 @@ class Remarks:
 
     async def failure(self, error: TurnFailure) -> None:
         """Why the run ended: what happened, and what to do."""
-        await self._err.write(f"{plain(f'{retell(error.what)} {retell(error.hint)}').strip()}\n")
+        await self._err.write(f"{plain(joined(retell(error.what), retell(error.hint))).strip()}\n")
 
 
 def _retry(retry: StepRetry) -> str:

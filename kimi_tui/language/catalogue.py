@@ -15,6 +15,8 @@ _STRING = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
 _ENTRY = re.compile(rf"^msgid {_STRING}msgstr {_STRING}", re.MULTILINE)
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _GAP = re.compile(r"\{\d+\}")
+_LITTLE = 12
+"""Characters of a template that more than one text may have by chance."""
 _DEEPEST = 3
 """Texts within texts within texts that are looked up."""
 
@@ -68,7 +70,13 @@ class _Template(NamedTuple):
                 return None
             gaps.append(text[at:found])
             at = found + len(words)
-        return [*gaps, text[at:end]]
+        gaps.append(text[at:end])
+        return None if self.says_little and any(". " in gap for gap in gaps) else gaps
+
+    @property
+    def says_little(self) -> bool:
+        """Whether so little stands around the gaps that two sentences might be taken for one."""
+        return sum(map(len, self.words)) < _LITTLE
 
     def filled(self, gaps: list[str]) -> str:
         """The told text with `gaps` in it."""

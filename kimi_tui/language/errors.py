@@ -1,9 +1,9 @@
 """Errors, told to the user in their language."""
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.language.saying import retell
+from kimi_tui.language.saying import joined, retell
 
 
 def told(error: KimiTuiError) -> str:
     """What happened and what to do, on one line."""
-    return f"{retell(error.what)} {retell(error.hint)}".strip()
+    return joined(retell(error.what), retell(error.hint))

@@ -12,6 +12,8 @@ from kimi_tui.language.catalogue import Catalogue, parsed
 from kimi_tui.language.choice import LanguageSetting, chosen_language
 
 _ENGLISH = Catalogue()
+_FULL_STOPS = ("。", "？", "！", "：")
+"""A blank is part of these."""
 
 
 class _Tongue:
@@ -42,6 +44,14 @@ def say_many(one: str, many: str, count: int, /, **values: object) -> str:
 
 def later(text: str, /) -> str:
     """`text` as it is: a table's English, which whoever shows the table says."""
+    return text
+
+
+def joined(*sentences: str) -> str:
+    """Sentences one after another, with blanks where the language has them."""
+    text = ""
+    for sentence in filter(None, sentences):
+        text += sentence if not text or text.endswith(_FULL_STOPS) else f" {sentence}"
     return text
 
 

@@ -32,6 +32,8 @@ def trees() -> dict[str, ast.Module]:
 def said() -> dict[str, str]:
     """What front ends say, with named placeholders, and where."""
     found = {key: where for where, tree in trees().items() for key in _said_in(tree)}
+    for where in ("config/settings.py", "config/appearance.py"):
+        found |= dict.fromkeys(_meanings_in(trees()[where]), where)
     for title, keys in GROUPS:
         found |= {title: "tui/keys.py"} | {key.label: "tui/keys.py" for key in keys}
     return found
@@ -63,6 +65,17 @@ def _said_in(tree: ast.Module) -> Iterator[str]:
                 text = named.get(text.id, text)
             if isinstance(text, ast.Constant) and isinstance(text.value, str):
                 yield text.value
+
+
+def _meanings_in(tree: ast.Module) -> Iterator[str]:
+    """What stands below the fields of the settings."""
+    for table in tree.body:
+        if not isinstance(table, ast.ClassDef):
+            continue
+        for field, below in zip(table.body, table.body[1:], strict=False):
+            match field, below:
+                case ast.AnnAssign(), ast.Expr(value=ast.Constant(value=str(text))):
+                    yield " ".join(text.split())
 
 
 @cache

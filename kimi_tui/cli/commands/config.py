@@ -21,6 +21,8 @@ from kimi_tui.config.problems import problems_in
 from kimi_tui.config.resolved_model import resolve_model
 from kimi_tui.config.settings import Settings
 from kimi_tui.config.template import TEMPLATE
+from kimi_tui.language.errors import told
+from kimi_tui.language.saying import joined, retell
 
 app = new_app("The settings: where they are, whether they are right.")
 
@@ -123,11 +125,11 @@ def _problems(config: RawConfig) -> list[str]:
     try:
         settings = Settings.model_validate(config.data)
     except ValidationError as error:
-        return [f"{problem.what} {problem.hint}" for problem in problems_in(error, config.sources)]
+        return [joined(retell(it.what), retell(it.hint)) for it in problems_in(error, config.sources)]
     try:
         resolve_model(settings)
     except ModelNotSet as error:
-        say(f"Note: {error}")
+        say(f"Note: {told(error)}")
     except KimiTuiError as error:
-        return [str(error)]
+        return [told(error)]
     return []
