@@ -1,6 +1,7 @@
 """The program on a terminal screen, as a person sees it: cells, not bytes."""
 
 import os
+import signal
 import termios
 import time
 from collections.abc import Callable
@@ -9,6 +10,7 @@ import pexpect
 import pyte
 
 from tests.e2e.forked import in_fork
+from tests.e2e.forked_terminal import ForkedSpawn
 from tests.e2e.program import KIMI_TUI, Program
 
 KEYS = {"enter": "\r", "escape": "\x1b", "ctrl+c": "\x03", "ctrl+d": "\x04", "ctrl+s": "\x13", "f1": "\x1bOP"}
@@ -34,8 +36,9 @@ class Screen:
         lines: int = 30,
         binary: str = KIMI_TUI,
     ) -> None:
-        environment = {**program.environment(), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
-        self._child = pexpect.spawn(
+        environment = {"TERM": "xterm-256color", "COLORTERM": "truecolor", **program.environment()}
+        by_zygote = binary == KIMI_TUI and not program.forked
+        self._child = (ForkedSpawn if by_zygote else pexpect.spawn)(
             binary,
             list(arguments),
             cwd=str(program.work_dir),
@@ -141,6 +144,9 @@ class Screen:
 
     def close(self) -> None:
         """Kill the program if it still runs."""
+        if not self._child.closed and self._child.isalive():
+            self._child.kill(signal.SIGKILL)  # gently first would take longer than pexpect waits
+            self._child.wait()
         self._child.close(force=True)
 
 

@@ -89,7 +89,7 @@ class Canvas:
     def strip(self, y: int, palette: Palette, marks: Marks) -> Strip:
         """Row `y` as it is drawn."""
         if y >= self.height:
-            return Strip.blank(self._full_width, palette.style(PLAIN))
+            return palette.filtered(Strip.blank(self._full_width, palette.style(PLAIN)))
         strip = self._strips[y]
         if strip is None:
             strip = self._strips[y] = palette.filtered(self._drawn(y, palette, marks))

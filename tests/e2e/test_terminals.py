@@ -1,0 +1,75 @@
+"""Terminals with few colours or none, small ones, slow ones, and those that change their size often."""
+
+import random
+import re
+
+import pytest
+
+from tests.e2e.program import Program, script
+from tests.e2e.screen import Screen
+
+ANSWER = "text: **Bold** and `code`:\\n\\n```python\\nreturn 1\\n```\\n\\nthat is all"
+PROMPT = "Ask anything"
+
+
+def converse(screen: Screen) -> str:
+    """Say hello and wait for the answer; what the screen shows then."""
+    screen.until(PROMPT)
+    screen.type("hello")
+    screen.until("hello")
+    screen.press("enter")
+    screen.until(lambda text: "that is all" in text and "interrupts" not in text)
+    return screen.rest()
+
+
+COLOUR = r"(?:^|;)(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;|$)"
+MANY_COLOURS = r"(?:^|;)[34]8(?:;|$)"
+GREY = r"[34]8;2;(\d+);\1;\1(?=;|$)"
+
+
+@pytest.mark.parametrize(
+    ("env", "allowed", "forbidden"),
+    [
+        ({"TERM": "linux", "COLORTERM": ""}, "$", MANY_COLOURS),
+        ({"NO_COLOR": "1"}, GREY, COLOUR),
+    ],
+    ids=["the sixteen of linux", "greys for NO_COLOR"],
+)
+def test_a_terminal_gets_no_more_colours_than_it_has(
+    program: Program, env: dict[str, str], allowed: str, forbidden: str
+) -> None:
+    program.env.update(env)
+    program.script(script(ANSWER))
+    screen = Screen(program, columns=60, lines=16)
+    try:
+        assert "return 1" in converse(screen)
+        looks = re.findall(r"\x1b\[([0-9;]*)m", screen.sent)
+        assert looks
+        assert not [look for look in looks if re.search(forbidden, re.sub(allowed, "", look))]
+    finally:
+        screen.close()
+
+
+def test_a_key_costs_its_own_cells_and_two_hundred_sizes_leave_the_screen_whole(program: Program) -> None:
+    program.script(script(ANSWER))
+    screen = Screen(program, columns=80, lines=24)
+    try:
+        converse(screen)
+        screen.type("next")
+        screen.until("next")
+        screen.rest()
+        before = len(screen.sent)
+        screen.type("!")
+        screen.until("next!")
+        shown = screen.rest()
+        assert len(screen.sent) - before < 120
+
+        chance = random.Random(7)
+        for _ in range(200):
+            screen.resize(chance.randint(1, 100), chance.randint(1, 30))
+            screen.rest(quiet_s=0.002)
+        screen.resize(80, 24)
+        screen.until(lambda text: any(len(line) == 80 and line.endswith("╮") for line in text.split("\n")))
+        assert screen.rest() == shown
+    finally:
+        screen.close()
