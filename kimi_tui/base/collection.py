@@ -4,19 +4,24 @@ It finds nothing then, since what modules define stays, and takes a fifteenth of
 """
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
-    """Collect nothing inside, when that is done otherwise: for an import that is large."""
+def uncollected(*, stays: Callable[[], bool] = lambda: False) -> Iterator[None]:
+    """Collect nothing inside, when that is done otherwise: for an import that is large, or much data.
+
+    When what was made there `stays`, it is never looked at: that would hold every thread up.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_enabled:
+            if stays():
+                gc.freeze()
             gc.enable()
 
 

@@ -11,8 +11,8 @@ from kimi_tui.base.ignore import rules_of
 
 PATTERNS = (
     "__pycache__/", "*.py[cod]", "build/", "/target", "*.log", "!keep.log", "docs/_build/", "**/foo",
-    "foo/**", "a?c", "[!a]b", "[]a]c", "a/**/b", "# a comment", "", "/", "  ", "*", "!*", "\\#c", "a b ", "x\\ ",
-    "!tmp/",
+    "foo/**", "a?c", "[!a]b", "[]a]c", "a/**/b", "# a comment", "", "/", "  ", "*", "!*", "\\#c", "a b ",
+    "x\\ ", "!tmp/",
 )  # fmt: skip
 NAMES = (
     "a",

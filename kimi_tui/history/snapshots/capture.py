@@ -1,12 +1,11 @@
 """Capture: looking at the work dir and recording what became of it, and by whom."""
 
-import gc
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kimi_tui.base.collection import uncollected
 from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply
 from kimi_tui.history.snapshots.known import Key, Known, load_known, save_known
@@ -17,17 +16,8 @@ from kimi_tui.history.snapshots.patience import Patience, TookTooLong
 from kimi_tui.history.snapshots.scan import Scan, Scanner, TooManyFiles
 from kimi_tui.history.snapshots.store import ProjectStore
 
-
-@contextmanager
-def _no_cycles_sought() -> Iterator[None]:
-    """Let the collector rest: it would look through a hundred thousand new entries again and again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+_MANY = 5000
+"""So many files are data that the garbage collector had better never look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +76,10 @@ class Capture:
 
     def open(self, earlier: str | None = None) -> None:
         """Go on from where the session ended, else from its state `earlier`, else from the project's last."""
+        with uncollected(stays=lambda: len(self._entries) > _MANY):
+            self._go_on_from(earlier)
+
+    def _go_on_from(self, earlier: str | None) -> None:
         manifests = self._store.manifests
         saved = load_known(self._store.known_file)
         candidates = [manifests.newest(self._store.session), earlier, saved[1] if saved else None]
@@ -119,19 +113,20 @@ class Capture:
             look = look_at_paths(
                 self._root, paths, entries=self._entries, blobs=self._store.blobs, caps=self._caps
             )
-            scan = None
             if self._strays is not None:
                 self._strays |= {path for path in (*paths, *look.changes) if self._key(path) is None}
-        else:
+            return self._record(owner, None, look, always=always)
+        n_read = 0
+        with uncollected(stays=lambda: n_read > _MANY):
             scan, look = self._look_at_all(patience or Patience())
-        return self._record(owner, scan, look, always=always)
+            n_read = look.n_read
+            return self._record(owner, scan, look, always=always)
 
     def save(self) -> None:
         """Let the next session know what is known."""
         if self._head is not None and self._strays is not None and not self.named_only:
             save_known(self._store.disk, self._store.known_file, self._known, self._head)
 
-    @_no_cycles_sought()
     def _look_at_all(self, patience: Patience) -> tuple[Scan | None, Look]:
         if not self.named_only:
             try:

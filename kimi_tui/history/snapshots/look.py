@@ -37,7 +37,10 @@ class Look:
 def look_at_scan(
     root: Path, scan: Scan, *, entries: Entries, blobs: BlobStore, caps: Caps, patience: Patience
 ) -> Look:
-    """Read what a scan says may have changed, and keep its content. Raises Stopped, TookTooLong, OSError."""
+    """Read what a scan says may have changed, and keep its content. Raises Stopped, TookTooLong, OSError.
+
+    `scan.files` is empty then: to let go of a hundred thousand at once would hold every thread up.
+    """
     look = Look()
 
     def note(path: str, entry: Entry | None) -> bool:
@@ -55,7 +58,9 @@ def look_at_scan(
     many = len(scan.files)
     start = str(root)
     with blobs.bulk(in_haste=many >= _VERY_MANY) if many >= _MANY else nullcontext(blobs) as sink:
-        for number, (path, info) in enumerate(scan.files):
+        scan.files.reverse()
+        for number in range(many):
+            path, info = scan.files.pop()
             if number % _CHECK_EVERY == 0:
                 patience.check(number, many)
             now = time.time_ns()
