@@ -18,7 +18,6 @@ from benchmarks.extent import Extent
 from benchmarks.figure import Figure, median
 from benchmarks.home import KIMI_TUI, model, new_home
 from benchmarks.terminal import PATIENCE_S, Terminal, terminal
-from benchmarks.workloads.streaming import END
 
 PROMPTS = 4
 """In a cycle."""
@@ -31,7 +30,7 @@ SHOWN = 12
 PLAN = (
     {"calls": [["Bash", {"command": "seq 400"}], ["ReadFile", {"path": "note.txt"}]]},
     {"calls": [["WriteFile", {"path": "out.txt", "content": "text\n" * 50}]]},
-    {"words": 300, "end": END},
+    {"words": 300},
     {"again": True},
 )
 
@@ -42,6 +41,7 @@ def measure(extent: Extent) -> list[Figure]:
     with _worker() as (plain, _), _worker(traced=True) as (traced, snapshots):
         memory = _work(plain, traced, seconds, snapshots)
         grown = _grown(snapshots)
+        _check_that_it_worked(snapshots.parent, PROMPTS * len(memory))
     early, late = memory[int(SETTLED * len(memory))], median(memory[-max(1, len(memory) // 10) :])
     worked = f"{PROMPTS * len(memory):,} prompts"
     return [
@@ -84,12 +84,10 @@ def _work(plain: Terminal, traced: Terminal, seconds: float, snapshots: Path) ->
 
 def _cycle(program: Terminal) -> None:
     for _ in range(PROMPTS):
-        start = program.written
         program.type("go\r")
-        program.until(END, start=start)
-        program.rest(0.2)
+        program.rest()
     program.type("/clear\r")
-    program.rest(0.2)
+    program.rest()
 
 
 def _take_snapshot(program: Terminal, path: Path) -> None:
@@ -99,6 +97,14 @@ def _take_snapshot(program: Terminal, path: Path) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError("the traced program took no snapshot")
         time.sleep(0.1)
+
+
+def _check_that_it_worked(home: Path, prompts: int) -> None:
+    """Raises RuntimeError when turns are missing: what did nothing takes no memory."""
+    recordings = home.glob("share/sessions/*/*/wire.jsonl")
+    ended = sum(recording.read_text().count('"type":"TurnEnd"') for recording in recordings)
+    if ended < prompts:
+        raise RuntimeError(f"{prompts} prompts, and {ended} turns ended")
 
 
 def _grown(snapshots: Path) -> Sequence[tuple[str, float]]:

@@ -20,7 +20,7 @@ from kimi_tui.tools.tool import RunningCall, Tool, json_schema, ok
 from kimi_tui.wire.commands import Command, Prompt, SetYolo
 from kimi_tui.wire.events import Notification, SessionInfo, StepInterrupted, ToolResult, ToolReturn, TurnEnd
 from tests.engine.bare import BareSession
-from tests.history.disks import FailingDisk
+from tests.history.disks import FailingDisk, SlowDisk
 from tests.soul.model import Model
 
 
@@ -128,6 +128,20 @@ async def _same_on_disk(session: BareSession, model: Model) -> None:
     await context.restore()
     assert tuple(context.history[:-1]) == model.sent[-1]
     assert not context.repairs
+
+
+async def test_a_disk_that_takes_its_time_holds_nobody_but_the_turn(tmp_path: Path) -> None:
+    session = BareSession(tmp_path, Model([TextPart("fine")]))
+    session.disk = disk = SlowDisk()
+    async with session.opened() as front:
+        front.give(Prompt("hi"))
+        await asyncio.to_thread(disk.waits.wait, 15)
+        front.give(cast("Command", "nonsense"))
+        assert (await front.told()).severity == "error"
+        assert not front.of(TurnEnd)
+        disk.goes_on.set()
+        assert (await front.until(TurnEnd)).outcome == "finished"
+    assert "fine" in session.journal
 
 
 async def test_a_session_whose_folder_is_deleted_goes_on_and_says_so(tmp_path: Path) -> None:

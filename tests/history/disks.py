@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import threading
 from pathlib import Path
 from typing import Literal
 
@@ -52,6 +53,21 @@ class FailingDisk(LocalDisk):
     def _refuse(self, call: str) -> None:
         if call in self.refused:
             raise OSError(self._error, os.strerror(self._error))
+
+
+class SlowDisk(FailingDisk):
+    """Takes its time with each fsync: until it is told to go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits = threading.Event()
+        self.goes_on = threading.Event()
+
+    def fsync(self, file: int) -> None:
+        self.waits.set()
+        if not self.goes_on.wait(timeout=15):
+            raise AssertionError("whoever tells the disk to go on waits for the disk")
+        super().fsync(file)
 
 
 class WatchedDisk(LocalDisk):
