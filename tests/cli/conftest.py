@@ -7,6 +7,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.e2e.forked_terminal import ForkedSpawn
 from tests.e2e.program import KIMI_TUI, Program
 
 
@@ -23,7 +24,7 @@ class Terminal:
     started: list["pexpect.spawn[str]"] = field(default_factory=list)
 
     def start(self, *arguments: str, lines: int = 30, columns: int = 100, **env: str) -> "pexpect.spawn[str]":
-        child = pexpect.spawn(
+        child: pexpect.spawn[str] = ForkedSpawn(
             KIMI_TUI,
             list(arguments),
             cwd=str(self.program.work_dir),

@@ -5,6 +5,7 @@ socket: its length as eight bytes, along with the three standard streams and a s
 The answers are lines: the child's pid, and when it has ended its exit status.
 """
 
+import fcntl
 import functools
 import importlib
 import json
@@ -14,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -36,7 +38,10 @@ _PIPES = (subprocess.PIPE, subprocess.DEVNULL)
 
 
 class Offspring:
-    """A run of the program, with what is used of `subprocess.Popen`."""
+    """A run of the program, with what is used of `subprocess.Popen`.
+
+    One that `leads_session` has standard input for its controlling terminal.
+    """
 
     def __init__(
         self,
@@ -49,6 +54,7 @@ class Offspring:
         stderr: int | IO[Any],
         bufsize: int = -1,
         umask: int = 0o022,
+        leads_session: bool = False,
     ) -> None:
         theirs: list[int] = []
         ours: list[IO[bytes] | None] = []
@@ -60,7 +66,13 @@ class Offspring:
         self.returncode: int | None = None
         self._answers, answering = socket.socketpair()
         with answering:
-            request = {"arguments": list(arguments), "cwd": str(cwd), "env": dict(env), "umask": umask}
+            request = {
+                "arguments": list(arguments),
+                "cwd": str(cwd),
+                "env": dict(env),
+                "umask": umask,
+                "leads_session": leads_session,
+            }
             _send(_zygote()[0], json.dumps(request).encode(), [*theirs, answering.fileno()])
         for fd, wanted in zip(theirs, (stdin, stdout, stderr), strict=True):
             if wanted in _PIPES:
@@ -221,6 +233,9 @@ class _Zygote:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for number, fd in enumerate(fds):
                 os.dup2(fd, number)
+            if request["leads_session"]:
+                os.setsid()
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
             os.chdir(request["cwd"])
             os.umask(request["umask"])
             in_fork(request["arguments"], request["env"])()
