@@ -17,10 +17,10 @@ from kimi_tui.base.content import TextPart
 from kimi_tui.base.errors import ModelNotSet, UsageError
 from kimi_tui.base.interruption import Interruption
 from kimi_tui.base.output import Output
+from kimi_tui.base.output_schema import OutputSchema
 from kimi_tui.headless.client import Door, OwnPipes
 from kimi_tui.headless.daemon import run_daemon
 from kimi_tui.headless.options import PrintOptions
-from kimi_tui.base.output_schema import OutputSchema
 from kimi_tui.headless.socket_door import listening
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import CostUpdate, Notification, StepBegin, TurnEnd, TurnFailure
