@@ -23,18 +23,18 @@ def entries(messages: Sequence[Message]) -> list[str]:
 
 def pieces(texts: Iterable[str], limit: int) -> list[str]:
     """`texts` joined into pieces of at most `limit` tokens; a text that is longer is cut into several."""
-    result: list[str] = []
+    together: list[list[str]] = []
     room = 0
     for text in texts:
         for part in _slices(text, limit * BYTES_PER_TOKEN):
             weight = len(part.encode("utf-8", "replace")) + 2
             if weight > room:
-                result.append(part)
+                together.append([part])
                 room = limit * BYTES_PER_TOKEN - weight
             else:
-                result[-1] += f"\n\n{part}"
+                together[-1].append(part)
                 room -= weight
-    return result
+    return ["\n\n".join(parts) for parts in together]
 
 
 def clipped(text: str, longest: int) -> str:
