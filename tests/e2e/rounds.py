@@ -26,7 +26,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1, 1 << 30))
     parser.add_argument("--workers", type=int, default=2 * (os.cpu_count() or 1))
-    parser.add_argument("--only", type=int, metavar="NUMBER", help="play this round alone, by a real start")
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="play this round alone")
     parser.add_argument("--share", help=argparse.SUPPRESS)  # NUMBER/WORKERS: the rounds of one worker
     options = parser.parse_args()
     if options.only is not None:
