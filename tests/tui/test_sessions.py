@@ -170,6 +170,7 @@ async def test_what_is_typed_into_a_session_that_is_only_read_goes_on_in_a_copy(
     async with open_desk(reopen=reopening, session=only_read) as desk:
         await desk.until(lambda: "Only read here" in desk.shown())
         assert "another process writes this session" in desk.words()
+        assert desk.shown().split("\n")[0].endswith("read-only")
         await desk.write("mine")
         await desk.pilot.press("enter")
         await desk.until(lambda: isinstance(desk.app.screen, Picker) and "go on here" in desk.shown())

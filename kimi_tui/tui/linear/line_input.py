@@ -45,7 +45,8 @@ class LineInput:
         if self._attributes is not None:
             import termios
 
-            termios.tcsetattr(0, termios.TCSADRAIN, self._attributes)  # type: ignore[arg-type]
+            with contextlib.suppress(termios.error):
+                termios.tcsetattr(0, termios.TCSADRAIN, self._attributes)  # type: ignore[arg-type]
 
     def remember(self, line: str) -> None:
         """Let the user get at it by arrow up."""
@@ -79,7 +80,10 @@ class LineInput:
         """Whole lines that were typed while nobody asked."""
         lines: list[str] = []
         while self._prompt is None and select.select([0], [], [], 0)[0]:
-            data = os.read(0, 65_536)
+            try:
+                data = os.read(0, 65_536)
+            except OSError:
+                break
             if not data:
                 break
             lines += [line for line in data.decode(errors="replace").split("\n") if line.strip()]
@@ -111,5 +115,6 @@ def _typed() -> str:
 
 
 def _write(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    with contextlib.suppress(OSError, ValueError):  # the terminal is gone, and a signal says so, too
+        sys.stdout.write(text)
+        sys.stdout.flush()

@@ -48,9 +48,9 @@ class HeaderLine(Widget):
     def _model(self) -> list[Segment]:
         session = self.state.session
         assert session is not None
-        segments = []
         if session.read_only:
-            segments.append(Segment(say("read-only"), "bold $warning", 75))
+            return [Segment(say("read-only"), "bold $warning", 90, "screen.command('write')")]
+        segments = []
         name = (
             say("demo, not a model") if self.state.is_demo else plain_line(session.model) or say("no model")
         )
