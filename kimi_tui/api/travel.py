@@ -6,6 +6,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.wire.channel import Wire, WireClosed
 from kimi_tui.wire.commands import TravelCommand
 from kimi_tui.wire.events import Notification
+from kimi_tui.wire.outcome import travelled
 
 E = TypeVar("E")
 
@@ -15,14 +16,10 @@ async def outcome_of(wire: Wire, command: TravelCommand, kind: type[E]) -> E:
 
     Raises KimiTuiError when the engine refuses, and when the session has ended.
     """
-    subscription = wire.subscribe()
     try:
-        await wire.carry_out(command)
-        events = subscription.take()
+        events = await travelled(wire, command, kind)
     except WireClosed:
         raise KimiTuiError("The session has ended.", hint="Open another one with KimiTui.create.") from None
-    finally:
-        subscription.close()
     found = [event for event in events if isinstance(event, kind)]
     if found:
         return found[-1]

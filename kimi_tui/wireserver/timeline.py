@@ -1,6 +1,6 @@
 """The methods of the timeline: a command each, answered with the event that it brings about."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from kimi_tui.wire.commands import (
     Undo,
 )
 from kimi_tui.wire.events import Notification
+from kimi_tui.wire.outcome import travelled
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
@@ -142,16 +143,10 @@ METHODS: Mapping[str, Method] = {
 
 async def answered(wire: Wire, method: Method, call: Call) -> dict[str, Any]:
     """Have the engine do it and return what came of it. Raises RpcError, WireClosed."""
-    command = method.command(call)
-    subscription = wire.subscribe()
-    try:
-        await wire.carry_out(command)
-        return _result(method, subscription.take())
-    finally:
-        subscription.close()
+    return _result(method, await travelled(wire, method.command(call), method.answer))
 
 
-def _result(method: Method, events: list[Outgoing]) -> dict[str, Any]:
+def _result(method: Method, events: Sequence[Outgoing]) -> dict[str, Any]:
     found = [event for event in events if method.answer is not None and isinstance(event, method.answer)]
     refusal = next((it for it in events if isinstance(it, Notification) and it.severity == "error"), None)
     if found:
