@@ -15,8 +15,8 @@ _STRING = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
 _ENTRY = re.compile(rf"^msgid {_STRING}msgstr {_STRING}", re.MULTILINE)
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _GAP = re.compile(r"\{\d+\}")
-_LITTLE = 12
-"""Characters of a template that more than one text may have by chance."""
+_LEAST = ((7, " "), (12, ". "))
+"""Characters that a template has around gaps with several words or sentences: fewer fit by chance."""
 _DEEPEST = 3
 """Texts within texts within texts that are looked up."""
 
@@ -71,12 +71,8 @@ class _Template(NamedTuple):
             gaps.append(text[at:found])
             at = found + len(words)
         gaps.append(text[at:end])
-        return None if self.says_little and any(". " in gap for gap in gaps) else gaps
-
-    @property
-    def says_little(self) -> bool:
-        """Whether so little stands around the gaps that two sentences might be taken for one."""
-        return sum(map(len, self.words)) < _LITTLE
+        said = sum(map(len, self.words))
+        return None if any(said < least and mark in gap for least, mark in _LEAST for gap in gaps) else gaps
 
     def filled(self, gaps: list[str]) -> str:
         """The told text with `gaps` in it."""

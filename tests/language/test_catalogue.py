@@ -41,6 +41,15 @@ def test_the_template_that_says_most_goes_first() -> None:
     assert both.retold("it is missing.") == "B it"
 
 
+def test_a_template_of_few_letters_does_not_take_what_only_looks_like_it() -> None:
+    short = Catalogue({"step {1}": "Schritt {1}", "{1}: {2} is {3}.": "{1}: {2} ist {3}."})
+
+    assert short.retold("step 3") == "Schritt 3"
+    assert short.retold("step by step") == "step by step"
+    assert short.retold("x.toml, line 1: theme is 3.") == "x.toml, line 1: theme ist 3."
+    assert short.retold("Note: There is none. It is here.") == "Note: There is none. It is here."
+
+
 @pytest.mark.parametrize("text", ["", "{1}", "{count} files", "There is no file", "There is no file ."])
 def test_odd_texts_do_no_harm(text: str) -> None:
     GERMAN.retold(text)

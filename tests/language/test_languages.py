@@ -34,9 +34,14 @@ def test_all_that_front_ends_retell_of_errors_is_in_the_chinese_catalogue() -> N
     assert not missing, f"languages/zh.po lacks:\n\n{stanzas(missing)}"
 
 
+COUNTED = (
+    *("line", "lines", "file", "files", "match", "matches", "entry", "entries", "task", "tasks"),
+    *("matching line", "matching lines"),
+)
 COMPOSED = {
     *(f"{when}{way} to {{1}}" for when in ("", "before ", "after ") for way in WAYS),
     "timed out",
+    *(f"{{1}} {noun}" for noun in (*COUNTED, "match in {2}", "matches in {2}")),
     "{1} doesn't exist.",
 }
 """What is put together from words of the source."""

@@ -174,7 +174,8 @@ def _fitted(text: Content, right: list[tuple[str, str]], width: int) -> Content:
 
 def label_of(node: TimelineNode) -> str:
     """What a checkpoint is about, on one line."""
-    label = node.label if node.kind in _OF_THE_USER else retell(node.label)
+    is_ours = node.kind not in _OF_THE_USER or node.label.startswith("step ")
+    label = retell(node.label) if is_ours else node.label
     return plain_line(label) or say(_KINDS[node.kind])
 
 
@@ -223,7 +224,7 @@ def told(row: Row, rows: Rows, marks: Marks) -> list[Content]:
     head = Content.assemble(
         (f"#{node.id} ", "$text-muted"),
         (f"{plain_line(node.name)} ", "bold $accent") if node.name else "",
-        (f"{say(_KINDS[node.kind])}: " if node.kind != "step" else "", "$text-muted"),
+        (say("{kind}: ", kind=say(_KINDS[node.kind])) if node.kind != "step" else "", "$text-muted"),
         (label_of(node), "bold"),
     )
     facts: list[tuple[str, str]] = []

@@ -62,7 +62,7 @@ class _Brief(Shown):
     is_brief = True
 
     def __init__(self, text: str) -> None:
-        self._text = plain_line(text)
+        self._text = plain_line(retell(text))
 
     def summary(self) -> list[Span]:
         return [(f"  {self._text[:60]}", ink("dim"))] if self._text else []
