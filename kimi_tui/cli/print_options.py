@@ -4,9 +4,9 @@ from pathlib import Path
 
 from kimi_tui import __version__
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.output_schema import OutputSchema
 from kimi_tui.cli.command_line import CommandLine
 from kimi_tui.headless.options import PrintOptions
-from kimi_tui.base.output_schema import OutputSchema
 
 
 def print_options(line: CommandLine) -> PrintOptions:
