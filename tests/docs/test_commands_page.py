@@ -69,7 +69,8 @@ class Screen:
 
 def test_every_command_of_the_screen_is_on_the_page() -> None:
     shown = {name_of(line) for _, line in LINES}
-    assert {command.name for command in (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS)} <= shown
+    commands = (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS)
+    assert {command.name for command in commands} <= shown
 
 
 async def test_every_command_of_a_session_is_on_the_page(home: Home) -> None:
