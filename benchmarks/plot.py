@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from html import escape
 
-_WIDTH, _HEIGHT, _COLUMNS = 250, 170, 3
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 18, 30, 28
+_WIDTH, _HEIGHT, _COLUMNS = 270, 170, 3
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 22, 30, 28
 _INK, _FAINT, _LINE = "#333333", "#bbbbbb", "#2f6fd0"
 
 
@@ -39,7 +39,7 @@ def _chart(act: str, lengths: Sequence[int], values: Sequence[float], unit: str)
         for y, said in ((bottom, "0"), (_TOP, f"{most:.0f} {unit}"))
     ]
     drawn += [
-        f'<text x="{x:.1f}" y="{bottom + 15}" text-anchor="middle">{length // 1000}k</text>'
+        f'<text x="{x:.1f}" y="{bottom + 15}" text-anchor="middle">{length:,}</text>'
         for length, (x, _) in zip(lengths, points, strict=True)
         if length % 1000 == 0 and length != 1000
     ]
