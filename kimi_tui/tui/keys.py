@@ -271,9 +271,9 @@ SESSIONS_KEYS = (
 )
 
 SETUP_KEYS = (
-    Key("setup.up", "up", "move(-1)", "up"),
-    Key("setup.down", "down", "move(1)", "down"),
-    Key("setup.take", "enter", "take", "choose what is marked; try it and connect"),
+    Key("setup.up", "up", "move(-1)", "up", priority=True),
+    Key("setup.down", "down", "move(1)", "down", priority=True),
+    Key("setup.take", "enter", "take", "choose what is marked; try it and connect", priority=True),
     Key("setup.back", "escape,ctrl+c", "back", "back", priority=True),
 )
 

@@ -51,6 +51,7 @@ class SetupDialog(ModalScreen[str | None]):
     choices = getters.query_one(Choices)
     told = getters.query_one("#setup-told", Static)
     title_line = getters.query_one("#setup-title", Static)
+    form = getters.query_one("#setup-form", Vertical)
     key_field = getters.query_one("#setup-key", Input)
     address_field = getters.query_one("#setup-address", Input)
     model_field = getters.query_one("#setup-model", Input)
@@ -87,7 +88,7 @@ class SetupDialog(ModalScreen[str | None]):
             with Horizontal(id="setup-buttons"):
                 name = self._names.first
                 yield ActionButton(name("setup.take"), say("choose it"), "take", id="setup-take")
-                yield ActionButton(name("setup.take"), say("try it and connect"), "take", id="setup-try")
+                yield ActionButton(name("setup.take"), say("try it and connect"), "try_it", id="setup-try")
                 yield ActionButton(name("setup.back"), say("back"), "back")
 
     def _row(self, id_: str, label: str, *, secret: bool = False) -> ComposeResult:
@@ -125,16 +126,16 @@ class SetupDialog(ModalScreen[str | None]):
         if result.choices:
             self.model_field.value = ""
             self.choices.show([Choice(value=name, label=name) for name in result.choices])
-            self.model_field.focus()
+            self.set_focus(self.model_field)
         else:
-            (self.address_field if isinstance(self._source, OwnServer) else self.key_field).focus()
+            self.set_focus(self.address_field if isinstance(self._source, OwnServer) else self.key_field)
 
     # the list of what there is
 
     def _list_sources(self) -> None:
         self._source = None
         self.set_focus(None)
-        self.set_class(False, "-form")
+        self._show_form(shown=False)
         self.title_line.update(say("Connect a model"))
         known = self._known or ModelSources(looking=True)
         lines = [
@@ -183,7 +184,7 @@ class SetupDialog(ModalScreen[str | None]):
 
     def _open(self, source: Source) -> None:
         self._source = source
-        self.set_class(True, "-form")
+        self._show_form(shown=True)
         self._tell("")
         for field in (self.key_field, self.address_field, self.model_field):
             field.value = field.placeholder = ""
@@ -196,6 +197,11 @@ class SetupDialog(ModalScreen[str | None]):
                 self._open_own()
             case _:
                 assert_never(source)
+
+    def _show_form(self, *, shown: bool) -> None:
+        # At once, not when styles are worked out next: what is hidden can't take the keys that follow.
+        self.form.display = shown
+        self.set_class(shown, "-form")
 
     def _show_rows(self, *, address: bool, key: bool) -> None:
         self.query_one("#setup-address-row").display = address
@@ -213,14 +219,14 @@ class SetupDialog(ModalScreen[str | None]):
             self.key_field.placeholder = say("empty: the one in {variable}", variable=service.key_variable)
         else:
             self.key_field.placeholder = say("paste it here; it is not shown")
-        self.key_field.focus()
+        self.set_focus(self.key_field)  # at once: keys may follow
 
     def _open_server(self, server: LocalServer) -> None:
         self.title_line.update(f"{plain_line(server.name)}   {plain_line(server.base_url)}")
         self._show_rows(address=False, key=False)
         self.model_field.placeholder = say("type a name, or choose below")
         self.choices.show([_model_line(model) for model in server.models])
-        self.model_field.focus()
+        self.set_focus(self.model_field)  # at once: keys may follow
 
     def _open_own(self) -> None:
         self.title_line.update(say("Another server"))
@@ -229,7 +235,7 @@ class SetupDialog(ModalScreen[str | None]):
         self.key_field.placeholder = say("empty if it needs none")
         self.model_field.placeholder = say("empty: the server is asked")
         self.choices.show(())
-        self.address_field.focus()
+        self.set_focus(self.address_field)  # at once: keys may follow
 
     def _try(self, source: Source) -> None:
         if self._attempt:
@@ -262,7 +268,7 @@ class SetupDialog(ModalScreen[str | None]):
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.action_take()
+        self.action_try_it()
 
     @on(Choices.Chosen)
     def _clicked(self, event: Choices.Chosen) -> None:
@@ -270,11 +276,17 @@ class SetupDialog(ModalScreen[str | None]):
         if self._source is None:
             self.action_take()
 
-    def action_take(self) -> None:
-        """Open what is marked; in the form, try it."""
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """In the form, enter is for the field: it comes after what was typed, however fast that came."""
+        return self._source is None if action == "take" else super().check_action(action, parameters)
+
+    def action_try_it(self) -> None:
+        """Try what the form says, and connect it."""
         if self._source is not None:
             self._try(self._source)
-            return
+
+    def action_take(self) -> None:
+        """Open what is marked."""
         known, chosen = self._known, self.choices.choice
         if chosen is None:
             return
