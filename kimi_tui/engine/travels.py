@@ -91,7 +91,9 @@ class Travels:
 
     async def clear(self) -> bool:
         """Empty the conversation. Whether there was anything."""
-        return await self._time_travel.clear()
+        cleared = await self._time_travel.clear()
+        self._teller.refresh()
+        return cleared
 
     async def listed(self) -> str:
         """The checkpoints of the live line, one a line, the newest first, and what is not covered."""

@@ -109,7 +109,7 @@ def test_by_keys_in_a_git_repository(told: Program) -> None:
 
         (told.work_dir / "user.txt").write_text("mine, newer\n")
         screen.type(F3)  # the prompt has the words of then; the pane has the keys
-        screen.until("u undo")
+        screen.until("esc leave")
         screen.type("u")
         screen.until("bash.txt")
         undo = " ".join(screen.rest().split())

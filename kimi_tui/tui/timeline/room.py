@@ -67,6 +67,8 @@ class TimelineRoom:
         self._pane: TimelinePane | None = None
         self._is_shown = False
         self._tree: Tree | None = None
+        self._is_stale = False
+        """Whether a jump was made since the tree was told."""
         self._session = session
         self._when_known: list[Callable[[Tree], None]] = []
         self._enquiries = Enquiries(screen=screen, command=command)
@@ -101,7 +103,7 @@ class TimelineRoom:
         await self._bench.show_timeline(self._pane)
         if is_new and self._tree is not None:
             self._pane.view.show(self._tree)
-        self._pane.view.focus()
+        self._pane.screen.set_focus(self._pane.view)  # at once: the next key is for it
         self._ask_tree()
 
     def _hide(self) -> None:
@@ -148,7 +150,7 @@ class TimelineRoom:
                 return self._enquiries.took(message)
 
     def _show(self, tree: Tree) -> None:
-        self._tree = tree
+        self._tree, self._is_stale = tree, False
         if self._pane is not None and self._pane.is_mounted:
             self._pane.view.show(tree)
         waiting, self._when_known = self._when_known, []
@@ -166,6 +168,7 @@ class TimelineRoom:
             self._tree = self._tree if in_order else self._tree.rebuilt()
 
     def _jumped(self) -> None:
+        self._is_stale = True
         if self._pane is not None and self._pane.is_mounted:
             self._pane.view.action_edge(-1)
         self.leave()
@@ -183,11 +186,11 @@ class TimelineRoom:
             self._command(ShowTimeline())
 
     def _with_tree(self, act: Callable[[Tree], None]) -> None:
-        if self._tree is not None:
+        if self._tree is not None and not self._is_stale:
             act(self._tree)
         else:
             self._when_known.append(act)
-            self._ask_tree()
+            self._command(ShowTimeline())
 
     def _wished(self, wish: Wish) -> None:
         if self._pane is None:
