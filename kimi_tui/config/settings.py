@@ -223,23 +223,6 @@ class Sandbox(_Table):
     """Variables that they see though their names sound like secrets."""
 
 
-class Sandbox(_Table):
-    """Bounds that the system holds the agent's commands to; `--sandbox`."""
-
-    enabled: bool = False
-    """Whether commands run in the sandbox. Where there is none, they don't run."""
-    network: bool = False
-    """Whether they reach the network."""
-    write: tuple[str, ...] = ()
-    """What they may change besides the work dir and the added ones; relative paths begin in the work dir."""
-    read: tuple[str, ...] = ()
-    """What they may read though it is hidden from them otherwise, such as `~/.npmrc`."""
-    hide: tuple[str, ...] = ()
-    """What is hidden from them besides credentials and our own folder."""
-    env: tuple[str, ...] = ()
-    """Variables that they see though their names sound like secrets."""
-
-
 class Web(_Table):
     """How pages are fetched."""
 
@@ -277,7 +260,6 @@ class Settings(_Table):
     """Further folders of skills; relative ones begin in the work dir."""
     services: Services = Services()
     web: Web = Web()
-    sandbox: Sandbox = Sandbox()
     sandbox: Sandbox = Sandbox()
     shell: UsersShell = UsersShell()
     keymap: dict[str, str] = {}
