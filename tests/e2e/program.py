@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.forked import in_fork
 from tests.e2e.zygote import Offspring
 
 KIMI_TUI = str(Path(sys.executable).with_name("kimi-tui"))
@@ -42,8 +41,6 @@ class Program:
 
     home: Path
     env: dict[str, str] = field(default_factory=dict)
-    forked: bool = False
-    """Whether it runs in a fork of this process (`tests/e2e/forked.py`) rather than by a start of its own."""
 
     def __post_init__(self) -> None:
         self.work_dir.mkdir(parents=True, exist_ok=True)
@@ -92,15 +89,11 @@ class Program:
             **self.env,
         }
 
-    def start(self, *arguments: str, **options: Any) -> "Offspring | subprocess.Popen[bytes]":
-        """Start the program, in a fork of a zygote; pipes on every side unless `options` say otherwise."""
+    def start(self, *arguments: str, **options: Any) -> Offspring:
+        """Start the program; pipes on every side unless `options` say otherwise."""
         pipe = subprocess.PIPE
         settings = {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, **options}
-        environment = self.environment()
-        if not self.forked:
-            return Offspring(arguments, cwd=self.work_dir, env=environment, **settings)
-        settings["preexec_fn"] = in_fork(arguments, environment)
-        return subprocess.Popen([KIMI_TUI, *arguments], cwd=self.work_dir, env=environment, **settings)
+        return Offspring(arguments, cwd=self.work_dir, env=self.environment(), **settings)
 
     def run(self, *arguments: str, stdin: str | bytes = "", timeout: float = 60) -> Finished:
         """Run the program to its end."""

@@ -1,6 +1,6 @@
 """The program ended again and again at random moments: `python -m tests.e2e.rounds [--rounds N] [--seed N]`.
 
-Several processes play at the same time; each has imported the program and forks it (`tests/e2e/forked.py`).
+Several processes play at the same time, each with a zygote of its own (`tests/e2e/zygote.py`).
 A round that fails is told with what plays it again, and its folder is kept.
 """
 
@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.e2e.forked import prepare
 from tests.e2e.moments import any_round
 from tests.e2e.program import Program
 
@@ -30,11 +29,10 @@ def main() -> int:
     parser.add_argument("--share", help=argparse.SUPPRESS)  # NUMBER/WORKERS: the rounds of one worker
     options = parser.parse_args()
     if options.only is not None:
-        return _play([options.only], options.seed, forked=False)
+        return _play([options.only], options.seed)
     if options.share:
         first, step = map(int, options.share.split("/"))
-        prepare()
-        return _play(range(first, options.rounds, step), options.seed, forked=True)
+        return _play(range(first, options.rounds, step), options.seed)
     began = time.monotonic()
     shared = ["--rounds", str(options.rounds), "--seed", str(options.seed)]
     workers = [
@@ -50,13 +48,13 @@ def main() -> int:
     return int(bool(failed))
 
 
-def _play(numbers: Iterable[int], seed: int, *, forked: bool) -> int:
+def _play(numbers: Iterable[int], seed: int) -> int:
     failures = 0
     for number in numbers:
         played = any_round(random.Random(f"{seed}:{number}"))
         folder = Path(tempfile.mkdtemp(prefix="kimi-tui-round-"))
         try:
-            played.play(Program(folder, forked=forked))
+            played.play(Program(folder))
         except Exception as error:  # each is a finding, and the rounds after it are played as well
             failures += 1
             again = f"python -m tests.e2e.rounds --seed {seed} --only {number}"

@@ -1,6 +1,5 @@
 """The program on a terminal screen, as a person sees it: cells, not bytes."""
 
-import os
 import signal
 import termios
 import time
@@ -9,7 +8,6 @@ from collections.abc import Callable
 import pexpect
 import pyte
 
-from tests.e2e.forked import in_fork
 from tests.e2e.forked_terminal import ForkedSpawn
 from tests.e2e.program import KIMI_TUI, Program
 
@@ -37,14 +35,12 @@ class Screen:
         binary: str = KIMI_TUI,
     ) -> None:
         environment = {"TERM": "xterm-256color", "COLORTERM": "truecolor", **program.environment()}
-        by_zygote = binary == KIMI_TUI and not program.forked
-        self._child = (ForkedSpawn if by_zygote else pexpect.spawn)(
+        self._child = (ForkedSpawn if binary == KIMI_TUI else pexpect.spawn)(
             binary,
             list(arguments),
             cwd=str(program.work_dir),
             env=environment,  # type: ignore[arg-type]
             dimensions=(lines, columns),
-            preexec_fn=in_fork(arguments, environment) if program.forked else None,
         )
         self._before = termios.tcgetattr(self._child.fileno())
         self._received = b""
@@ -106,17 +102,9 @@ class Screen:
         self._screen.resize(lines, columns)
         self._child.setwinsize(lines, columns)
 
-    def lose_terminal(self) -> None:
-        """Close the window: what the program writes or reads from now on fails."""
-        os.close(self._child.child_fd)
-
-    def wait(self, *, seconds: float = 30) -> int:
-        """Wait for the end of a program whose window is closed; what `waitpid` says of it."""
-        deadline = time.monotonic() + seconds
-        while not (ended := os.waitpid(self.pid, os.WNOHANG))[0]:
-            assert time.monotonic() < deadline, "the program never ended"
-            time.sleep(0.05)
-        return ended[1]
+    def wait(self) -> None:
+        """Wait for the end of a program whose terminal has vanished."""
+        self._child.wait()
 
     def exit_code(self) -> int:
         """Wait for the program's end."""

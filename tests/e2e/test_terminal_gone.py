@@ -16,7 +16,7 @@ def test_the_program_ends_with_its_terminal_in_the_middle_of_an_answer(program: 
     screen.type("tell me")
     screen.press("enter")
     screen.until("and go on")
-    screen.lose_terminal()
+    screen.vanish()
     screen.wait()
     assert "tell me" in journal(program)
     assert "I begin" in journal(program)

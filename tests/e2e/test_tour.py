@@ -26,7 +26,7 @@ def test_the_tour_ends_with_a_revert_and_its_undo(screen: Screen, program: Progr
     screen.until("demo, not a model")
     screen.type("tour\r")
     screen.until("your turn")
-    screen.until("kimi-tui --help")
+    screen.until("--help-all")
     screen.type("\x1bOR")  # f3
     screen.until("choose a moment")
     for _ in range(7):

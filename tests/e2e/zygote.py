@@ -1,4 +1,4 @@
-"""A process that has imported the program and forks it on demand: a run costs a tenth of a start.
+"""A process that has imported the program and forks it on demand: a run costs a fifth of a start.
 
 The zygote is a process of its own, without threads and without the test runner. A request comes over a
 socket: its length as eight bytes, along with the three standard streams and a socket to answer on, then JSON.
@@ -7,7 +7,6 @@ The answers are lines: the child's pid, and when it has ended its exit status.
 
 import fcntl
 import functools
-import importlib
 import json
 import os
 import selectors
@@ -25,15 +24,6 @@ from typing import IO, Any, Self
 
 from tests.e2e.forked import in_fork, prepare
 
-_MORE = (
-    "anthropic.resources.messages",
-    "kimi_tui.cli.acp_front",
-    "kimi_tui.cli.wire_front",
-    "kimi_tui.llm.anthropic_messages",
-    "kimi_tui.llm.openai_chat",
-    "kimi_tui.tools.mcp.connection",
-    "openai.resources.chat.completions",
-)
 _PIPES = (subprocess.PIPE, subprocess.DEVNULL)
 
 
@@ -255,8 +245,6 @@ def main() -> None:
     """Serve the socket that standard input is."""
     asked = socket.socket(fileno=os.dup(0))
     prepare()
-    for name in _MORE:
-        importlib.import_module(name)
     if threading.active_count() > 1:
         raise SystemExit("a process with threads is not to be forked")
     _Zygote(asked).serve()

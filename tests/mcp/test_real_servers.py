@@ -168,7 +168,7 @@ async def test_the_server_with_everything(tmp_path, node_servers):
         assert "simple-prompt" in {prompt.name for prompt in server.offer.prompts}
         resource = server.offer.resources[0]
         assert words_of((await server.resource(resource.uri)).pieces)
-        assert [tool.problem for tool in server.offer.tools if tool.name == "simulate-research-query"] != [""]
+        assert "fish" in await said(server, "simulate-research-query", topic="fish")  # runs as a task only
 
 
 @pytest.mark.parametrize("transport", ["http", "sse"])
