@@ -9,8 +9,8 @@ ARGS ?=
 unexport PYTHONDONTWRITEBYTECODE
 # How often `make faults` ends the program.
 ROUNDS ?= 1000
-# One more than there are cores: many tests wait for a program.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
+# Two more than there are cores: tests wait for programs and for screens to rest.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2)
 
 .PHONY: run test bench faults smoke check format screenshots docs clean help
 
