@@ -82,6 +82,14 @@ class Destinations:
             todos_at=last + 1 if is_cut_off else None,  # no checkpoint was made when it was left
         )
 
+    async def again(self, known: Destination) -> Destination:
+        """The same destination, with what has become known of its files since."""
+        if known.branch is not None and known.reason == "switch":
+            return await self.branch(known.branch, known.before, known.scope)
+        if known.reason == "user":
+            return await self.checkpoint(known.checkpoint, known.scope)
+        return known
+
     def back(self, way: Literal["undo", "redo"]) -> Destination:
         """Where the last jump, or the last undo, was made from."""
         jumps = self._session.state.undos if way == "undo" else self._session.state.redos
@@ -102,6 +110,11 @@ def found(tree: Tree, number: int) -> Place:
             f"There is no checkpoint {number}.", hint="/checkpoints lists those that there are."
         )
     return place
+
+
+def is_being_found_out(state: str | None) -> bool:
+    """Whether the files' state is not known yet, but will be."""
+    return state == NOT_YET
 
 
 def why_no_files(state: str | None) -> str:

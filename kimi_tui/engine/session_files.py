@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
@@ -146,6 +146,12 @@ class SessionFiles:
         if not self._state:
             return FilesAtCheckpoint(self._problem)
         return FilesAtCheckpoint(self._state, self._taken())
+
+    async def found_out(self) -> None:
+        """Wait for the states that are being found out, as long as a look may be waited for."""
+        if self._enabled and (self._due or not self._state):
+            with suppress(Busy):
+                await self._look(self._whoever_it_was, wait_s=WAIT_S)
 
     def since_checkpoint(self) -> FileChanges | None:
         """What became of the files since the newest checkpoint, as far as it is known."""

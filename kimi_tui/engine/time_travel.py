@@ -11,7 +11,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.message import Message
 from kimi_tui.engine.coverage import shown_path
-from kimi_tui.engine.destination import Destination, Destinations, why_no_files
+from kimi_tui.engine.destination import Destination, Destinations, is_being_found_out, why_no_files
 from kimi_tui.engine.replay import created
 from kimi_tui.engine.revert_words import note_of_user, note_to_model, planned_files, request_in
 from kimi_tui.engine.session_files import SessionFiles
@@ -210,6 +210,9 @@ class TimeTravel:
 
     async def _plan(self, destination: Destination) -> "tuple[Plan | None, str]":
         """The plan for the files, or why there is none."""
+        if is_being_found_out(destination.files):
+            await self._files.found_out()
+            destination = await self.destinations.again(destination)
         if why := why_no_files(destination.files):
             return None, why
         try:

@@ -1,9 +1,11 @@
 """A long plan or jump goes on beside the commands; before it changes anything it can be given up."""
 
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 from kimi_tui.base.content import TextPart
+from kimi_tui.history.snapshots.execution import Outcome
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.plan import Plan
@@ -26,6 +28,14 @@ class Endless(FileHistory):
         return super().plan(target, until=until, patience=patience)
 
 
+class SlowToOpen(FileHistory):
+    """Knows no state before the first turn has ended."""
+
+    def open(self, earlier: Collection[str] = ()) -> Outcome | None:
+        time.sleep(0.3)
+        return super().open(earlier)
+
+
 def slow_session(tmp_path: Path, *answers: str) -> tuple[BareSession, Endless]:
     store = ProjectStore(tmp_path / "share", tmp_path / "work", "s1")
     store.work_dir.mkdir()
@@ -44,6 +54,16 @@ async def test_a_turn_runs_while_a_plan_is_made(tmp_path: Path) -> None:
         assert not front.of(RevertPlan)
         front.give(Interrupt())
         assert (await front.until(RevertPlan)).note == "It was given up."
+
+
+async def test_a_plan_waits_for_the_state_of_the_files_that_is_being_found_out(tmp_path: Path) -> None:
+    store = ProjectStore(tmp_path / "share", tmp_path / "work", "s1")
+    store.work_dir.mkdir()
+    session = BareSession(tmp_path, Model([TextPart("one")]), make_files=lambda: SlowToOpen(store))
+    async with session.opened() as front:
+        await front.turn("first")
+        front.give(PlanRevert(0))
+        assert (await front.until(RevertPlan)).note == ""
 
 
 async def test_a_jump_is_given_up_while_it_only_looks(tmp_path: Path) -> None:
