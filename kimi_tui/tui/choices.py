@@ -28,6 +28,10 @@ class Choice:
     """At the right end, such as a key."""
     matched: tuple[int, ...] = ()
     """Which letters of the label the query matched."""
+    indent: int = 0
+    """Cells before the label."""
+    is_heading: bool = False
+    """Whether it only names the lines below it."""
 
 
 class Choices(ScrollView, can_focus=False):
@@ -65,7 +69,7 @@ class Choices(ScrollView, can_focus=False):
     def show(self, choices: Sequence[Choice]) -> None:
         """List `choices` and mark the first."""
         self._choices = tuple(choices)
-        labels = [Content(plain_line(choice.label)).cell_length for choice in self._choices]
+        labels = [choice.indent + Content(plain_line(choice.label)).cell_length for choice in self._choices]
         self._label_cells = max(labels, default=0)
         self.virtual_size = Size(0, len(self._choices))
         self.marked = 0
@@ -107,8 +111,10 @@ class Choices(ScrollView, can_focus=False):
         return Visual.to_strips(self, line, width, 1, style, pad=True)[0]
 
     def _line(self, choice: Choice, width: int) -> Content:
-        label = Content(plain_line(choice.label))
-        if choice.matched and label.plain == choice.label:
+        label = Content(" " * choice.indent + plain_line(choice.label))
+        if choice.is_heading:
+            label = label.stylize(self.get_visual_style("choices--matched", partial=True))
+        if choice.matched and not choice.indent and label.plain == choice.label:
             for position in choice.matched:
                 label = label.stylize(
                     self.get_visual_style("choices--matched", partial=True), position, position + 1

@@ -138,8 +138,9 @@ class SettingsDialog(ModalScreen[tuple[str, ...]]):
         for setting, line in zip(self._settings, _lines(self._settings), strict=True):
             if setting.group != group:
                 group = setting.group
-                lines.append(Choice(value="", label=f"[{group}]" if group else say("in general")))
-            lines.append(replace(line, label=f"  {setting.key.removeprefix(f'{group}.')}"))
+                heading = f"[{group}]" if group else say("in general")
+                lines.append(Choice(value="", label=heading, is_heading=True))
+            lines.append(replace(line, label=setting.key.removeprefix(f"{group}."), indent=2))
         return lines
 
     @property
