@@ -24,7 +24,7 @@ ACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Allow WriteFile", ("", "y")),
     ("Allow EditFile", ("", "y")),
     ("Allow Bash", ("", "y")),
-    ("kimi-tui --help", (_F3,)),
+    ("--help-all", (_F3,)),
     ("choose a moment", (_DOWN,) * 7),
     ("#0 you: tour", ("f",)),
     ("delete", ("", "\r")),
