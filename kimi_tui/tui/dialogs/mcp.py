@@ -6,13 +6,14 @@ from typing import assert_never
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import later, retell, say, say_many
 from kimi_tui.language.width import padded
 from kimi_tui.tui.choices import Choice, Choices
+from kimi_tui.tui.dialogs.following import FollowingDialog
 from kimi_tui.tui.keys import MCP_KEYS, KeyNames, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
@@ -28,7 +29,7 @@ _NONE = later(
 _LABEL_CELLS = 13
 
 
-class McpDialog(ModalScreen[None]):
+class McpDialog(FollowingDialog[None]):
     """Follows the state of the screen that opened it."""
 
     BINDINGS = bindings(MCP_KEYS)
@@ -45,11 +46,7 @@ class McpDialog(ModalScreen[None]):
         command: Callable[[Command], None],
         names: KeyNames,
     ) -> None:
-        super().__init__()
-        self._owner = owner
-        self._state = state
-        self._command = command
-        self._names = names
+        super().__init__(owner=owner, state=state, command=command, names=names)
         self._shown: McpStatus | None = None
 
     def compose(self) -> ComposeResult:

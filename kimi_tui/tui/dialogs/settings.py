@@ -7,7 +7,7 @@ from typing import assert_never
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain_line
@@ -15,6 +15,7 @@ from kimi_tui.language.saying import retell, say
 from kimi_tui.language.width import cells, padded
 from kimi_tui.tui.buttons import ActionButton
 from kimi_tui.tui.choices import Choice, Choices
+from kimi_tui.tui.dialogs.following import FollowingDialog
 from kimi_tui.tui.dialogs.picker import Picker, filtered
 from kimi_tui.tui.keys import SETTINGS_KEYS, KeyNames, bindings
 from kimi_tui.tui.live_settings import When, when_it_counts
@@ -23,7 +24,7 @@ from kimi_tui.wire.commands import Command
 from kimi_tui.wire.settings import ChangeSetting, ListSettings, Setting, SettingChanged, SettingsList
 
 
-class SettingsDialog(ModalScreen[tuple[str, ...]]):
+class SettingsDialog(FollowingDialog[tuple[str, ...]]):
     """Answers with the keys of what was changed and counts from the next session on only."""
 
     BINDINGS = bindings(SETTINGS_KEYS)
@@ -46,13 +47,9 @@ class SettingsDialog(ModalScreen[tuple[str, ...]]):
     ) -> None:
         """`changed` makes a new value count here, and says what is odd about it; `completed` adds what the
         engine knows nothing of."""
-        super().__init__()
-        self._owner = owner
-        self._state = state
-        self._command = command
+        super().__init__(owner=owner, state=state, command=command, names=names)
         self._changed = changed
         self._completed = completed
-        self._names = names
         self._listed: SettingsList | None = None
         self._settings: tuple[Setting, ...] = ()
         self._answer = state().setting_changed

@@ -6,7 +6,7 @@ from typing import assert_never
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from kimi_tui.base.identity import new_id
@@ -15,6 +15,7 @@ from kimi_tui.base.value import value
 from kimi_tui.language.saying import retell, say, say_many
 from kimi_tui.tui.buttons import ActionButton
 from kimi_tui.tui.choices import Choice, Choices
+from kimi_tui.tui.dialogs.following import FollowingDialog
 from kimi_tui.tui.keys import SETUP_KEYS, KeyNames, bindings
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.commands import Command
@@ -39,7 +40,7 @@ class OwnServer:
 Source = ModelService | LocalServer | OwnServer
 
 
-class SetupDialog(ModalScreen[str | None]):
+class SetupDialog(FollowingDialog[str | None]):
     """Answers with what was connected, in a sentence; None when nothing was.
 
     The key stands in a field that shows dots, and goes from there to the engine only.
@@ -64,11 +65,7 @@ class SetupDialog(ModalScreen[str | None]):
         command: Callable[[Command], None],
         names: KeyNames,
     ) -> None:
-        super().__init__()
-        self._owner = owner
-        self._state = state
-        self._command = command
-        self._names = names
+        super().__init__(owner=owner, state=state, command=command, names=names)
         self._known = state().model_sources
         self._connected = state().model_connected
         self._source: Source | None = None

@@ -6,12 +6,13 @@ from typing import assert_never
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.language.saying import later, retell, say
 from kimi_tui.tui.choices import Choice, Choices
+from kimi_tui.tui.dialogs.following import FollowingDialog
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.keys import TASKS_KEYS, KeyNames, bindings
 from kimi_tui.tui.line_view import LineView
@@ -33,7 +34,7 @@ _KEPT = 200_000
 """Characters of one task's output that are held here."""
 
 
-class TasksDialog(ModalScreen[None]):
+class TasksDialog(FollowingDialog[None]):
     """Follows the state of the screen that opened it, and reads the output of the marked task."""
 
     BINDINGS = bindings(TASKS_KEYS)
@@ -51,12 +52,8 @@ class TasksDialog(ModalScreen[None]):
         copy: Callable[[str], None],
         names: KeyNames,
     ) -> None:
-        super().__init__()
-        self._owner = owner
-        self._state = state
-        self._command = command
+        super().__init__(owner=owner, state=state, command=command, names=names)
         self._copy = copy
-        self._names = names
         self._tasks: tuple[BackgroundTask, ...] | None = None
         """What is listed, the newest first."""
         self._read: TaskText | None = None
