@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.identity import new_id
 from kimi_tui.engine.build import open_session
+from kimi_tui.engine.notices import notice
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.recorded import read_recording, with_commands
 from kimi_tui.engine.replay import replayed
@@ -21,7 +21,6 @@ from kimi_tui.wire.commands import Command, ListSessions, PreviewSession, Shutdo
 from kimi_tui.wire.events import (
     CheckpointCreated,
     Event,
-    Notification,
     ReplayBegin,
     ReplayEnd,
     SessionInfo,
@@ -135,18 +134,7 @@ class Reader:
             self._wire.send(ReplayEnd())
 
     def _notice(self, title: str, body: str, severity: Literal["info", "warning", "error"]) -> None:
-        self._wire.send(
-            Notification(
-                id=new_id(),
-                category="session",
-                type="notice",
-                source_kind="engine",
-                source_id=self._session.id,
-                title=title,
-                body=body,
-                severity=severity,
-            )
-        )
+        self._wire.send(notice(title, body, source_id=self._session.id, severity=severity))
 
 
 async def open_reader(wire: Wire, options: EngineOptions, *, look_s: float = _LOOK_S) -> Reader:

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError, SessionError
-from kimi_tui.base.identity import new_id
 from kimi_tui.engine.models import Models
+from kimi_tui.engine.notices import notice
 from kimi_tui.engine.recorded import read_recording, with_commands
 from kimi_tui.engine.replay import replayed
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.behaviour import Behaviour
-from kimi_tui.wire.events import Event, Notification, ReplayBegin, ReplayEnd, SessionInfo, SlashCommandInfo
+from kimi_tui.wire.events import Event, ReplayBegin, ReplayEnd, SessionInfo, SlashCommandInfo
 
 logger = logging.getLogger(__name__)
 
@@ -116,18 +116,7 @@ class Telling:
 
     def notice(self, title: str, body: str, *, severity: Severity) -> None:
         """Something that the user should know."""
-        self._send(
-            Notification(
-                id=new_id(),
-                category="session",
-                type="notice",
-                source_kind="engine",
-                source_id=self._session.id,
-                title=title,
-                body=body,
-                severity=severity,
-            )
-        )
+        self._send(notice(title, body, source_id=self._session.id, severity=severity))
 
     async def errors(self, work: Awaitable[None]) -> None:
         """Await `work`; what fails in it becomes a notice."""

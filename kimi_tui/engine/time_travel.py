@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 from kimi_tui.base.completion import carry_out
 from kimi_tui.base.content import TextPart, UserInput, system_note
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.identity import new_id
 from kimi_tui.base.message import Message
 from kimi_tui.engine.coverage import shown_path
 from kimi_tui.engine.destination import Destination, Destinations, is_being_found_out, why_no_files
+from kimi_tui.engine.notices import notice
 from kimi_tui.engine.replay import created
 from kimi_tui.engine.revert_words import note_of_user, note_to_model, planned_files, request_in
 from kimi_tui.engine.session_files import SessionFiles
@@ -23,7 +23,7 @@ from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.history.state import Jump, JumpUnderWay, jumps_after
 from kimi_tui.soul.file_states import FilesAtCheckpoint
-from kimi_tui.wire.events import Event, Notification
+from kimi_tui.wire.events import Event
 from kimi_tui.wire.timeline import CheckpointKind, FileChanges, Reverted, RevertPlan, RevertReason
 
 if TYPE_CHECKING:
@@ -181,17 +181,7 @@ class TimeTravel:
             )
 
     def _tell_of_no_change(self) -> None:
-        self._send(
-            Notification(
-                id=new_id(),
-                category="session",
-                type="notice",
-                source_kind="engine",
-                source_id=self._session.id,
-                title="The jump was given up.",
-                body="Nothing was changed.",
-            )
-        )
+        self._send(notice("The jump was given up.", "Nothing was changed.", source_id=self._session.id))
 
     async def clear(self) -> bool:
         """Empty the conversation; undo leads back to it. False when nothing was said.
