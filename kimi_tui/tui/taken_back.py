@@ -27,6 +27,10 @@ class Prompting(Protocol):
         """Put a draft into the empty editor."""
         ...
 
+    def select(self) -> None:
+        """Mark all of it."""
+        ...
+
     def discard(self) -> None:
         """Clear the editor."""
         ...
@@ -56,6 +60,7 @@ class TakenBack:
             return
         if prompt.blank:
             prompt.restore(Draft(text))
+            prompt.select()  # what is typed next takes its place, such as /undo
             self._returned = text
         elif prompt.text != text:
             self._say(say("Your draft stays in the prompt. What you took back is among your older prompts."))

@@ -200,6 +200,10 @@ class Prompt(Vertical):
         if self.blank:
             self.editor.draft = draft
 
+    def select(self) -> None:
+        """Mark all, so that what is typed next takes its place."""
+        self.editor.select_all()
+
     def rewrite(self, text: str) -> None:
         """Put `text` in place of all; undo brings back what stood there."""
         self.editor.replace_all(plain(text.rstrip("\n")))
