@@ -11,7 +11,9 @@ from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.execution import Executor, Outcome
 from kimi_tui.history.snapshots.manifest import Manifest, ManifestMissing
 from kimi_tui.history.snapshots.matching import changed_lines, lines_of
+from kimi_tui.history.snapshots.others import BLUR_S, ChangesOfOthers, changed_by_others
 from kimi_tui.history.snapshots.owner import YOU, Owner
+from kimi_tui.history.snapshots.patch import Patch, patch_between
 from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, WorkDisk
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
@@ -74,12 +76,21 @@ class FileHistory:
         that made the earlier states, of which this may be a fork, count as this one.
         """
         self._store.open()
-        for manifest in earlier:
-            if (session := manifest.rpartition(":")[0].rpartition(".")[0]) != "":
-                self._sessions.add(session)
+        self.count_as_own(earlier)
         self._capture.open(list(earlier)[-1] if earlier else None)
         self._is_settled = False
         return self._settle()
+
+    def count_as_own(self, earlier: Iterable[str]) -> None:
+        """The sessions that made these states count as this one. A history that is only read needs no more."""
+        for manifest in earlier:
+            if (session := manifest.rpartition(":")[0].rpartition(".")[0]) != "":
+                self._sessions.add(session)
+
+    @property
+    def newest(self) -> str | None:
+        """The last state that the session recorded, in whatever process."""
+        return self._store.manifests.newest(self._store.session)
 
     def close(self) -> None:
         """Let the next session know what is known, and let go of the store."""
@@ -122,13 +133,13 @@ class FileHistory:
             then = manifests.entries(target)
             records = manifests.since(target, head)
             only = None if until is None else {record.id for record in manifests.since(target, until)}
+            others = self._done_by_others(target, records)
         except ManifestMissing as error:
             raise KimiTuiError(
                 "The files' state at that checkpoint is not kept any more.",
                 hint="Revert the conversation only, or to another checkpoint.",
             ) from error
         planner = Planner(self._store.blobs, sessions=self._sessions)
-        others = self._done_by_others(records)
         return planner.plan(
             target, head, records, self._capture.entries, then, only=only, others=others, patience=patience
         )
@@ -211,16 +222,29 @@ class FileHistory:
                 )
         return items
 
-    def _done_by_others(self, records: Sequence[Manifest]) -> set[tuple[str, Entry | None]]:
-        """What the tools of other sessions did since the first of `records`, if any may be theirs."""
+    def patch(self, before: str, after: str, *, patience: Patience | None = None) -> Patch:
+        """What makes the state `after` of `before`, for git.
+
+        Raises KimiTuiError when one of them isn't kept, Stopped when `patience` is.
+        """
+        old, new = self.state(before), self.state(after)
+        return patch_between(old, new, self._store.blobs, patience=patience or Patience())
+
+    def _done_by_others(self, start: str, records: Sequence[Manifest]) -> ChangesOfOthers:
+        """Which changes in `records`, which follow the state `start`, the tools of other sessions made.
+
+        Raises ManifestMissing.
+        """
         if all(self._is_own(record) for record in records):
-            return set()
-        return {
-            change
-            for record in self._store.manifests.of_others(self._sessions, records[0].time)
+            return frozenset()
+        manifests = self._store.manifests
+        since = manifests.read(start).time
+        others = (
+            record
+            for record in manifests.of_others(self._sessions, since - BLUR_S)
             if record.owner.who in {"call", "revert"} and record.owner.session not in self._sessions
-            for change in record.changes.items()
-        }
+        )
+        return changed_by_others(records, others, since=since)
 
     def _is_own(self, record: Manifest) -> bool:
         """Whether a tool call or a revert of this session changed files, or nobody did."""
@@ -233,12 +257,14 @@ class FileHistory:
             records = self._store.manifests.since(before, after)
         except ManifestMissing:
             return {}
-        others = self._done_by_others(records)
+        others = self._done_by_others(before, records)
         who: dict[str, WhoChanged] = {}
         for record in records:
             mine = self._is_own(record)
-            for path, entry in record.changes.items() if record.owner.who != "coverage" else ():
-                by: WhoChanged = "agent" if mine else "another session" if (path, entry) in others else "you"
+            for path in record.changes if record.owner.who != "coverage" else ():
+                by: WhoChanged = (
+                    "agent" if mine else "another session" if (record.id, path) in others else "you"
+                )
                 who[path] = _together(who.get(path, by), by)
         return who
 

@@ -8,12 +8,10 @@ from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
 from kimi_tui.history.snapshots.manifest import Manifest
 from kimi_tui.history.snapshots.matching import changed_lines, lines_of
 from kimi_tui.history.snapshots.merge import is_text, merged
+from kimi_tui.history.snapshots.others import ChangesOfOthers
 from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.wire.timeline import WhoChanged
-
-Deeds = Collection[tuple[str, Entry | None]]
-"""Paths, and what somebody made of them."""
 
 _YOURS = "it stands in the way of what you made"
 
@@ -69,13 +67,13 @@ class Planner:
         then: Entries,
         *,
         only: Collection[str] | None = None,
-        others: Deeds = frozenset(),
+        others: ChangesOfOthers = frozenset(),
         patience: Patience,
     ) -> Plan:
         """The plan from state `head`, which holds `now`, to `target`, which holds `then`.
 
         `records` lead from the one to the other; of `only` some, those are taken back alone: what was done
-        after them stays. `others` are what the tools of other sessions did since. Raises Stopped, OSError.
+        after them stays. `others` is what in them another session changed. Raises Stopped, OSError.
         """
         pasts = self._pasts(records, then, only, others)
         if only is not None:
@@ -101,7 +99,11 @@ class Planner:
         return Plan(target, head, tuple(ordered), tuple(commands))
 
     def _pasts(
-        self, records: Iterable[Manifest], then: Entries, only: Collection[str] | None, others: Deeds
+        self,
+        records: Iterable[Manifest],
+        then: Entries,
+        only: Collection[str] | None,
+        others: ChangesOfOthers,
     ) -> dict[str, _Past]:
         pasts: dict[str, _Past] = {}
         for record in records:
@@ -117,7 +119,7 @@ class Planner:
                         continue
                 past.states.append(entry)
                 past.is_agents.append(mine)
-                past.is_yours |= not mine and (path, entry) not in others
+                past.is_yours |= not mine and (record.id, path) not in others
                 if record.owner.who == "background":
                     past.task = record.owner.command or record.owner.call
         return pasts
