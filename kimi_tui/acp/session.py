@@ -59,6 +59,8 @@ class Session:
         self._serving: asyncio.Task[None] | None = None
         self._failure: KimiTuiError | None = None
         self._turn: asyncio.Future[TurnEnd] | None = None
+        self._is_cancelled = False
+        """Whether the client has cancelled what it prompted for last."""
         self._asking = Asking(client=client, wire=wire, tasks=tasks)
         self._usage: TokenUsage | None = None
         self._in_replay = False
@@ -152,6 +154,7 @@ class Session:
         if self._turn is not None:
             raise invalid("A turn is in progress in this session. Wait for its end, or cancel it.")
         self._turn = asyncio.get_running_loop().create_future()
+        self._is_cancelled = False
         try:
             return await self._answer_to(user_input, self._turn)
         finally:
@@ -160,6 +163,7 @@ class Session:
     def cancel(self) -> None:
         """Cancel the turn that runs, if one does."""
         if self._turn is not None:
+            self._is_cancelled = True
             self._wire.command(Interrupt())
 
     async def set_option(self, option: str, value: str | bool) -> None:
@@ -204,7 +208,7 @@ class Session:
         except WireClosed:
             raise request_error(self._failure or _ENDED) from None
         await self._catch_up()
-        return PromptResponse(stop_reason="end_turn")
+        return PromptResponse(stop_reason="cancelled" if self._is_cancelled else "end_turn")
 
     def _usage_so_far(self) -> Usage | None:
         usage = self._usage

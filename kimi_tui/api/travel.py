@@ -5,8 +5,7 @@ from typing import TypeVar
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.wire.channel import Wire, WireClosed
 from kimi_tui.wire.commands import TravelCommand
-from kimi_tui.wire.events import Notification
-from kimi_tui.wire.outcome import travelled
+from kimi_tui.wire.outcome import refusal_in, travelled
 
 E = TypeVar("E")
 
@@ -17,13 +16,12 @@ async def outcome_of(wire: Wire, command: TravelCommand, kind: type[E]) -> E:
     Raises KimiTuiError when the engine refuses, and when the session has ended.
     """
     try:
-        events = await travelled(wire, command, kind)
+        events = await travelled(wire, command)
     except WireClosed:
         raise KimiTuiError("The session has ended.", hint="Open another one with KimiTui.create.") from None
     found = [event for event in events if isinstance(event, kind)]
     if found:
         return found[-1]
-    for event in events:
-        if isinstance(event, Notification) and event.severity == "error":
-            raise KimiTuiError(event.title, hint=event.body)
+    if (refusal := refusal_in(events)) is not None:
+        raise KimiTuiError(refusal.title, hint=refusal.body)
     raise KimiTuiError("Nothing came of it.", hint="Look at `timeline()` for what there is to go to.")

@@ -126,14 +126,14 @@ class Engine:
             title=self._title,
             telling=telling,
         )
-        self._journey = Journey(lambda command: telling.errors(self._acts.travel(command)))
+        self._journey = Journey(self._acts, telling=telling.errors, goes_on=wire.goes_on)
         self._mcp = mcp
         self._users_room = users_room
         modes.changed = self._mode_changed
         self._book = SlashBook(
             (
                 *own_commands(self._acts),
-                *travel_commands(self._acts),
+                *travel_commands(self._journey),
                 plan_command(modes),
                 side_questions.command,
                 *commands,
@@ -163,11 +163,13 @@ class Engine:
                 travelling = group.create_task(self._time_machine.run())
                 connecting = group.create_task(self._mcp.run()) if self._mcp is not None else None
                 try:
+                    self._journey.begin(group)
                     self._hooks.begin(group)
                     self._prepare_model(group)
                     await self._follow_commands(group)
                 finally:
                     await self._turns.stop()
+                    self._journey.interrupt()
                     travelling.cancel()
                     await self._side_work.close()
                     answering.cancel()
@@ -263,7 +265,7 @@ class Engine:
             case Shutdown():
                 pass
             case _:
-                await self._journey.begin(command, group)
+                await self._journey.travel(command)
 
     async def _personal(self, command: PersonalCommand) -> None:
         if self._users_room is not None:

@@ -92,6 +92,13 @@ class _Given:
 
     command: Command
     carried_out: "asyncio.Future[None] | None" = None
+    goes_on: bool = False
+    """Whether something else than the next command says when it is carried out."""
+
+    def end(self) -> None:
+        """It is carried out."""
+        if self.carried_out is not None and not self.carried_out.done():
+            self.carried_out.set_result(None)
 
 
 class Wire:
@@ -102,6 +109,8 @@ class Wire:
         self._commands: asyncio.Queue[_Given | None] = asyncio.Queue()
         self._open_requests: dict[str, tuple[Request, asyncio.Future[Answer]]] = {}
         self._waiting: set[asyncio.Future[None]] = set()
+        self._following: _Given | None = None
+        """The command that the engine follows just now."""
         self._closed = False
 
     # the engine's side
@@ -128,11 +137,22 @@ class Wire:
                 self.send(RequestClosed(request.id))
 
     async def commands(self) -> AsyncIterator[Command]:
-        """Commands as they come, until the Wire closes. Asking for the next says that one is carried out."""
+        """Commands as they come, until the Wire closes.
+
+        Asking for the next says that one is carried out, unless `goes_on` said otherwise.
+        """
         while (given := await self._commands.get()) is not None:
+            self._following = given
             yield given.command
-            if given.carried_out is not None and not given.carried_out.done():
-                given.carried_out.set_result(None)
+            self._following = None
+            if not given.goes_on:
+                given.end()
+
+    def goes_on(self, work: "asyncio.Future[None]") -> None:
+        """The command that is followed just now is carried out only when `work` has ended."""
+        if (given := self._following) is not None:
+            given.goes_on = True
+            work.add_done_callback(lambda _: given.end())
 
     def close(self) -> None:
         """End every subscription and the commands; open requests are cancelled."""

@@ -2,31 +2,22 @@
 
 from collections.abc import Sequence
 
-from kimi_tui.wire.channel import Outgoing, Wire, WireClosed
-from kimi_tui.wire.commands import SaveRecording, TravelCommand
+from kimi_tui.wire.channel import Outgoing, Wire
+from kimi_tui.wire.commands import TravelCommand
 from kimi_tui.wire.events import Notification
 
 
-async def travelled(wire: Wire, command: TravelCommand, answer: type | None) -> Sequence[Outgoing]:
-    """Have the engine follow `command`; all that was told meanwhile.
-
-    Jumps are made beside the commands, but the next command waits for them. Plans are, too, and nothing waits
-    for those: their answer, or the error in its place, is awaited. Raises WireClosed.
-    """
+async def travelled(wire: Wire, command: TravelCommand) -> Sequence[Outgoing]:
+    """Have the engine follow `command`; all that was told meanwhile. Raises WireClosed."""
     subscription = wire.subscribe()
     try:
         await wire.carry_out(command)
-        await wire.carry_out(SaveRecording())
-        events = subscription.take()
-        while answer is not None and not any(isinstance(it, answer) or _is_refusal(it) for it in events):
-            batch = await subscription.drain()
-            if not batch:
-                raise WireClosed
-            events += batch
-        return events
+        return subscription.take()
     finally:
         subscription.close()
 
 
-def _is_refusal(event: Outgoing) -> bool:
-    return isinstance(event, Notification) and event.severity == "error"
+def refusal_in(events: Sequence[Outgoing]) -> Notification | None:
+    """Why a command did not do all that it should: an error, else that it was given up."""
+    told = [event for event in events if isinstance(event, Notification)]
+    return next((it for it in told if it.severity == "error"), told[-1] if told else None)

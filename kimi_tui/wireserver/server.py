@@ -1,7 +1,7 @@
 """The server: a client's calls become commands, each answered when it has been followed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from kimi_tui.wire.commands import (
     SetPlanMode,
     Steer,
     SubscribeHooks,
+    TravelCommand,
 )
 from kimi_tui.wireserver.client import Client
 from kimi_tui.wireserver.external_tools import sorted_out
@@ -45,7 +46,10 @@ class Server:
         self._requests = OpenRequests(wire)
         self._showing = Showing(wire=wire, client=client, served=self._served, requests=self._requests)
         self._replay = Replay(wire=wire, client=client, tasks=tasks)
-        self._slash: asyncio.Task[None] | None = None
+        self._under_way: set[asyncio.Task[None]] = set()
+        """Calls of a command or of the timeline that are followed beside the others."""
+        self._travelling = 0
+        """How many of them are the timeline's."""
         self._methods: Mapping[str, Callable[[Call], Awaitable[dict[str, Any] | None]]] = {
             "initialize": self._initialize,
             "prompt": self._run_prompt,
@@ -69,8 +73,8 @@ class Server:
     def stop(self) -> None:
         """End what is under way for the client."""
         self._replay.cancel()
-        if self._slash is not None:
-            self._slash.cancel()
+        for task in self._under_way:
+            task.cancel()
 
     # what the client says
 
@@ -134,7 +138,7 @@ class Server:
         if command.takes_turn:
             self._wire.command(RunSlash(line))
         else:
-            self._slash = self._tasks.create_task(self._run_slash(call, line))
+            self._start(self._run_slash(call, line))
 
     async def _steer(self, call: Call) -> dict[str, Any]:
         user_input = params_of(InputParams, call).user_input
@@ -150,7 +154,8 @@ class Server:
         if self._replay.is_running:
             self._replay.cancel()
             return {}
-        self._served.check_turn()
+        if not self._travelling:
+            self._served.check_turn()
         self._wire.command(Interrupt())
         return {}
 
@@ -164,7 +169,7 @@ class Server:
         await self._wire.carry_out(SetPlanMode(enabled))
         return {"status": "ok", "plan_mode": enabled}
 
-    async def _travel(self, method: Method, call: Call) -> dict[str, Any]:
+    async def _travel(self, method: Method, call: Call) -> None:
         if not self._client.capabilities.supports_timeline:
             raise RpcError(
                 ErrorCode.UNKNOWN_METHOD,
@@ -172,14 +177,31 @@ class Server:
             )
         if method.needs_rest:
             self._check_idle()
-        return await answered(self._wire, method, call)
+        command = method.command(call)
+        self._travelling += 1
+        self._start(self._answer_with(method, command, call))
 
     def _check_idle(self) -> None:
         self._served.check_at_rest()
         if self._replay.is_running:
             raise RpcError(ErrorCode.WRONG_STATE, "A replay is in progress. Wait for its end, or cancel it.")
 
-    # what takes its time
+    # what takes its time, and goes on while other calls are followed
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._tasks.create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+    async def _answer_with(self, method: Method, command: TravelCommand, call: Call) -> None:
+        try:
+            self._client.result(call.id, await answered(self._wire, method, command))
+        except RpcError as error:
+            self._client.refuse(call, error)
+        except WireClosed:
+            self._client.refuse(call, RpcError(ErrorCode.INTERNAL, "The session has ended."))
+        finally:
+            self._travelling -= 1
 
     async def _run_slash(self, call: Call, line: str) -> None:
         try:

@@ -22,8 +22,7 @@ from kimi_tui.wire.commands import (
     TravelCommand,
     Undo,
 )
-from kimi_tui.wire.events import Notification
-from kimi_tui.wire.outcome import travelled
+from kimi_tui.wire.outcome import refusal_in, travelled
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
@@ -141,20 +140,20 @@ METHODS: Mapping[str, Method] = {
 }
 
 
-async def answered(wire: Wire, method: Method, call: Call) -> dict[str, Any]:
+async def answered(wire: Wire, method: Method, command: TravelCommand) -> dict[str, Any]:
     """Have the engine do it and return what came of it. Raises RpcError, WireClosed."""
-    return _result(method, await travelled(wire, method.command(call), method.answer))
+    return _result(method, await travelled(wire, command))
 
 
 def _result(method: Method, events: Sequence[Outgoing]) -> dict[str, Any]:
     found = [event for event in events if method.answer is not None and isinstance(event, method.answer)]
-    refusal = next((it for it in events if isinstance(it, Notification) and it.severity == "error"), None)
+    refusal = refusal_in(events)
     if found:
         result: dict[str, Any] = encode(found[-1])["payload"]
-        if refusal is not None:
+        if refusal is not None and refusal.severity == "error":
             result["problem"] = f"{refusal.title} {refusal.body}".strip()
         return result
-    if refusal is not None:
+    if refusal is not None and (method.answer is not None or refusal.severity == "error"):
         raise RpcError(ErrorCode.BAD_PARAMS, f"{refusal.title} {refusal.body}".strip())
     if method.answer is None:
         return {"status": "ok"}

@@ -1,5 +1,6 @@
 """A long plan or jump goes on beside the commands; before it changes anything it can be given up."""
 
+import asyncio
 import time
 from collections.abc import Collection
 from pathlib import Path
@@ -10,8 +11,8 @@ from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.plan import Plan
 from kimi_tui.history.snapshots.store import ProjectStore
-from kimi_tui.wire.commands import Interrupt, PlanRevert, Revert
-from kimi_tui.wire.events import Notification, Reverted, RevertPlan, SnapshotProgress
+from kimi_tui.wire.commands import Interrupt, PlanRevert, Revert, RunSlash
+from kimi_tui.wire.events import Comparison, Notification, Reverted, RevertPlan, SnapshotProgress
 from tests.engine.bare import BareSession
 from tests.soul.model import Model
 
@@ -92,3 +93,37 @@ async def test_what_follows_a_jump_waits_for_it(tmp_path: Path) -> None:
         await front.turn("second")
         names = front.names()
         assert names.index("Reverted") < len(names) - 1 - names[::-1].index("TurnBegin")
+
+
+async def test_a_typed_jump_goes_beside_the_commands_too(tmp_path: Path) -> None:
+    session, history = slow_session(tmp_path, "one")
+    async with session.opened() as front:
+        await front.turn("first")
+        travelling = asyncio.ensure_future(front.wire.carry_out(RunSlash("revert 0")))
+        await front.until(SnapshotProgress, where=lambda event: event.total == 2)
+        assert not travelling.done()
+        front.give(Interrupt())
+        assert (await front.until(Notification)).title == "The jump was given up."
+        await travelling
+        history.is_slow = False
+        await front.wire.carry_out(RunSlash("revert 0"))
+        assert (await front.until(Reverted)).to == 0
+
+
+async def test_a_typed_plan_is_there_when_its_command_is_carried_out(tmp_path: Path) -> None:
+    session, history = slow_session(tmp_path, "one")
+    history.is_slow = False
+    async with session.opened() as front:
+        await front.turn("first")
+        for line, kind in (("revert 0 --dry-run", RevertPlan), ("diff 0", Comparison)):
+            heard = front.wire.subscribe()
+            await front.wire.carry_out(RunSlash(line))
+            assert [event for event in heard.take() if isinstance(event, kind)], line
+
+
+async def test_a_plan_that_nobody_waits_for_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    session, _ = slow_session(tmp_path, "one")
+    async with session.opened() as front:
+        await front.turn("first")
+        front.give(RunSlash("revert 0 --dry-run"))
+        await front.until(SnapshotProgress, where=lambda event: event.total == 2)
