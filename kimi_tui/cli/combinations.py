@@ -11,8 +11,9 @@ _EXCLUSIVE = (
     ("continue_last", "session", "Both name the session; leave one of them out."),
     ("inline", "screen_reader", "Without a screen it is inline anyway; leave one of them out."),
     ("agent", "agent_file", "Both name the agent; leave one of them out."),
+    ("read_only", "fork", "A copy is yours to write; leave one of them out."),
 )
-_LOOKS = ("screen_reader", "inline")
+_LOOKS = ("screen_reader", "inline", "read_only")
 _PRINT_ONLY = tuple(item.name for item in fields(CommandLine) if item.metadata["panel"] == PRINT_PANEL)
 
 
@@ -105,6 +106,9 @@ def _check_session_id(line: CommandLine, *, mode: str) -> None:
 
 
 def _check_screen(line: CommandLine) -> None:
+    if line.read_only and line.argument:
+        hint = "Nothing can be said in a session that is only read; leave one of them out."
+        raise _senseless("read_only", "argument", hint)
     if line.print:
         raise _senseless("print", "mode", "They contradict each other; leave one of them out.")
     for name in _PRINT_ONLY:

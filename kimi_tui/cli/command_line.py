@@ -142,6 +142,10 @@ class CommandLine:
         "-S", "-r", "--session", "--resume", panel=_SESSION, metavar="ID", value_optional=True,
         help="Go on with session ID; without one, choose from a list.",
     )  # fmt: skip
+    read_only: bool = option(
+        "--read-only", panel=_SESSION, default=False,
+        help="Only read that session, or this folder's last one, also while another process has it open.",
+    )  # fmt: skip
     fork: bool = option("--fork", panel=_SESSION, default=False, help="Go on in a copy of that session.")
     yolo: bool = option(
         "-y", "--yolo", panel=_PERMISSION, default=False, help="Approve everything that no rule denies."

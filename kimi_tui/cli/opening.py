@@ -72,6 +72,7 @@ class Opening:
             session_id=line.session or None,
             continue_last=line.continue_last,
             fork=line.fork,
+            read_only=line.read_only,
             agent=line.agent or "default",
             agent_file=line.agent_file,
             skills_dirs=self.places.skills_dirs,

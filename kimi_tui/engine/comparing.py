@@ -7,6 +7,7 @@ from kimi_tui.engine.coverage import coverage, shown_path
 from kimi_tui.engine.destination import found, why_no_files
 from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.history.context import Context
+from kimi_tui.history.tree import Tree
 from kimi_tui.wire.display import DiffBlock
 from kimi_tui.wire.timeline import ComparedFile, Comparison
 
@@ -22,24 +23,40 @@ _CHANGES: dict[str, Literal["added", "removed", "changed"]] = {"recreate": "adde
 
 async def compared(context: Context, files: SessionFiles, before: int, after: int | None) -> Comparison:
     """How the files differ. Raises KimiTuiError when there is no such checkpoint, SessionError."""
-    tree = await context.tree()
-    states = [found(tree, number).files for number in (before, after) if number is not None]
-    for state in states:
-        if why := why_no_files(state):
-            return Comparison(before, after, note=why)
+    states = states_of(await context.tree(), before, after)
+    if isinstance(states, Comparison):
+        return states
     try:
-        return await files.use(_compared, before, after, states)
+        return await files.use(_compared_now, before, after, states)
     except KimiTuiError as error:
         return Comparison(before, after, note=str(error))
 
 
-def _compared(history: "FileHistory", before: int, after: int | None, states: list[str]) -> Comparison:
-    latest = states[1] if after is not None else history.capture().manifest
+def states_of(tree: Tree, before: int, after: int | None) -> list[str] | Comparison:
+    """The files' states at the checkpoints; a comparison that says why one is not known.
+
+    Raises KimiTuiError when there is no such checkpoint.
+    """
+    states = [found(tree, number).files for number in (before, after) if number is not None]
+    why = next(filter(None, map(why_no_files, states)), "")
+    return Comparison(before, after, note=why) if why else states
+
+
+def _compared_now(history: "FileHistory", before: int, after: int | None, states: list[str]) -> Comparison:
+    if after is not None:
+        return compared_states(history, before, after, *states)
+    latest = history.capture().manifest
+    return compared_states(history, before, after, states[0], latest, note=coverage(history))
+
+
+def compared_states(
+    history: "FileHistory", before: int, after: int | None, old: str, new: str, *, note: str = ""
+) -> Comparison:
+    """How the files differ between two states. Raises KimiTuiError when one of them isn't kept."""
     differing = tuple(
         _file(history, item, with_diff=number < _DIFFS)
-        for number, item in enumerate(history.difference(states[0], latest))
+        for number, item in enumerate(history.difference(old, new))
     )
-    note = coverage(history) if after is None else ""
     return Comparison(before, after, differing, note)
 
 

@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kimi_tui.base.compacted import is_summary, summary_text
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message import Message
 from kimi_tui.engine.replay import replayed
 from kimi_tui.history.branch import Branch
 from kimi_tui.history.context import Context
 from kimi_tui.history.deed import deed_of
+from kimi_tui.history.line import Line
 from kimi_tui.history.records import Deed
 from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.manifest import is_manifest
-from kimi_tui.history.state import Jump
+from kimi_tui.history.state import Jump, SessionState
 from kimi_tui.history.tree import NOT_YET, Place, Tree
 from kimi_tui.wire.codec import envelope
 from kimi_tui.wire.events import Event
@@ -67,16 +69,7 @@ class TimelineTeller:
         self._asked = True
         self._changed.clear()
         tree = self._tree = await self._context.tree()
-        state = self._session.state
-        self._send(
-            Timeline(
-                nodes=await asyncio.to_thread(lambda: tuple(map(self._node, tree.places.values()))),
-                branches=tuple(_branch(branch) for branch in tree.own_branches()),
-                current=tree.live[-1].uid if tree.live else None,
-                undo=_way(state.undos, tree),
-                redo=_way(state.redos, tree),
-            )
-        )
+        self._send(await asyncio.to_thread(timeline_of, tree, self._session.state, self._node))
 
     async def look_into(self, number: int) -> None:
         """Send what was said on a branch. Raises KimiTuiError when there is none, SessionError."""
@@ -85,17 +78,7 @@ class TimelineTeller:
         if branch is None:
             raise KimiTuiError(f"There is no branch {number}.", hint="/branches lists those that there are.")
         line = await self._context.read_branch(number)
-        live = {known.uid for known in tree.live}
-        shared = [known.uid for known in line.checkpoints if known.uid in live]
-        since = shared[-1] if shared else None
-        own = line.marked[len(shared) :]
-        first = own[0][0] if own else len(line.history)
-        marked = [(count - first, known) for count, known in own]
-        events = replayed(line.history[first:], {}, marked)
-        summary = ""
-        if branch.reason == "compaction":
-            summary = next((summary_text(it) for it in self._context.history if is_summary(it)), "")
-        self._send(BranchContent(number, tuple(map(envelope, events)), since, summary))
+        self._send(branch_content(branch, line, tree, self._context.history))
 
     def refresh(self) -> None:
         """Tell of other names, or other ways to undo and redo."""
@@ -124,6 +107,31 @@ class TimelineTeller:
         if place.next is None and place.branch is None:
             return node(place, names, done=deed_of(self._context.since_checkpoint), files=self._files())
         return node(place, names)
+
+
+def timeline_of(tree: Tree, state: SessionState, node: Callable[[Place], TimelineNode]) -> Timeline:
+    """The whole tree as front ends see it."""
+    return Timeline(
+        nodes=tuple(map(node, tree.places.values())),
+        branches=tuple(_branch(branch) for branch in tree.own_branches()),
+        current=tree.live[-1].uid if tree.live else None,
+        undo=_way(state.undos, tree),
+        redo=_way(state.redos, tree),
+    )
+
+
+def branch_content(branch: Branch, line: Line, tree: Tree, history: Sequence[Message]) -> BranchContent:
+    """What was said on a branch, which `line` holds; `history` is that of the live line."""
+    live = {known.uid for known in tree.live}
+    shared = [known.uid for known in line.checkpoints if known.uid in live]
+    own = line.marked[len(shared) :]
+    first = own[0][0] if own else len(line.history)
+    marked = [(count - first, known) for count, known in own]
+    events = replayed(line.history[first:], {}, marked)
+    summary = ""
+    if branch.reason == "compaction":
+        summary = next((summary_text(it) for it in history if is_summary(it)), "")
+    return BranchContent(branch.number, tuple(map(envelope, events)), shared[-1] if shared else None, summary)
 
 
 def node(

@@ -139,6 +139,13 @@ _COMMANDS: tuple[tuple[str, str, Callable[[Traveller, str], Awaitable[None]]], .
 )
 
 
-def travel_commands(traveller: Traveller) -> tuple[SlashCommand, ...]:
-    """The commands of the timeline."""
-    return tuple(SlashCommand(name, about, partial(run, traveller)) for name, about, run in _COMMANDS)
+_LOOKING = ("checkpoints", "branches", "diff")
+
+
+def travel_commands(traveller: Traveller, *, only_looking: bool = False) -> tuple[SlashCommand, ...]:
+    """The commands of the timeline; with `only_looking` those that change nothing."""
+    return tuple(
+        SlashCommand(name, about, partial(run, traveller))
+        for name, about, run in _COMMANDS
+        if name in _LOOKING or not only_looking
+    )

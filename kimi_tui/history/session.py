@@ -67,6 +67,11 @@ class Session:
         self._claim.acquire()
         self._note(self._state.title)
 
+    def reread(self) -> None:
+        """Take up what the process that writes it has changed since."""
+        if (state := read_state(self._state_file)) is not None:
+            self._state = state
+
     def is_in_use(self) -> bool:
         """Whether a process writes it now."""
         return self._claim.is_held()

@@ -112,6 +112,7 @@ class Furniture:
                 screen=self._screen,
                 bench=self.workbench,
                 session=session.session_id if (session := self._state().session) is not None else "",
+                read_only=lambda: self._state().read_only,
                 command=self._wire.command,
                 say=self.host.say,
                 choose=self.host.choose,

@@ -16,7 +16,7 @@ class SessionWish:
     fork: bool = False
     """Whether to go on in a copy of it."""
     read_only: bool = False
-    """Whether only to read it, since another process writes it."""
+    """Whether only to read it, which another process may write."""
     work_dir: Path | None = None
     """Where it works; None for where the app was opened."""
 

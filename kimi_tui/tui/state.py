@@ -128,7 +128,7 @@ class ScreenState:
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing can be said, for another process writes the session."""
+        """Whether nothing can be said, for the session is only read."""
         return self.session is not None and self.session.read_only
 
     @property

@@ -82,6 +82,8 @@ class SessionInfo:
     hooks: dict[str, int] = field(default_factory=dict)
     """How many hooks each event has that has any."""
     read_only: bool = False
+    in_use: bool = False
+    """Of a session that is only read: whether another process writes it now."""
 
 
 @value

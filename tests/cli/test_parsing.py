@@ -57,7 +57,7 @@ def test_every_option_is_taken():
     }
     assert untouched == {
         "argument", "prompt", "mode", "wire", "quiet", "demo", "agent_file", "continue_last", "version",
-            "daemon", "socket", "screen_reader", "inline",
+            "daemon", "socket", "screen_reader", "inline", "read_only",
     }  # fmt: skip
 
 
@@ -125,6 +125,8 @@ def test_what_cannot_be_parsed_is_told_with_what_to_do(arguments, expected):
         ("-p x --input-format stream-json", ("--input-format", "--prompt")),
         ("x --print --input-format stream-json", ("--input-format", "PROMPT")),
         ("--fork", ("--fork", "--session")),
+        ("--read-only --fork -c", ("--read-only", "--fork")),
+        ("--read-only hello", ("--read-only", "PROMPT")),
         ("--output-format json", ("--output-format", "--print")),
         ("--mode tui -o f", ("--output", "--mode")),
         ("--mode tui --quiet", ("--quiet", "--mode")),
@@ -165,5 +167,5 @@ def test_all_of_the_help_lists_every_option_and_the_subcommands(capsys):
 
 @pytest.mark.parametrize("mode", [("--print", "x"), ("--wire",), ("--mode", "acp")])
 def test_how_the_screen_looks_is_for_the_screen_alone(mode: tuple[str, ...]):
-    assert line("--screen-reader").screen_reader
-    assert "make no sense together" in told("--screen-reader", *mode)
+    for look in ("--screen-reader", "--read-only"):
+        assert "make no sense together" in told(look, *mode)

@@ -49,6 +49,9 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
         if session is None or not session.read_only:
             host.say(say("This session is yours to write already."))
             return
+        if not session.in_use:
+            acts.open_session(SessionWish(session_id=session.session_id))
+            return
         choices = (
             Choice(value="copy", label=say("go on in a copy of it")),
             Choice(value="here", label=say("go on here"), detail=say("once the other process has ended")),

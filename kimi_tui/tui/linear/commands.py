@@ -222,6 +222,9 @@ async def _write(desk: Desk, _: str) -> None:
     if session is None or not session.read_only:
         desk.tell(say("This session is yours to write already."))
         return
+    if not session.in_use:
+        desk.leave(SessionChange(session.session_id))
+        return
     ways = [
         ("copy", say("go on in a copy of it")),
         ("here", say("go on here, once the other process has ended")),

@@ -167,7 +167,11 @@ class LinearFront:
             )
         )
         if session.read_only:
-            self.tell(say("This session is read only: another process writes it."))
+            self.tell(
+                say("This session is read only: another process writes it.")
+                if session.in_use
+                else say("This session is read only.")
+            )
         self.tell(say("Type what you want done. /help says what else; ctrl+d leaves."))
 
     def tell_past(self) -> None:
@@ -231,7 +235,7 @@ class LinearFront:
 
     async def _send(self, text: str) -> None:
         if self.state.read_only:
-            self.tell(say("This session is only read: another process writes it. /write goes on in a copy."))
+            self.tell(say("This session is read only. /write goes on with it."))
             return
         prompt = Prompt(self._pictures.with_text(text, self.state.session))
         self._expected.append(said(prompt.user_input))

@@ -40,7 +40,7 @@ _PLACEHOLDERS: dict[PromptMode, str] = {
     "agent": later("Ask anything   / commands   @ files"),
     "shell": later("Run a command in your shell"),
 }
-_ONLY_READ = later("Only read here   /write goes on in a copy")
+_ONLY_READ = later("Only read here   /write goes on with it")
 
 
 class Prompt(Vertical):

@@ -10,7 +10,8 @@ from kimi_tui.wire.events import SessionInfo
 
 _DEMO = later("Demo: scripted answers, no model. Type /login or click here to connect one.")
 _NONE = later("No model is connected. Type /login or click here to connect one.")
-_READ_ONLY = later(
+_READ_ONLY = later("Read only. Type /write or click here to go on with this session.")
+_IN_USE = later(
     "Read only: another process writes this session. Type /write or click here to go on in a copy."
 )
 _AWAY = "✕  "
@@ -51,7 +52,7 @@ class Banner(Static):
 
 def _in_the_way(session: SessionInfo) -> str:
     if session.read_only:
-        return _READ_ONLY
+        return _IN_USE if session.in_use else _READ_ONLY
     if session.model_kind == "demo":
         return _DEMO
     return "" if session.model else _NONE

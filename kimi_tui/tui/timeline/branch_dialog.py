@@ -27,10 +27,11 @@ class BranchDialog(ModalScreen[bool]):
 
     transcript = getters.query_one(Transcript)
 
-    def __init__(self, *, title: str, names: KeyNames) -> None:
+    def __init__(self, *, title: str, names: KeyNames, may_switch: bool) -> None:
         super().__init__()
         self._title = title
         self._names = names
+        self._may_switch = may_switch
 
     def compose(self) -> ComposeResult:
         """Title, what was said, what one can do."""
@@ -38,12 +39,11 @@ class BranchDialog(ModalScreen[bool]):
             yield Static(self._title, classes="dialog-title", markup=False)
             yield Static(say("Reading …"), id="branch-summary", markup=False)
             yield Transcript()
-            yield Hints(
-                [
-                    Hint(self._names.first("branch.switch"), say("go on with this branch"), "switch", "bold"),
-                    Hint(self._names.first("branch.close"), say("close"), "close"),
-                ]
-            )
+            hints = [Hint(self._names.first("branch.close"), say("close"), "close")]
+            if self._may_switch:
+                switch = self._names.first("branch.switch")
+                hints.insert(0, Hint(switch, say("go on with this branch"), "switch", "bold"))
+            yield Hints(hints)
 
     def show_content(self, content: BranchContent) -> None:
         """Show what was said."""
@@ -60,6 +60,10 @@ class BranchDialog(ModalScreen[bool]):
     def show_problem(self, text: str) -> None:
         """Say why it can't be read."""
         self.query_one("#branch-summary", Static).update(Content.styled(plain_line(retell(text)), "$warning"))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where nothing may change, the key does nothing."""
+        return self._may_switch or action != "switch"
 
     def action_switch(self) -> None:
         """Go on with this branch."""

@@ -38,6 +38,7 @@ class Journeys:
         enquiries: Enquiries,
         tree: Callable[[], Tree | None],
         with_tree: Callable[[Callable[[Tree], None]], None],
+        read_only: Callable[[], bool],
         say: Callable[..., None],
         choose: Callable[..., Coroutine[Any, Any, str | None]],
         copy: Callable[[str], None],
@@ -48,14 +49,26 @@ class Journeys:
         self._enquiries = enquiries
         self._tree = tree
         self._with_tree = with_tree
+        self._read_only = read_only
         self._say = say
         self._choose = choose
         self._copy = copy
         self._names = names
         self._wall_clock = wall_clock
 
+    def is_refused(self) -> bool:
+        """Whether nothing may change, for the session is only read: the user is told so."""
+        if self._read_only():
+            self._say(
+                say("This session is read only: nothing can be changed in it. /write goes on with it."),
+                severity="warning",
+            )
+        return self._read_only()
+
     def go_back(self, node: TimelineNode, *, scope: RevertScope = "both", mail: bool = False) -> None:
         """Show the plan of going back to a checkpoint, and carry it out if the user wants."""
+        if self.is_refused():
+            return
         self._plan(
             say("Go back to before {checkpoint}", checkpoint=titled(node)),
             act=say("go back"),
@@ -69,6 +82,8 @@ class Journeys:
 
     def go_back_to(self, number: int, *, scope: RevertScope = "both") -> None:
         """The same for a checkpoint that was named by its number."""
+        if self.is_refused():
+            return
 
         def found(tree: Tree) -> None:
             node = tree.by_id(number)
@@ -87,6 +102,8 @@ class Journeys:
 
     def undo_or_redo(self, what: str) -> None:
         """Show the plan of an undo or a redo, and carry it out if the user wants."""
+        if self.is_refused():
+            return
 
         def found(tree: Tree) -> None:
             words = without_before(tree.undo if what == "undo" else tree.redo)
@@ -111,6 +128,8 @@ class Journeys:
 
     def switch(self, branch: TimelineBranch) -> None:
         """Show the plan of going on with a branch, and carry it out if the user wants."""
+        if self.is_refused():
+            return
         self._plan(
             say("Go on with the branch “{branch}”", branch=self._about(branch)),
             act=say("switch"),
@@ -121,7 +140,7 @@ class Journeys:
         )
 
     def choose_branch(self) -> None:
-        """Let the user choose a branch to go on with."""
+        """Let the user choose a branch to go on with, or to read where nothing may change."""
         self._with_tree(lambda tree: self._enquiries.start(self._choose_branch(tree)))
 
     async def _choose_branch(self, tree: Tree) -> None:
@@ -139,8 +158,11 @@ class Journeys:
             )
             for number, branch in branches.items()
         ]
-        chosen = await self._choose(say("Go on with a branch"), choices)
-        if chosen in branches:
+        title = say("Read a branch") if self._read_only() else say("Go on with a branch")
+        chosen = await self._choose(title, choices)
+        if chosen in branches and self._read_only():
+            self.look_into(branches[chosen])
+        elif chosen in branches:
             self.switch(branches[chosen])
 
     def compare(self, before: TimelineNode, after: TimelineNode | None) -> None:
@@ -178,7 +200,9 @@ class Journeys:
     def look_into(self, branch: TimelineBranch) -> None:
         """Show what was said on a branch."""
         dialog = BranchDialog(
-            title=say("The branch “{branch}”", branch=self._about(branch)), names=self._names
+            title=say("The branch “{branch}”", branch=self._about(branch)),
+            names=self._names,
+            may_switch=not self._read_only(),
         )
         question = LookIntoBranch(branch.number)
         self._enquiries.read(dialog, question, lambda: self.switch(branch))

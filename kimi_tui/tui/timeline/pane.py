@@ -13,6 +13,7 @@ from kimi_tui.language.saying import say
 from kimi_tui.tui.keys import TIMELINE_KEYS, KeyNames, bindings
 from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.tui.timeline.look import told, told_now
+from kimi_tui.tui.timeline.rows import Row
 from kimi_tui.tui.timeline.view import TimelineView
 from kimi_tui.wire.timeline import TimelineNode
 
@@ -55,6 +56,7 @@ class TimelinePane(Vertical):
         *,
         names: KeyNames,
         wall_clock: Callable[[], float],
+        read_only: Callable[[], bool],
         wish: Callable[[Wish], None],
         marked: Callable[[TimelineNode | None], None],
     ) -> None:
@@ -62,6 +64,7 @@ class TimelinePane(Vertical):
         super().__init__(id="timeline")
         self._names = names
         self._wall_clock = wall_clock
+        self._read_only = read_only
         self._wish = wish
         self._marked = marked
         self._told = Content()
@@ -130,6 +133,8 @@ class TimelinePane(Vertical):
             hints += self._undo_hints()
             if tree.nodes:
                 hints.append(Hint("↓", say("choose a moment"), "first"))
+        elif row.kind != "origin" and self._read_only():
+            hints += self._looking_hints(row)
         elif row.kind == "branch":
             hints += [
                 self._hint("timeline.open", say("open"), "unfold"),
@@ -154,6 +159,15 @@ class TimelinePane(Vertical):
             ]
         hints.append(self._hint("timeline.filter", say("filter"), "ask('filter')"))
         hints.append(self._hint("timeline.leave", say("leave"), "ask('leave')"))
+        return hints
+
+    def _looking_hints(self, row: Row) -> list[Hint]:
+        """What can be done where nothing may change."""
+        hints = [self._hint("timeline.open", say("open"), "unfold")] if row.kind == "branch" else []
+        hints.append(self._hint("timeline.preview", say("compare"), "ask('preview')", "bold"))
+        if self.view.rows.tree.branch_at(row.uid) is not None:
+            hints.append(self._hint("timeline.look", say("read it"), "ask('look')"))
+        hints.append(self._hint("timeline.compare", say("mark to compare"), "ask('compare')"))
         return hints
 
     def _hints_from_afar(self) -> list[Hint]:

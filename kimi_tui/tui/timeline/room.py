@@ -52,6 +52,7 @@ class TimelineRoom:
         screen: Screen[Any],
         bench: Bench,
         session: str,
+        read_only: Callable[[], bool],
         command: Callable[[Command], None],
         say: Callable[..., None],
         choose: Callable[..., Coroutine[Any, Any, str | None]],
@@ -70,12 +71,14 @@ class TimelineRoom:
         self._is_stale = False
         """Whether a jump was made since the tree was told."""
         self._session = session
+        self._read_only = read_only
         self._when_known: list[Callable[[Tree], None]] = []
         self._enquiries = Enquiries(screen=screen, command=command)
         self.journeys = Journeys(
             enquiries=self._enquiries,
             tree=lambda: self._tree,
             with_tree=self._with_tree,
+            read_only=read_only,
             say=say,
             choose=choose,
             copy=copy,
@@ -98,7 +101,11 @@ class TimelineRoom:
         is_new = self._pane is None
         if self._pane is None:
             self._pane = TimelinePane(
-                names=self._names, wall_clock=self._wall_clock, wish=self._wished, marked=self._marked
+                names=self._names,
+                wall_clock=self._wall_clock,
+                read_only=self._read_only,
+                wish=self._wished,
+                marked=self._marked,
             )
         await self._bench.show_timeline(self._pane)
         if is_new and self._tree is not None:
@@ -222,6 +229,8 @@ class TimelineRoom:
                 self.journeys.look_into(branch)
             case "switch" | "look":
                 self._say(say("This lies on the conversation as it is; there is no branch to go to."))
+            case "fork" | "name" if self.journeys.is_refused():
+                pass
             case "fork":
                 self._command(ForkSession(node.id))
             case "name":

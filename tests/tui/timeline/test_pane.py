@@ -77,6 +77,23 @@ async def test_each_row_tells_number_label_lines_shell_coverage_and_age(open_tim
         ]
 
 
+async def test_a_session_that_is_read_only_is_looked_at_and_not_travelled(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        await desk.say(replace(SESSION, read_only=True))
+        await desk.pilot.press("down")
+        hints = desk.shown()
+        assert "compare" in hints
+        assert "go back here" not in hints
+        for key in ("enter", "c", "u", "F", "n", "m"):
+            await desk.pilot.press(key)
+        assert said(desk, "This session is read only")
+        await desk.pilot.press("space")
+        await desk.until(lambda: desk.told(Compare))
+        await desk.pilot.press("escape", "end", "up", "o")
+        await desk.until(lambda: desk.told(LookIntoBranch))
+        assert {type(command) for command in desk.engine.commands} <= {ShowTimeline, Compare, LookIntoBranch}
+
+
 async def test_the_keys_walk_and_fold_and_the_conversation_follows(open_timeline: Any) -> None:
     async with open_timeline() as desk:
         press = desk.pilot.press
