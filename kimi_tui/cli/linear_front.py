@@ -9,6 +9,7 @@ from functools import partial
 from kimi_tui import __version__
 from kimi_tui.base.child_groups import end_all
 from kimi_tui.cli.opening import Opening
+from kimi_tui.config.appearance import appearance_in
 from kimi_tui.config.loading import user_config_path
 from kimi_tui.tui.linear.desk import SessionChange
 from kimi_tui.tui.linear.front import LinearFront, LinearOptions
@@ -29,6 +30,7 @@ async def _run(opening: Opening) -> int:
         version=__version__,
         config_file=user_config_path(opening.places.share_dir),
         initial_prompt=opening.line.text,
+        notify=appearance_in(opening.config.data).ui.notify,
     )
     change: SessionChange | None = None
     while True:

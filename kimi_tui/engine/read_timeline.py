@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError
@@ -22,6 +23,7 @@ from kimi_tui.wire.timeline import Comparison, TimelineNode
 
 ONLY_READ = "This session is read only: nothing can be changed in it."
 WAY_OUT = "/write goes on with it."
+_NOTHING = "Nothing differs from how the session saw the files last."
 _AS_SEEN = "“Now” is how the session saw the files last; what has changed since then is not in it."
 
 
@@ -108,6 +110,7 @@ class ReadTimeline:
             if after is not None:
                 return compared_states(history, before, after, *states)
             newest = history.newest or states[0]
-            return compared_states(history, before, after, states[0], newest, note=_AS_SEEN)
+            comparison = compared_states(history, before, after, states[0], newest, note=_AS_SEEN)
+            return comparison if comparison.files else replace(comparison, note=_NOTHING)
         except KimiTuiError as error:
             return Comparison(before, after, note=str(error))

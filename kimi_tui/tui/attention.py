@@ -79,7 +79,10 @@ class Attention:
         send: Callable[[str], object],
         clock: Callable[[], float],
         in_tmux: bool,
+        asks_for_focus: bool = True,
     ) -> None:
+        """Where nobody `asks_for_focus`, the terminal never tells: only the keys say who is here."""
+        self._asks_for_focus = asks_for_focus
         self._way = way
         self._send = send
         self._clock = clock
@@ -119,7 +122,8 @@ class Attention:
     def _is_away(self) -> bool:
         if self._is_watched is None:
             # Many terminals, and tmux as it comes, never say. A bell then does no harm.
-            return self._way == "bell" and self._clock() - self._typed_at >= _AWAY_S
+            may_guess = self._way == "bell" or not self._asks_for_focus
+            return may_guess and self._clock() - self._typed_at >= _AWAY_S
         return not self._is_watched
 
     def _call(self, state: ScreenState, body: str) -> None:

@@ -79,8 +79,11 @@ class ScreenHost:
         self._wire.command(command)
 
     def say(self, message: str, *, severity: Severity = "information") -> None:
-        """Tell the user something that passes."""
-        self._screen.notify(plain(message), severity=severity, markup=False)
+        """Tell the user something that passes; said again, it takes its own place."""
+        text, app = plain(message), self._screen.app
+        for earlier in [it for it in app._notifications if it.message == text]:
+            app._unnotify(earlier, refresh=False)
+        self._screen.notify(text, severity=severity, markup=False)
 
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
         """Let the user choose; None when they would not."""

@@ -7,6 +7,7 @@ dumb terminal gets every word once, in order. What the user types is edited by r
 import asyncio
 import base64
 import contextlib
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
@@ -17,7 +18,9 @@ from typing import Any
 from kimi_tui.base.errors import KimiTuiError, SessionInUse
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.config.appearance import Notify
 from kimi_tui.language.saying import retell, say
+from kimi_tui.tui.attention import Attention, way_for
 from kimi_tui.tui.clipboard import SystemClipboard, copied
 from kimi_tui.tui.external_editor import edited_within
 from kimi_tui.tui.linear.asking import Asking, chosen
@@ -50,6 +53,7 @@ class LinearOptions:
     version: str
     config_file: Path | None = None
     initial_prompt: str = ""
+    notify: Notify = "auto"
     clock: Callable[[], float] = time.monotonic
 
 
@@ -64,6 +68,13 @@ class LinearFront:
         self._lines = lines or LineInput(lambda begun: completions(self, begun))
         self._voice = Voice(self._lines.write)
         self._teller = Teller(self._voice, clock=options.clock)
+        self._attention = Attention(
+            way=way_for(options.notify),
+            send=self._lines.signal,
+            clock=options.clock,
+            in_tmux="TMUX" in os.environ,
+            asks_for_focus=False,
+        )
         self._asking = Asking(ask=self.ask, tell=self.tell, edit=self.edit)
         self._history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
         self._ahead: deque[str] = deque([options.initial_prompt] if options.initial_prompt else [])
@@ -115,6 +126,7 @@ class LinearFront:
             self._is_telling = True
             for message in batch:
                 self._take(message)
+            self._attention.follow(self.state, batch)
             self._is_telling = False
             self._changed.set()
         self._is_over = True
@@ -309,7 +321,9 @@ class LinearFront:
         """A line of the user's."""
         await self._told()
         self._voice.end_line()
-        return await self._lines.ask(prompt)
+        line = await self._lines.ask(prompt)
+        self._attention.typed()
+        return line
 
     async def edit(self, text: str, name: str) -> str | None:
         """`text` as the user leaves it in their editor."""

@@ -97,6 +97,10 @@ class LineInput:
         _write(f"\r\x1b[K{text}" if text.endswith("\n") else f"\r\x1b[K{text}\n")
         _write(f"{self._prompt}{_typed()}")
 
+    def signal(self, sequence: str) -> None:
+        """Write what shows nothing: the line that is being typed stays as it is."""
+        _write(sequence)
+
     def _completion(self, word: str, state: int) -> str | None:
         import readline
 

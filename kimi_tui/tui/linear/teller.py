@@ -290,7 +290,8 @@ class Teller:
 
     def _notice(self, severity: str, title: str, body: str) -> None:
         leads = {"warning": say("Warning: "), "error": say("Error: ")}
-        words = " ".join(filter(None, (plain_line(title), plain(body).strip())))
+        told = plain(body).rstrip()
+        words = ("\n" if "\n" in told else " ").join(filter(None, (plain_line(title), told)))
         self._line(f"{leads.get(severity, '')}{words}")
 
     def _pair(self, told: tuple[str, str]) -> None:

@@ -21,6 +21,7 @@ class FakeLines:
     def __init__(self) -> None:
         self.text = ""
         self.ahead: list[str] = []
+        self.signals: list[str] = []
         self._typed: asyncio.Queue[str | None] = asyncio.Queue()
         self.asks = 0
         """How many lines are being waited for: one or none."""
@@ -50,6 +51,9 @@ class FakeLines:
 
     def write(self, text: str) -> None:
         self.text += text
+
+    def signal(self, sequence: str) -> None:
+        self.signals.append(sequence)
 
     def type(self, *lines: str | None) -> None:
         for line in lines:

@@ -242,3 +242,38 @@ async def test_a_failure_to_open_is_raised(open_talk: Any) -> None:
     async with open_talk(error=ConfigError("The config is broken.", hint="Mend it.")) as talk:
         with pytest.raises(ConfigError):
             await talk.ended
+
+
+async def test_who_has_not_typed_for_a_minute_is_called_by_the_end_of_a_turn_and_by_a_question(
+    open_talk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TERM_PROGRAM", raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    async with open_talk() as talk:
+        await talk.asked()
+        talk.lines.type("quick")
+        await talk.until(lambda: talk.told(Prompt))
+        talk.engine.say(TurnBegin("quick"), TurnEnd())
+        await talk.asked()
+        assert talk.lines.signals == []
+        talk.lines.type("slow")
+        await talk.until(lambda: len(talk.told(Prompt)) == 2)
+        talk.clock.now += 60
+        talk.engine.say(TurnBegin("slow"), EDIT)
+        await talk.asked()
+        assert talk.lines.signals == ["\a"]
+        talk.lines.type("y")
+        await talk.until(lambda: not talk.front.state.requests)
+        talk.engine.say(TurnEnd())
+        await talk.asked()
+        assert talk.lines.signals == ["\a"]  # the answer said that the user is here
+
+
+async def test_what_has_several_lines_begins_below_its_title(open_talk: Any) -> None:
+    async with open_talk() as talk:
+        await talk.asked()
+        talk.engine.say(
+            Notification("n", "session", "", "", "", "Checkpoints", "    1  one\n    0  two", "info")
+        )
+        await talk.until(lambda: "two" in talk.lines.text)
+        assert "Checkpoints\n    1  one\n    0  two\n" in talk.lines.text

@@ -87,6 +87,7 @@ async def test_a_session_that_is_read_only_is_looked_at_and_not_travelled(open_t
         for key in ("enter", "c", "u", "F", "n", "m"):
             await desk.pilot.press(key)
         assert said(desk, "This session is read only")
+        assert len(list(desk.app._notifications)) == 1  # not once for each key
         await desk.pilot.press("space")
         await desk.until(lambda: desk.told(Compare))
         await desk.pilot.press("escape", "end", "up", "o")
