@@ -12,6 +12,7 @@ from kimi_tui.llm.certificates import tls_for
 from kimi_tui.llm.claude_models import ClaudeModel
 from kimi_tui.llm.endpoint import Endpoint
 from kimi_tui.llm.failures import connection_failure, transport_errors
+from kimi_tui.llm.lean_import import import_lean
 from kimi_tui.llm.messages_request import (
     begins_last_answer_with_thought,
     mark_for_cache,
@@ -159,6 +160,8 @@ class MessagesService:
         return self.endpoint.host.endswith("anthropic.com")
 
     def _new_client(self) -> "anthropic.AsyncAnthropic":
+        import_lean("anthropic")
+
         import anthropic
         import httpx2
 

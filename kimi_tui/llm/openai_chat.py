@@ -14,6 +14,7 @@ from kimi_tui.llm.chat_stream import ChatStream
 from kimi_tui.llm.context_limit import is_context_limit
 from kimi_tui.llm.endpoint import Endpoint
 from kimi_tui.llm.failures import connection_failure, transport_errors
+from kimi_tui.llm.lean_import import import_lean
 from kimi_tui.llm.provider import ProviderSettings, StreamPart, ThinkingEffort, ToolSchema
 from kimi_tui.llm.request_body import encoded
 from kimi_tui.llm.sdk_client import SdkClient
@@ -154,6 +155,8 @@ class ChatService:
         return cast("httpx2.Response", response)
 
     def _new_client(self) -> "openai.AsyncOpenAI":
+        import_lean("openai")
+
         import httpx2
         import openai
 
