@@ -27,35 +27,39 @@ _UNSPOKEN_THOUGHT = "."
 """Stands for thinking that isn't there: Moonshot refuses a thinking model's tool call without any."""
 
 
-def chat_messages(
-    system_prompt: str, history: Sequence[Message], *, dialect: ChatDialect, effort: ThinkingEffort | None
-) -> list[dict[str, Any]]:
-    """`messages` of the request.
+class ChatMessages:
+    """A conversation on its way into a request, one message after another.
 
     Media of tool results follow in a user message after the last result of their step: the tool role holds
     text alone. Messages without anything in them are left out: servers refuse them.
     """
-    sent: list[dict[str, Any]] = [{"role": "system", "content": system_prompt}] if system_prompt else []
-    ids = SentIds(dialect.ids)
-    media: list[dict[str, Any]] = []
-    for message in history:
-        if message.role != "tool" and media:
-            sent.append({"role": "user", "content": media})
-            media = []
+
+    def __init__(self, *, dialect: ChatDialect, effort: ThinkingEffort | None) -> None:
+        self._dialect = dialect
+        self._wants_thought = dialect.replays_thinking and effort != "off"
+        self._ids = SentIds(dialect.ids)
+        self._media: list[dict[str, Any]] = []
+
+    def sent_for(self, message: Message) -> list[dict[str, Any]]:
+        """What the next message of the conversation adds to those of the request."""
+        sent: list[dict[str, Any]] = []
+        if message.role != "tool" and self._media:
+            sent, self._media = self.left, []
         match message.role:
             case "tool":
-                sent.append(_result(message, ids))
-                media = [*media, *_media_of_result(message, ids)]
+                sent.append(_result(message, self._ids))
+                self._media = [*self._media, *_media_of_result(message, self._ids)]
             case "assistant":
-                sent += _assistant(
-                    message, ids, dialect, wants_thought=dialect.replays_thinking and effort != "off"
-                )
+                sent += _assistant(message, self._ids, self._dialect, wants_thought=self._wants_thought)
             case "user" | "system":
                 content = _content(message.content)
                 sent += [{"role": message.role, "content": content}] if content else []
-    if media:
-        sent.append({"role": "user", "content": media})
-    return sent
+        return sent
+
+    @property
+    def left(self) -> list[dict[str, Any]]:
+        """What follows when no message does."""
+        return [{"role": "user", "content": self._media}] if self._media else []
 
 
 def chat_tools(tools: Sequence[ToolSchema]) -> list[dict[str, Any]]:

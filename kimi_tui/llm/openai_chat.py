@@ -9,15 +9,16 @@ from kimi_tui.llm.answer_stream import answer_parts
 from kimi_tui.llm.capabilities import capabilities_of
 from kimi_tui.llm.certificates import tls_for
 from kimi_tui.llm.chat_dialect import ChatDialect, openai_dialect
-from kimi_tui.llm.chat_request import chat_messages, chat_tools
+from kimi_tui.llm.chat_request import chat_tools
 from kimi_tui.llm.chat_stream import ChatStream
 from kimi_tui.llm.context_limit import is_context_limit
 from kimi_tui.llm.endpoint import Endpoint
 from kimi_tui.llm.failures import connection_failure, transport_errors
 from kimi_tui.llm.lean_import import import_lean
 from kimi_tui.llm.provider import ProviderSettings, StreamPart, ThinkingEffort, ToolSchema
-from kimi_tui.llm.request_body import encoded
+from kimi_tui.llm.request_body import encoded_with
 from kimi_tui.llm.sdk_client import SdkClient
+from kimi_tui.llm.sent_chats import SentChats
 from kimi_tui.llm.statuses import ServerWords, server_words, status_failure
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ class OpenAIChatProvider:
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
     ) -> AsyncGenerator[StreamPart, None]:
         """Stream the model's answer; see `ChatProvider.generate`."""
-        response = await self._service.ask(self._request(system_prompt, tools, history))
+        messages = self._service.sent.messages(
+            system_prompt, history, dialect=self._dialect, effort=self._effort
+        )
+        response = await self._service.ask(self._fields(tools), messages)
         endpoint = self._service.endpoint
         async with aclosing(answer_parts(response, ChatStream(endpoint), endpoint)) as parts:
             async for part in parts:
@@ -74,25 +78,22 @@ class OpenAIChatProvider:
         """Close the connections of this provider and of those that `with_thinking` made of it."""
         await self._service.aclose()
 
-    def _request(
-        self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
-    ) -> dict[str, Any]:
+    def _fields(self, tools: Sequence[ToolSchema]) -> dict[str, Any]:
         dialect, settings = self._dialect, self._settings
-        request: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "model": settings.model,
-            "messages": chat_messages(system_prompt, history, dialect=dialect, effort=self._effort),
             "stream": True,
             "stream_options": {"include_usage": True},
         }
         if tools:
-            request["tools"] = chat_tools(tools)
+            fields["tools"] = chat_tools(tools)
         if limit := settings.max_output_tokens or dialect.default_output_limit:
-            request[dialect.output_limit_field] = limit
+            fields[dialect.output_limit_field] = limit
         if dialect.has_cache_key and settings.session_id:
-            request["prompt_cache_key"] = settings.session_id
+            fields["prompt_cache_key"] = settings.session_id
         if self._effort is not None:
-            request |= dialect.thinking_fields(settings.model, self._effort, capabilities_of(settings))
-        return request
+            fields |= dialect.thinking_fields(settings.model, self._effort, capabilities_of(settings))
+        return fields
 
 
 class ChatService:
@@ -106,18 +107,22 @@ class ChatService:
         self._settings = settings
         self._client: SdkClient[openai.AsyncOpenAI] = SdkClient(self._new_client, self.endpoint)
         self._unknown_fields: set[str] = set()
+        self.sent = SentChats()
 
-    async def ask(self, request: dict[str, Any]) -> "httpx2.Response":
-        """The response to `request`, its body unread. Raises ChatProviderError."""
+    async def ask(self, fields: dict[str, Any], messages: bytes) -> "httpx2.Response":
+        """The response to a request of `fields` and the JSON of `messages`, its body unread.
+
+        Raises ChatProviderError.
+        """
         client = await self._client.get()
 
         import openai
 
         unreachable: tuple[type[Exception], ...] = (openai.APIConnectionError, *transport_errors())
         while True:
-            asked = {name: value for name, value in request.items() if name not in self._unknown_fields}
+            asked = {name: value for name, value in fields.items() if name not in self._unknown_fields}
             try:
-                return await self._post(client, asked)
+                return await self._post(client, encoded_with(asked, messages=messages))
             except openai.APIStatusError as error:
                 words = server_words(error.response.text)
                 status, headers = error.status_code, error.response.headers
@@ -137,7 +142,7 @@ class ChatService:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _post(self, client: "openai.AsyncOpenAI", request: dict[str, Any]) -> "httpx2.Response":
+    async def _post(self, client: "openai.AsyncOpenAI", body: bytes) -> "httpx2.Response":
         import httpx2
         import openai
 
@@ -147,7 +152,7 @@ class ChatService:
         response = await client.post(
             "/chat/completions",
             cast_to=httpx2.Response,
-            content=encoded(request),
+            content=body,
             options={"headers": headers},
             stream=True,
             stream_cls=openai.AsyncStream[object],

@@ -1,9 +1,11 @@
+import json
+
 import pytest
 
 from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
 from kimi_tui.llm.chat_dialect import COMPATIBLE, DEEPSEEK, OPENAI, ChatDialect, openai_dialect
-from kimi_tui.llm.chat_request import chat_messages
+from kimi_tui.llm.sent_chats import SentChats
 from tests.llm.conversations import PIXEL
 from tests.llm.servers import assert_prefix_extension, assert_valid_request
 
@@ -11,7 +13,7 @@ IMAGE = ImageURLPart(MediaURL(PIXEL))
 
 
 def sent(*history: Message, dialect: ChatDialect = COMPATIBLE) -> list[dict]:
-    messages = chat_messages("", history, dialect=dialect, effort=None)
+    messages = json.loads(SentChats().messages("", history, dialect=dialect, effort=None))
     assert_valid_request({"messages": messages})
     return messages
 
