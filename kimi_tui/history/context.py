@@ -17,7 +17,6 @@ from kimi_tui.history.branch import Branch, Glance, branches, glance
 from kimi_tui.history.conversation import exchange, sendable
 from kimi_tui.history.deed import deed_of
 from kimi_tui.history.disk import LOCAL_DISK, Disk
-from kimi_tui.history.estimate import estimated_tokens
 from kimi_tui.history.finding import Finding
 from kimi_tui.history.journal import Journal
 from kimi_tui.history.ledger import Body, Ledger
@@ -81,7 +80,7 @@ class Context:
     @property
     def token_count_with_pending(self) -> int:
         """`token_count`, and an estimate of the messages since."""
-        return self._line.token_count + estimated_tokens(self._line.history[self._line.counted :])
+        return self._line.token_count_with_pending
 
     @property
     def n_checkpoints(self) -> int:

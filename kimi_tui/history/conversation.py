@@ -59,6 +59,11 @@ class Conversation:
         return False
 
     @property
+    def settled(self) -> int:
+        """How many messages, from the first, never change any more."""
+        return self._first_result
+
+    @property
     def unanswered(self) -> list[ToolCall]:
         """The calls that await a result."""
         return [call for call, done in zip(self._calls, self._answered, strict=True) if not done]

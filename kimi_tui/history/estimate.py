@@ -1,6 +1,6 @@
 """An estimate of what messages weigh, for those that no provider has counted yet."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kimi_tui.base.content import TextPart, ThinkPart
 from kimi_tui.base.message import Message
@@ -13,6 +13,24 @@ TOKENS_PER_MEDIUM = 1000
 def estimated_tokens(messages: Iterable[Message]) -> int:
     """How many tokens `messages` are, roughly; rather too many than too few."""
     return sum(_weight(message) for message in messages)
+
+
+class RunningEstimate:
+    """The weight of a conversation's end, asked for again and again while the conversation grows."""
+
+    def __init__(self) -> None:
+        self._start = 0
+        self._end = 0
+        self._tokens = 0
+
+    def tokens(self, messages: Sequence[Message], *, start: int, settled: int) -> int:
+        """`estimated_tokens` of `messages` from `start` on; the first `settled` of them never change."""
+        if start != self._start:
+            self._start, self._end, self._tokens = start, start, 0
+        if settled > self._end:
+            self._tokens += estimated_tokens(messages[self._end : settled])
+            self._end = settled
+        return self._tokens + estimated_tokens(messages[self._end :])
 
 
 def _weight(message: Message) -> int:

@@ -11,6 +11,7 @@ from typing import assert_never
 from kimi_tui.base.message import Message
 from kimi_tui.base.value import value
 from kimi_tui.history.conversation import Conversation, exchange, interrupted_result
+from kimi_tui.history.estimate import RunningEstimate
 from kimi_tui.history.finding import Finding, FindingKind
 from kimi_tui.history.notation import DamagedLine, encode, pending_message, role_of
 from kimi_tui.history.records import (
@@ -105,6 +106,7 @@ class Line:
         self.token_count = 0
         self.counted = 0
         """How many messages `token_count` covers."""
+        self._uncounted = RunningEstimate()
         self.next_id = 0
         self.parent: str | None = None
         """The uid that the next checkpoint grows from."""
@@ -114,6 +116,13 @@ class Line:
     def history(self) -> Sequence[Message]:
         """The messages."""
         return self._conversation.messages
+
+    @property
+    def token_count_with_pending(self) -> int:
+        """`token_count`, and an estimate of the messages since."""
+        return self.token_count + self._uncounted.tokens(
+            self.history, start=self.counted, settled=self._conversation.settled
+        )
 
     @property
     def checkpoints(self) -> Sequence[Checkpoint]:

@@ -39,10 +39,11 @@ class PlanReminder:
         self._plan_mode = plan_mode
         self._toolset = toolset
         self._history = history
+        self._notes = _PlanNotes()
 
     async def __call__(self, say: Say, /) -> None:
         """Say what the model doesn't know yet."""
-        told = _told_in(self._history())
+        told = self._notes.by(self._history())
         if not self._plan_mode.is_on:
             if told in ("on", "on before the latest words"):
                 await say(_OVER)
@@ -69,21 +70,39 @@ class PlanReminder:
         }
 
 
-def _told_in(history: Sequence[Message]) -> Told:
-    """What `history` says of plan mode: its newest word, as long as the whole note is there, too."""
-    newest: Told | None = None
-    has_words = False
-    for message in reversed(history):
-        if message.role != "user":
-            continue
+class _PlanNotes:
+    """What a conversation was told of plan mode, read on from where it was read before."""
+
+    def __init__(self) -> None:
+        self._begin_anew(())
+
+    def by(self, history: Sequence[Message]) -> Told:
+        """Its newest word, as long as the whole note is there, too.
+
+        `history` may have grown at its end since it was read before; another conversation is another object.
+        """
+        if history is not self._history or len(history) < self._read:
+            self._begin_anew(history)
+        for at in range(self._read, len(history)):
+            if history[at].role == "user":
+                self._hear(history[at])
+        self._read = len(history)
+        is_on = self._newest in ("on", "on before the latest words")
+        return "nothing" if is_on and not self._has_whole_note else self._newest
+
+    def _begin_anew(self, history: Sequence[Message]) -> None:
+        self._history = history
+        self._read = 0
+        self._newest: Told = "nothing"
+        self._has_whole_note = False
+
+    def _hear(self, message: Message) -> None:
         if not is_note(message):
-            has_words = True
-            continue
+            self._newest = "on before the latest words" if self._newest == "on" else self._newest
+            return
         text = message.text.removeprefix("<system>")
         if text.startswith(_OFF):
-            return "off" if newest is None else "nothing"
-        if text.startswith((_ON, _STILL_ON)):
-            newest = newest or ("on before the latest words" if has_words else "on")
-            if text.startswith(_ON):
-                return newest
-    return "nothing"
+            self._newest, self._has_whole_note = "off", False
+        elif text.startswith((_ON, _STILL_ON)):
+            self._newest = "on"
+            self._has_whole_note = self._has_whole_note or text.startswith(_ON)

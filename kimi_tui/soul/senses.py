@@ -33,13 +33,16 @@ def perceived(history: Sequence[Message], capabilities: Collection[str]) -> tupl
     The conversation may have been held with another model before.
     """
     missing = tuple(kind for kind, (capability, _) in _NEEDS.items() if capability not in capabilities)
-    if not missing:
+    concerned = {
+        at for at, message in enumerate(history) for part in message.content if type(part) in missing
+    }  # mostly nothing, which is to cost a long conversation little at each step
+    if not concerned:
         return tuple(history)
     return tuple(
         replace(message, content=tuple(_or_note(part, missing) for part in message.content))
-        if any(isinstance(part, missing) for part in message.content)
+        if at in concerned
         else message
-        for message in history
+        for at, message in enumerate(history)
     )
 
 
