@@ -229,10 +229,8 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             self.notify(say("Another session can't be opened here."), severity="warning", markup=False)
             return
         if not self._ended.is_set():
-            self._wire.command(Shutdown())
-            with suppress(TimeoutError):
-                async with asyncio.timeout(FAREWELL_S):
-                    await self._ended.wait()
+            old.close_session()
+            await self._engine_has_ended(old)
         wish, wire = event.wish, Wire()
         self._wire, self._ended, self._failed = wire, asyncio.Event(), False
         self._start = partial(reopen, wish, wire)
@@ -241,7 +239,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._main = MainScreen(wire=wire, options=self._options, attention=self._attention)
         if not old._result_callbacks:  # the default screen has none, and Textual pops one when it goes
             old._push_result_callback(self, None)
-        draft = old.prompt.editor.draft  # with what was typed while the old session closed
+        draft = old.prompt.unsent  # with what was typed while the old session closed
         await self.switch_screen(self._main)
         self._main.prompt.restore(draft)
 
@@ -259,10 +257,13 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         if self._defect is None:
             inner = error.error if isinstance(error, WorkerFailed) else error
             self._defect = inner if isinstance(inner, Exception) else error
-            with suppress(NoMatches):
-                if self._main is not None:
-                    self._main.prompt.save_draft_now()
+            self._save_draft()
         super()._handle_exception(error)
+
+    def _save_draft(self) -> None:
+        with suppress(NoMatches):
+            if self._main is not None:
+                self._main.prompt.keeper.save_now()
 
     def _fatal_error(self) -> None:
         """End without Textual's traceback, which shows local variables; whoever runs the app tells of it."""
@@ -288,17 +289,30 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             self._end()
         else:
             self._leaving = True
-            self._wire.command(Shutdown())
+            self._close_session()
             self._await_engine()
 
     @work(group="farewell")
     async def _await_engine(self) -> None:
+        await self._engine_has_ended(self._main)
+        self._end()
+
+    def _close_session(self) -> None:
+        if self._main is not None:
+            self._main.close_session()
+        else:
+            self._wire.command(Shutdown())
+
+    async def _engine_has_ended(self, screen: MainScreen | None) -> None:
+        """Wait for it, but not for ever."""
         try:
             async with asyncio.timeout(FAREWELL_S):
                 await self._ended.wait()
         except TimeoutError:
             logger.warning("the engine did not close in time")
-        self._end()
+        else:
+            if screen is not None and not self._failed:
+                screen.engine_ended()
 
     def on_app_focus(self) -> None:
         """The terminal is looked at again."""
@@ -316,6 +330,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             self._ended.set()
 
     def _end(self) -> None:
+        self._save_draft()
         if self._options.keeps_transcript and self._main is not None and not self.is_headless:
             self.farewell = self._main.last_words()
         elif self._main is not None:

@@ -10,14 +10,16 @@ def submit(state: ScreenState, text: str) -> tuple[ScreenState, Command | None]:
     """Send `text`, or queue it while a turn runs."""
     if state.busy:
         return replace(state, queue=(*state.queue, text)), None
-    return replace(state, sent=state.sent + 1), Prompt(text)
+    return _sent(state, text), Prompt(text)
 
 
-def steer(state: ScreenState, text: str) -> tuple[ScreenState, Command]:
+def steer(state: ScreenState, text: str) -> tuple[ScreenState, Command | None]:
     """Say `text` to the running turn; without one it starts a turn."""
+    if state.closing:
+        return submit(state, text)
     if state.turn is not None:
-        return state, Steer(text)
-    return replace(state, sent=state.sent + 1), Prompt(text)
+        return replace(state, steered=(*state.steered, text)), Steer(text)
+    return _sent(state, text), Prompt(text)
 
 
 def interrupt(state: ScreenState) -> tuple[ScreenState, Command | None]:
@@ -43,10 +45,20 @@ def after_turn(state: ScreenState) -> tuple[ScreenState, Command | None, str]:
         return state, None, ""
     if state.last_outcome == "finished":
         first, *others = state.queue
-        return replace(state, queue=tuple(others), sent=state.sent + 1), Prompt(first), ""
+        return _sent(replace(state, queue=tuple(others)), first), Prompt(first), ""
     return replace(state, queue=()), None, "\n\n".join(state.queue)
 
 
 def break_off(state: ScreenState) -> tuple[ScreenState, str]:
-    """Nothing goes out any more; what was queued, to be handed back."""
-    return replace(state, turn=None, sent=0, queue=(), failed=True), "\n\n".join(state.queue)
+    """Nothing goes out any more; what nobody has heard, to be handed back."""
+    nothing = replace(state, turn=None, sent=0, queue=(), unheard=(), steered=(), failed=True)
+    return nothing, "\n\n".join(state.at_stake)
+
+
+def all_heard(state: ScreenState) -> ScreenState:
+    """The engine has come to its end, in order: what it was given is written down."""
+    return replace(state, unheard=(), steered=())
+
+
+def _sent(state: ScreenState, text: str) -> ScreenState:
+    return replace(state, sent=state.sent + 1, unheard=(*state.unheard, text))

@@ -1,6 +1,7 @@
 """The main screen: prompt and bars at once, the workbench after the first frame, and what links them."""
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from textual import events, getters, on, work
@@ -19,6 +20,7 @@ from kimi_tui.tui.attention import Attention
 from kimi_tui.tui.images.reading import photo_of
 from kimi_tui.tui.keys import SCREEN_KEYS, KeyNames, bindings
 from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.outbox import all_heard
 from kimi_tui.tui.prompt.drafts import Draft
 from kimi_tui.tui.prompt.prompt import Prompt
 from kimi_tui.tui.prompt.queue import QueueList
@@ -32,7 +34,7 @@ from kimi_tui.tui.status.header import HeaderLine
 from kimi_tui.tui.taken_back import TakenBack
 from kimi_tui.tui.talk import Talk
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire
-from kimi_tui.wire.commands import StopShell
+from kimi_tui.wire.commands import Shutdown, StopShell
 from kimi_tui.wire.events import Notification, TurnEnd
 
 if TYPE_CHECKING:
@@ -122,6 +124,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._pump(subscription)
         self.app.post_message(Furnished())
         self._settle_in()
+        self.prompt.doorway.open()
 
     @property
     def furnished(self) -> "Furniture":
@@ -132,9 +135,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="disk")
     async def _settle_in(self) -> None:
         self.status_bar.branch = await asyncio.to_thread(git_branch, self._options.work_dir)
-        draft = await asyncio.to_thread(self.prompt.load)
-        if draft is not None and self.prompt.blank:
-            self.prompt.restore(draft)
+        orphan = await asyncio.to_thread(self.prompt.load)
+        if orphan is not None and self.prompt.adopt(orphan):
             self.furnished.say(say("Your unsent draft of last time is back."))
 
     @property
@@ -180,6 +182,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if before.session is None and state.session is not None and first:
             self.post_message(Prompt.Submitted(first, Draft(first)))
 
+    def close_session(self) -> None:
+        """Have the engine save and end. What the user sends from now on is kept as a draft."""
+        self.state = replace(self.state, closing=True)
+        self._wire.command(Shutdown())
+
+    def engine_ended(self) -> None:
+        """The engine has written down all that it was given."""
+        self.state = all_heard(self.state)
+
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """What no widget watches by itself."""
         if old.queue != state.queue:
@@ -194,12 +205,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(Prompt.Submitted)
     def _submitted(self, event: Prompt.Submitted) -> None:
-        if self._furniture is None:
-            self.prompt.give_back(event.draft)
-        elif self.state.read_only and not self._furniture.is_command(event.text):
+        if self.state.read_only and not self.furnished.is_command(event.text):
             self.prompt.give_back(event.draft)
             self._offer_way_out()
-        elif self._furniture.is_command(event.text):
+        elif self.furnished.is_command(event.text):
             self._run_line(event)
         else:
             self._submit(event)
@@ -216,7 +225,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         elif verdict == "edit":
             self.prompt.give_back(event.draft)
         else:
-            self.prompt.remember(self.furnished.remembered(event.text))
+            self.prompt.remember(self.furnished.remembered(event.text), event.draft)
 
     @work(group="send")
     async def _submit(self, event: Prompt.Submitted) -> None:
@@ -242,7 +251,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(Prompt.Commanded)
     @work(group="shell")
     async def _commanded(self, event: Prompt.Commanded) -> None:
-        self.prompt.remember(event.line.remembered)
+        self.prompt.remember(event.line.remembered, event.draft)
         await self.furnished.run_in_shell(event.line)
 
     @on(Prompt.EditorPressed)

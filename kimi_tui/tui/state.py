@@ -3,7 +3,7 @@
 from dataclasses import field, replace
 from typing import assert_never
 
-from kimi_tui.base.content import AudioURLPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
+from kimi_tui.base.content import AudioURLPart, ImageURLPart, TextPart, ThinkPart, UserInput, VideoURLPart
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.base.usage import TokenUsage
@@ -69,6 +69,8 @@ class Turn:
     activity: str = "starting"
     interrupted: bool = False
     """Whether the user asked to stop it."""
+    asked: UserInput = ""
+    """What began it."""
 
 
 @value(kw_only=True)
@@ -83,8 +85,14 @@ class ScreenState:
     """Prompts given to the engine whose turn has not begun."""
     failed: bool = False
     """Whether the session could not be opened, or broke."""
+    closing: bool = False
+    """Whether the engine was told to end: it hears nothing any more."""
     queue: tuple[str, ...] = ()
     """Prompts that wait here for the turn to end."""
+    unheard: tuple[str, ...] = ()
+    """Prompts given to the engine that it may not have written down yet."""
+    steered: tuple[str, ...] = ()
+    """The same of what was said to the running turn."""
     replaying: bool = False
     compacting: bool = False
     requests: tuple[OpenRequest, ...] = ()
@@ -119,7 +127,12 @@ class ScreenState:
     @property
     def busy(self) -> bool:
         """Whether a new prompt has to wait."""
-        return self.turn is not None or self.sent > 0
+        return self.turn is not None or self.sent > 0 or self.closing
+
+    @property
+    def at_stake(self) -> tuple[str, ...]:
+        """What the user sent and a crash would cost: nobody but this screen is sure to have it."""
+        return (*self.unheard, *self.steered, *self.queue)
 
     @property
     def context_share(self) -> float:
@@ -154,15 +167,16 @@ _AWAITED_HOOKS = frozenset(
 def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
     """`state` after `message`, which arrived at `now`."""
     match message:
-        case TurnBegin():
+        case TurnBegin(user_input=asked):
             sent = state.sent if state.replaying else max(0, state.sent - 1)
-            return replace(state, turn=Turn(started=now), sent=sent, last_step=0)
+            return replace(state, turn=Turn(started=now, asked=asked), sent=sent, last_step=0)
         case TurnEnd(outcome=outcome):
+            state = state if state.replaying else replace(_heard(state), steered=())
             runs = state.runs.stopped()
             requests = tuple(it for it in state.requests if outlives_turn(it))
             return replace(state, turn=None, last_outcome=outcome, runs=runs, requests=requests, scan=None)
         case StepBegin(n=n):
-            return replace(_doing(state, "waiting for the model", step=n), last_step=n)
+            return replace(_doing(_heard(state), "waiting for the model", step=n), last_step=n)
         case StepRetry():
             again = f"trying again ({message.next_attempt} of {message.max_attempts})"
             return _doing(replace(state, runs=state.runs.dropped()), again)
@@ -235,9 +249,10 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return replace(state, replaying=False, turn=None, runs=state.runs.stopped())
         case SnapshotProgress(done=done, total=total):
             return replace(state, scan=None if total is not None and done >= total else message)
+        case SteerInput():
+            return state if state.replaying else replace(state, steered=state.steered[1:])
         case (
-            SteerInput()
-            | StepInterrupted()
+            StepInterrupted()
             | ToolOutput()
             | SubagentEvent()
             | PlanDisplay()
@@ -258,6 +273,16 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return state
         case _:
             assert_never(message)
+
+
+def _heard(state: ScreenState) -> ScreenState:
+    """The engine has written down what the running turn began with."""
+    turn = state.turn
+    if turn is None or state.replaying or not state.unheard:
+        return state
+    if isinstance(turn.asked, str) and turn.asked != state.unheard[0]:
+        return state  # it began with something else, such as a command
+    return replace(state, turn=replace(turn, asked=""), unheard=state.unheard[1:])
 
 
 def outlives_turn(request: OpenRequest) -> bool:
@@ -303,4 +328,11 @@ def _with_status(state: ScreenState, status: StatusUpdate) -> ScreenState:
 def _with_session(state: ScreenState, session: SessionInfo) -> ScreenState:
     if state.session is None or state.session.session_id == session.session_id:
         return replace(state, session=session)
-    return ScreenState(session=session, queue=state.queue, sent=state.sent, replaying=state.replaying)
+    return ScreenState(
+        session=session,
+        queue=state.queue,
+        unheard=state.unheard,
+        steered=state.steered,
+        sent=state.sent,
+        replaying=state.replaying,
+    )

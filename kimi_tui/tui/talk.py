@@ -33,7 +33,7 @@ class Prompting(Protocol):
         """It could not be sent."""
         ...
 
-    def remember(self, text: str) -> None:
+    def remember(self, text: str, draft: Draft) -> None:
         """It was sent."""
         ...
 
@@ -72,7 +72,7 @@ class Talk:
             return False
         self._owner.state, command = outbox.submit(self._owner.state, said.text)
         self._give(command)
-        self._prompt().remember(said.text)
+        self._prompt().remember(said.text, said.draft)
         return True
 
     def steer(self, said: Said) -> None:
@@ -80,7 +80,7 @@ class Talk:
         if self._may_speak(said):
             self._owner.state, command = outbox.steer(self._owner.state, said.text)
             self._give(command)
-            self._prompt().remember(said.text)
+            self._prompt().remember(said.text, said.draft)
 
     def interrupt(self) -> None:
         """Stop the running turn."""
@@ -108,10 +108,10 @@ class Talk:
             self._prompt().fill(returned)
 
     def break_off(self) -> None:
-        """The engine has failed: what was queued is given back."""
-        self._owner.state, queued = outbox.break_off(self._owner.state)
-        if queued:
-            self._prompt().fill(queued)
+        """The engine has failed: what it never heard is given back."""
+        self._owner.state, unheard = outbox.break_off(self._owner.state)
+        if unheard:
+            self._prompt().fill(unheard)
 
     def _give(self, command: Command | None) -> None:
         match command:

@@ -1,6 +1,7 @@
 """Moments of a session at which the program may end, and the ways in which programs end."""
 
 import asyncio
+import json
 import os
 import random
 import signal
@@ -143,7 +144,50 @@ class Reverting(Moment):
         assert found in (["mine\n"] * 4 + [""] * 4, ["agent\n"] * 8), f"half a revert: {found}"
 
 
+class Writing(Moment):
+    """What waits for the turn's end, and what isn't sent yet."""
+
+    scripts = Streaming.scripts
+
+    def come(self, program: Program, screen: Screen) -> None:
+        say(screen, "talk")
+        screen.until("word word word")
+        say(screen, "after that, paint it green")
+        screen.type("and then, perhaps")
+        wait_for(lambda: "perhaps" in _drafted(program))
+
+    def check(self, program: Program) -> None:
+        for text in ("after that, paint it green", "and then, perhaps"):
+            assert text in _drafted(program), f"{text!r} is lost: {_drafted(program)!r}"
+
+
+class Sending(Moment):
+    """What was sent a moment ago."""
+
+    scripts = (script("text: I see"),)
+
+    def come(self, program: Program, screen: Screen) -> None:
+        screen.type("remember the red door")
+        wait_for(lambda: "red door" in _drafted(program))
+        screen.press("enter")
+
+    def check(self, program: Program) -> None:
+        kept = _drafted(program) + "".join(file.read_text() for file in program.context_files)
+        assert "remember the red door" in kept, "what was sent is lost"
+
+
+def _drafted(program: Program) -> str:
+    """What the drafts on disk say."""
+    texts = []
+    for file in program.share_dir.glob("drafts/*.json"):
+        with suppress(FileNotFoundError):
+            texts.append(str(json.loads(file.read_bytes())["text"]))
+    return "\n".join(texts)
+
+
 MOMENTS: tuple[Moment, ...] = (
+    Sending(),
+    Writing(),
     Reverting(),
     Asking(),
     Background(),

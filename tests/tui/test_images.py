@@ -160,8 +160,10 @@ def test_pictures_of_a_draft_outlive_the_process(tmp_path: Path) -> None:
     store.keep_picture(3, photo)
     store.save(Draft("see [image #3 64x48]"))
     later = DraftStore(share_dir=tmp_path / "share", work_dir=tmp_path)
-    assert later.take_orphan() == Draft("see [image #3 64x48]")
-    assert list(later.pictures()) == [(3, photo)]
+    orphan = later.orphan()
+    assert orphan is not None
+    assert (orphan.draft, orphan.pictures) == (Draft("see [image #3 64x48]"), ((3, photo),))
+    assert later.claim(orphan)
     later.save(Draft(""))
     assert not list((tmp_path / "share" / "drafts").iterdir())
 

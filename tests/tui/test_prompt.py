@@ -1,15 +1,18 @@
 """The prompt, by its keys."""
 
-from pathlib import Path
+import json
 from typing import Any
 
 import pytest
 from textual import events
+from textual.message import Message
 
 from kimi_tui.base.paths import work_dir_key
+from kimi_tui.tui.prompt.doorway import Doorway
 from kimi_tui.tui.prompt.drafts import Draft, DraftStore
+from kimi_tui.tui.prompt.prompt import Prompt as PromptWidget
 from kimi_tui.wire.commands import Interrupt, Prompt, RunSlash, Steer
-from kimi_tui.wire.events import StepBegin, TurnBegin, TurnEnd, TurnFailure
+from kimi_tui.wire.events import SteerInput, StepBegin, TurnBegin, TurnEnd, TurnFailure
 from tests.tui.conftest import Desk
 
 
@@ -252,15 +255,63 @@ async def test_a_draft_survives_a_crash(open_desk: Any, options: Any) -> None:
         await desk.until(lambda: desk.prompt_text == "half a thought")
 
 
-async def test_what_is_typed_is_saved_and_gone_once_sent(open_desk: Any, options: Any) -> None:
-    def saved() -> list[Path]:
-        return list((options.share_dir / "drafts").glob(f"{work_dir_key(options.work_dir)}.*.json"))
+def saved(options: Any) -> str:
+    """What is kept on disk of what was typed."""
+    drafts = (options.share_dir / "drafts").glob(f"{work_dir_key(options.work_dir)}.*.json")
+    return "|".join(json.loads(file.read_text())["text"] for file in drafts)
 
+
+async def test_what_is_typed_is_kept_until_the_engine_has_written_it_down(
+    open_desk: Any, options: Any
+) -> None:
     async with open_desk() as desk:
-        await desk.write("thinking of")
-        await desk.until(saved)
+        await desk.write("one")
         await desk.pilot.press("enter")
-        await desk.until(lambda: not saved())
+        await desk.write("two")
+        await desk.pilot.press("enter")
+        await desk.write("three")
+        await desk.until(lambda: saved(options) == "one\n\ntwo\n\nthree")
+        await desk.say(TurnBegin("one"), StepBegin(1))
+        await desk.until(lambda: saved(options) == "two\n\nthree")
+        await desk.pilot.press("ctrl+s")
+        await desk.until(lambda: desk.told(Steer))
+        await desk.say(SteerInput("three"))
+        await desk.until(lambda: saved(options) == "two")
+        await desk.say(TurnEnd())
+        await desk.until(lambda: desk.told(Prompt) == [Prompt("one"), Prompt("two")])
+        await desk.say(TurnBegin("two"), StepBegin(1))
+        await desk.until(lambda: not saved(options))
+
+
+async def test_what_was_typed_last_is_kept_however_the_app_ends(open_desk: Any, options: Any) -> None:
+    async with open_desk() as desk:
+        await desk.say(TurnBegin("x"), StepBegin(1))
+        await desk.write("next")
+        await desk.pilot.press("enter", "m", "o", "r", "e", "ctrl+q")
+        await desk.until(lambda: desk.app.return_code == 0)
+    assert saved(options) == "next\n\nmore"
+
+
+async def test_an_old_draft_waits_while_the_user_writes_already(open_desk: Any, options: Any) -> None:
+    async with open_desk() as desk:
+        await desk.write("new")
+        DraftStore(share_dir=options.share_dir, work_dir=options.work_dir, pid=2**22 + 1).save(Draft("old"))
+        orphan = desk.screen.prompt.load()
+        assert orphan is not None
+        assert not desk.screen.prompt.adopt(orphan)
+        assert desk.prompt_text == "new"
+        assert "old" in saved(options)
+
+
+async def test_what_is_pressed_before_the_screen_is_complete_is_done_then(open_desk: Any) -> None:
+    done: list[Message] = []
+    doorway = Doorway(done.append)
+    messages = [PromptWidget.Submitted("a", Draft("a")), PromptWidget.ExitPressed()]
+    doorway.send(messages[0])
+    assert done == []
+    doorway.open()
+    doorway.send(messages[1])
+    assert done == messages
 
 
 async def test_keys_do_their_work_in_the_order_they_were_typed(open_desk: Any) -> None:

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -28,6 +29,16 @@ class Draft:
     """The texts that its paste tokens stand for."""
 
 
+@value
+class Orphan:
+    """A draft that a dead process left."""
+
+    draft: Draft
+    pictures: tuple[tuple[int, Photo], ...]
+    """Those that it names, by number."""
+    file: Path
+
+
 class DraftStore:
     """The draft of this process, and those that dead processes left in the same work dir."""
 
@@ -35,6 +46,10 @@ class DraftStore:
         self._folder = share_dir / "drafts"
         self._work_dir = work_dir
         self._pid = os.getpid() if pid is None else pid
+        self._held = Draft("")
+        self._written: Draft | None = None
+        """What is on disk; None while that isn't known."""
+        self._writing = threading.Lock()
 
     @cached_property
     def _key(self) -> str:
@@ -46,11 +61,35 @@ class DraftStore:
 
     def save(self, draft: Draft) -> None:
         """Write `draft`; an empty one removes the file. Raises OSError."""
-        if not draft.text.strip():
-            self._own.unlink(missing_ok=True)
-            for picture in self._folder.glob(f"{self._own.stem}.*.image"):
-                picture.unlink(missing_ok=True)
-            return
+        self.hold(draft)
+        self.write()
+
+    def hold(self, draft: Draft) -> None:
+        """From now on `draft` is what stands in the prompt; `write` brings it to the disk."""
+        self._held = draft
+
+    def write(self) -> None:
+        """Write what is held by now, so that a thread that comes late puts nothing old on the disk.
+
+        Raises OSError.
+        """
+        with self._writing:
+            draft = self._held
+            if draft == self._written:
+                return
+            self._written = None
+            if draft.text.strip():
+                self._replace(draft)
+            else:
+                self._remove()
+            self._written = draft
+
+    def _remove(self) -> None:
+        self._own.unlink(missing_ok=True)
+        for picture in self._folder.glob(f"{self._own.stem}.*.image"):
+            picture.unlink(missing_ok=True)
+
+    def _replace(self, draft: Draft) -> None:
         make_private_dir(self._folder)
         fresh = self._own.with_suffix(".new")
         content = {"text": draft.text, "pastes": {str(n): text for n, text in draft.pastes.items()}}
@@ -59,16 +98,25 @@ class DraftStore:
             file.write(json.dumps(content).encode())
         fresh.replace(self._own)
 
-    def take_orphan(self) -> Draft | None:
-        """The newest draft that a dead process left, which is this process's from now on."""
+    def orphan(self) -> Orphan | None:
+        """The newest draft that a dead process left; it stays where it is until it is claimed."""
         for file in sorted(self._folder.glob(f"{self._key}.*.json"), key=_changed, reverse=True):
             if file != self._own and _is_orphan(file) and (draft := _read(file)) is not None:
-                with suppress(OSError):
-                    for picture in self._folder.glob(f"{file.stem}.*.image"):
-                        picture.replace(self._folder / f"{self._own.stem}.{picture.name.split('.')[2]}.image")
-                    file.replace(self._own)
-                return draft
+                return Orphan(draft, tuple(self._pictures_of(file)), file)
         return None
+
+    def claim(self, orphan: Orphan) -> bool:
+        """Make `orphan` this process's draft, in place of its own; False when another process was faster."""
+        with self._writing:
+            try:
+                orphan.file.replace(self._own)
+            except OSError:
+                return False
+            self._held = self._written = orphan.draft
+            for picture in self._folder.glob(f"{orphan.file.stem}.*.image"):
+                with suppress(OSError):
+                    picture.replace(self._folder / f"{self._own.stem}.{picture.name.split('.')[2]}.image")
+        return True
 
     def keep_picture(self, number: int, photo: Photo) -> None:
         """Keep a picture that the draft names. A disk that refuses costs it only in a crash."""
@@ -82,9 +130,8 @@ class DraftStore:
         except OSError:
             logger.warning("a picture of the draft can't be kept", exc_info=True)
 
-    def pictures(self) -> Iterator[tuple[int, Photo]]:
-        """The pictures that are kept, by number."""
-        for file in self._folder.glob(f"{self._own.stem}.*.image"):
+    def _pictures_of(self, draft: Path) -> Iterator[tuple[int, Photo]]:
+        for file in self._folder.glob(f"{draft.stem}.*.image"):
             with suppress(OSError, ValueError, TypeError, KeyError):
                 head, _, data = file.read_bytes().partition(b"\n")
                 known = json.loads(head)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,6 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive, var
-from textual.timer import Timer
 from textual.widgets import Static
 
 from kimi_tui.base.errors import KimiTuiError
@@ -28,14 +26,15 @@ from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.activity import ActivityEdge
 from kimi_tui.tui.prompt.completion import Completion, completion_at
 from kimi_tui.tui.prompt.completions import Completions
-from kimi_tui.tui.prompt.drafts import Draft, DraftStore
+from kimi_tui.tui.prompt.doorway import Doorway
+from kimi_tui.tui.prompt.draft_keeper import DraftKeeper
+from kimi_tui.tui.prompt.drafts import Draft, DraftStore, Orphan
 from kimi_tui.tui.prompt.editor import EditorAction, PromptEditor
 from kimi_tui.tui.prompt.history import HistoryWalk, InputHistory
 from kimi_tui.tui.prompt.mode import PromptMode
 from kimi_tui.tui.prompt.shell_line import ShellLine, shell_line
 from kimi_tui.tui.state import ScreenState
 
-_DRAFT_DELAY_S = 0.5
 _PLACEHOLDERS: dict[PromptMode, str] = {
     "agent": later("Ask anything   / commands   @ files"),
     "shell": later("Run a command in your shell"),
@@ -105,8 +104,10 @@ class Prompt(Vertical):
         self._walk = HistoryWalk(self.history)
         self._drafts = DraftStore(share_dir=options.share_dir, work_dir=options.work_dir)
         self.album = Album()
-        self._draft_lock = asyncio.Lock()
-        self._draft_timer: Timer | None = None
+        self.keeper = DraftKeeper(self._drafts, owner=self, draft=lambda: self.unsent)
+        self.doorway = Doorway(self.post_message)
+        self._on_way: list[tuple[str, Draft]] = []
+        """What was taken out of the editor, and is neither sent nor given back yet."""
         self._dismissed = ""
         """The text for which the user closed the completions."""
 
@@ -127,7 +128,7 @@ class Prompt(Vertical):
 
     def _paste(self, text: str) -> None:
         if not text.strip():
-            self.post_message(self.PastePressed())  # what terminals send when a picture is pasted
+            self.doorway.send(self.PastePressed())  # what terminals send when a picture is pasted
         elif (path := picture_path(text, self._options.work_dir)) is not None:
             self._attach_file(path)
         else:
@@ -170,13 +171,28 @@ class Prompt(Vertical):
 
     # what stands in the editor
 
-    def load(self) -> Draft | None:
+    def load(self) -> Orphan | None:
         """Read the history, and the draft that a dead process left. Slow disks: call it in a thread."""
         self.history.load()
-        draft = self._drafts.take_orphan()
-        for number, photo in self._drafts.pictures() if draft is not None else ():
+        return self._drafts.orphan()
+
+    def adopt(self, orphan: Orphan) -> bool:
+        """Go on with the draft of a dead process, unless the user is writing already: then it waits."""
+        if self.unsent.text.strip() or not self._drafts.claim(orphan):
+            return False
+        for number, photo in orphan.pictures:
             self.album.add(photo, number=number)
-        return draft
+        self.restore(orphan.draft)
+        return True
+
+    @property
+    def unsent(self) -> Draft:
+        """All that a crash would cost: what stands in the editor, and what was sent but not heard yet."""
+        draft = self.editor.draft
+        sent = [*self.state.at_stake, *(text for text, _ in self._on_way)]
+        if not sent:
+            return draft
+        return Draft("\n\n".join((*sent, draft.text)).rstrip("\n"), draft.pastes)
 
     @property
     def text(self) -> str:
@@ -214,9 +230,9 @@ class Prompt(Vertical):
         self.editor.replace_all("")
         self._walk.reset()
 
-    def remember(self, text: str) -> None:
-        """`text` was sent: it belongs to the history now."""
-        self._save_draft()
+    def remember(self, text: str, draft: Draft) -> None:
+        """`draft` was sent, which meant `text`: it belongs to the history now."""
+        self._has_arrived(draft)
         try:
             self.history.append(text)
         except OSError as error:
@@ -228,6 +244,7 @@ class Prompt(Vertical):
 
     def give_back(self, draft: Draft) -> None:
         """`draft` could not be sent: it stands in the editor again, before what was typed since."""
+        self._has_arrived(draft)
         typed = self.editor.text
         self.editor.draft = Draft(f"{draft.text}{typed}", draft.pastes)
         self._dismissed = self.editor.text
@@ -239,7 +256,7 @@ class Prompt(Vertical):
                 self._send()
             case "steer":
                 if (sent := self._taken()) is not None:
-                    self.post_message(self.Steered(*sent))
+                    self.doorway.send(self.Steered(*sent))
             case "up":
                 self._up()
             case "down":
@@ -249,18 +266,18 @@ class Prompt(Vertical):
             case "dismiss":
                 self._dismiss()
             case "search":
-                self.post_message(self.SearchPressed())
+                self.doorway.send(self.SearchPressed())
             case "paste":
-                self.post_message(self.PastePressed())
+                self.doorway.send(self.PastePressed())
             case "shell":
                 self.mode = "agent" if self.mode == "shell" else "shell"
             case "editor":
-                self.post_message(self.EditorPressed())
+                self.doorway.send(self.EditorPressed())
             case "delete_or_exit":
                 if self.editor.text:
                     self.editor.action_delete_right()
                 else:
-                    self.post_message(self.ExitPressed())
+                    self.doorway.send(self.ExitPressed())
             case _:
                 assert_never(action)
 
@@ -273,19 +290,25 @@ class Prompt(Vertical):
         if (sent := self._taken()) is None:
             return
         if (line := shell_line(sent[0], self.mode)) is not None:
-            self.post_message(self.Commanded(line, sent[1]))
+            self.doorway.send(self.Commanded(line, sent[1]))
         else:
-            self.post_message(self.Submitted(*sent))
+            self.doorway.send(self.Submitted(*sent))
 
     def _taken(self) -> tuple[str, Draft] | None:
         # Out of the editor at once, so that what is typed next is the next prompt.
         text, draft = self.editor.unfolded.strip(), self.editor.draft
         if not text:
             return None
+        if not text.startswith("/"):
+            self._on_way.append((text, draft))
         self.editor.clear_draft()
         self._walk.reset()
         self.completions.close()
         return text, draft
+
+    def _has_arrived(self, draft: Draft) -> None:
+        self._on_way = [it for it in self._on_way if it[1] is not draft]
+        self.keeper.save()
 
     def _up(self) -> None:
         editor = self.editor
@@ -294,7 +317,7 @@ class Prompt(Vertical):
         elif not editor.cursor_at_first_line:
             editor.action_cursor_up()
         elif self.blank and self.state.queue:
-            self.post_message(self.TakeBackPressed())
+            self.doorway.send(self.TakeBackPressed())
         elif (older := self._walk.older(editor.text)) is not None:
             editor.replace_all(older)
             editor.move_cursor((0, 0))
@@ -315,24 +338,7 @@ class Prompt(Vertical):
     @on(PromptEditor.Changed)
     def _changed(self, event: PromptEditor.Changed) -> None:
         event.stop()
-        if self._draft_timer is None:
-            self._draft_timer = self.set_timer(_DRAFT_DELAY_S, self._save_draft)
-
-    @work(group="draft")
-    async def _save_draft(self) -> None:
-        if self._draft_timer is not None:
-            self._draft_timer.stop()
-            self._draft_timer = None
-        async with self._draft_lock:
-            try:
-                await asyncio.to_thread(self._drafts.save, self.editor.draft)
-            except OSError:
-                self.log.warning("The draft can't be written.")
-
-    def save_draft_now(self) -> None:
-        """Save the draft before the app ends by an error. A disk that refuses costs what was typed last."""
-        with suppress(OSError):
-            self._drafts.save(self.editor.draft)
+        self.keeper.save_soon()
 
     # completions
 
@@ -402,6 +408,8 @@ class Prompt(Vertical):
             self._show_place()
         if old.read_only != state.read_only:
             self._show_mode()
+        if old.at_stake != state.at_stake:
+            self.keeper.save_soon()
         before = (old.turn, old.sent, old.compacting, old.requests)
         if before != (state.turn, state.sent, state.compacting, state.requests):
             self.set_class(state.busy, "-working")
