@@ -9,6 +9,9 @@ from kimi_tui.wire.channel import Subscription
 
 logger = logging.getLogger(__name__)
 
+SAVE_EVERY_S = 1.0
+"""The least time between two savings while the session goes on: short steps are saved together."""
+
 
 class Accounts:
     """Keeps a session's spending, beside its turns: none of them waits for the disk."""
@@ -25,6 +28,7 @@ class Accounts:
         """Save what was spent as it is told of, until the Wire closes."""
         while await subscription.drain():
             await self._save()
+            await subscription.closing(SAVE_EVERY_S)
         await self._save()
 
     async def _save(self) -> None:

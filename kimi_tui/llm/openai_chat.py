@@ -16,7 +16,7 @@ from kimi_tui.llm.endpoint import Endpoint
 from kimi_tui.llm.failures import connection_failure, transport_errors
 from kimi_tui.llm.lean_import import import_lean
 from kimi_tui.llm.provider import ProviderSettings, StreamPart, ThinkingEffort, ToolSchema
-from kimi_tui.llm.request_body import encoded_with
+from kimi_tui.llm.request_body import encoded, encoded_with
 from kimi_tui.llm.sdk_client import SdkClient
 from kimi_tui.llm.sent_chats import SentChats
 from kimi_tui.llm.statuses import ServerWords, server_words, status_failure
@@ -64,7 +64,7 @@ class OpenAIChatProvider:
         messages = self._service.sent.messages(
             system_prompt, history, dialect=self._dialect, effort=self._effort
         )
-        response = await self._service.ask(self._fields(tools), messages)
+        response = await self._service.ask(self._fields(), tools, messages)
         endpoint = self._service.endpoint
         async with aclosing(answer_parts(response, ChatStream(endpoint), endpoint)) as parts:
             async for part in parts:
@@ -78,15 +78,13 @@ class OpenAIChatProvider:
         """Close the connections of this provider and of those that `with_thinking` made of it."""
         await self._service.aclose()
 
-    def _fields(self, tools: Sequence[ToolSchema]) -> dict[str, Any]:
+    def _fields(self) -> dict[str, Any]:
         dialect, settings = self._dialect, self._settings
         fields: dict[str, Any] = {
             "model": settings.model,
             "stream": True,
             "stream_options": {"include_usage": True},
         }
-        if tools:
-            fields["tools"] = chat_tools(tools)
         if limit := settings.max_output_tokens or dialect.default_output_limit:
             fields[dialect.output_limit_field] = limit
         if dialect.has_cache_key and settings.session_id:
@@ -107,10 +105,14 @@ class ChatService:
         self._settings = settings
         self._client: SdkClient[openai.AsyncOpenAI] = SdkClient(self._new_client, self.endpoint)
         self._unknown_fields: set[str] = set()
+        self._tools: tuple[Sequence[ToolSchema], bytes] = ((), b"[]")
+        """Those that were sent last, and their JSON."""
         self.sent = SentChats()
 
-    async def ask(self, fields: dict[str, Any], messages: bytes) -> "httpx2.Response":
-        """The response to a request of `fields` and the JSON of `messages`, its body unread.
+    async def ask(
+        self, fields: dict[str, Any], tools: Sequence[ToolSchema], messages: bytes
+    ) -> "httpx2.Response":
+        """The response to a request of `fields`, `tools` and the JSON of `messages`, its body unread.
 
         Raises ChatProviderError.
         """
@@ -118,11 +120,12 @@ class ChatService:
 
         import openai
 
+        made = {"tools": self._tools_json(tools)} if tools else {}
         unreachable: tuple[type[Exception], ...] = (openai.APIConnectionError, *transport_errors())
         while True:
             asked = {name: value for name, value in fields.items() if name not in self._unknown_fields}
             try:
-                return await self._post(client, encoded_with(asked, messages=messages))
+                return await self._post(client, encoded_with(asked, **made, messages=messages))
             except openai.APIStatusError as error:
                 words = server_words(error.response.text)
                 status, headers = error.status_code, error.response.headers
@@ -141,6 +144,11 @@ class ChatService:
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
+
+    def _tools_json(self, tools: Sequence[ToolSchema]) -> bytes:
+        if self._tools[0] != tools:
+            self._tools = tools, encoded(chat_tools(tools))
+        return self._tools[1]
 
     async def _post(self, client: "openai.AsyncOpenAI", body: bytes) -> "httpx2.Response":
         import httpx2

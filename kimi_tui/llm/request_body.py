@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 
-def encoded(body: dict[str, Any]) -> bytes:
+def encoded(body: Any) -> bytes:
     """`body` as UTF-8 JSON. Half a surrogate pair, as names of files may hold, becomes a question mark."""
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 

@@ -1,6 +1,6 @@
 """Ids of tool calls: two agents that work beside each other never have the same one open."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Protocol
 
 from kimi_tui.base.message import Message
@@ -32,14 +32,23 @@ class CallIds:
         self._all = among if among is not None else []
         self._all.append(self)
         self._own: set[str] = set()
+        self._history: Sequence[Message] = ()
+        self._read = 0
+        self._said: set[str] = set()
+        """Those of the messages that were read."""
 
     def beside(self) -> "CallIds":
         """Those of another agent of the session. `close` them when it has ended."""
         return CallIds(self._all)
 
-    def begin(self, history: Iterable[Message]) -> None:
-        """The next answer is to `history`."""
-        self._own = {call.id for message in history for call in message.tool_calls or ()}
+    def begin(self, history: Sequence[Message]) -> None:
+        """The next answer is to `history`, which may have grown at its end; another is another object."""
+        if history is not self._history or len(history) < self._read:
+            self._history, self._read, self._said = history, 0, set()
+        fresh = history[self._read :]
+        self._said.update(call.id for message in fresh for call in message.tool_calls or ())
+        self._read = len(history)
+        self._own = set(self._said)
 
     def owns(self, call_id: str) -> bool:
         """Whether a call of this agent has that id."""

@@ -74,7 +74,10 @@ class _PlanNotes:
     """What a conversation was told of plan mode, read on from where it was read before."""
 
     def __init__(self) -> None:
-        self._begin_anew(())
+        self._history: Sequence[Message] = ()
+        self._read = 0
+        self._newest: Told = "nothing"
+        self._has_whole_note = False
 
     def by(self, history: Sequence[Message]) -> Told:
         """Its newest word, as long as the whole note is there, too.
@@ -82,19 +85,14 @@ class _PlanNotes:
         `history` may have grown at its end since it was read before; another conversation is another object.
         """
         if history is not self._history or len(history) < self._read:
-            self._begin_anew(history)
+            self._history, self._read = history, 0
+            self._newest, self._has_whole_note = "nothing", False
         for at in range(self._read, len(history)):
             if history[at].role == "user":
                 self._hear(history[at])
         self._read = len(history)
         is_on = self._newest in ("on", "on before the latest words")
         return "nothing" if is_on and not self._has_whole_note else self._newest
-
-    def _begin_anew(self, history: Sequence[Message]) -> None:
-        self._history = history
-        self._read = 0
-        self._newest: Told = "nothing"
-        self._has_whole_note = False
 
     def _hear(self, message: Message) -> None:
         if not is_note(message):

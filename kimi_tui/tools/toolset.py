@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -23,7 +24,7 @@ class Toolset:
         self._own = dict(tools)
         self._lent: dict[str, Mapping[str, Tool[Any]]] = {}
         self._tools = self._own
-        self._schemas = _schemas(self._own)
+        self._own_schemas = self._schemas = _schemas(self._own)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -39,7 +40,8 @@ class Toolset:
         self._tools = dict(self._own)
         for lent in self._lent.values():
             self._tools |= {name: it for name, it in lent.items() if name not in self._tools}
-        self._schemas = _schemas(self._tools)
+        lent_tools = {name: it for name, it in self._tools.items() if name not in self._own}
+        self._schemas = (*self._own_schemas, *_schemas(lent_tools))
 
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
@@ -74,9 +76,7 @@ class Toolset:
 
 
 def _schemas(tools: Mapping[str, Tool[Any]]) -> tuple[ToolSchema, ...]:
-    return tuple(
-        ToolSchema(name, tool.schema.description, tool.schema.parameters) for name, tool in tools.items()
-    )
+    return tuple(replace(tool.schema, name=name) for name, tool in tools.items())
 
 
 def _unknown_tool(name: str, known: Iterable[str]) -> str:
