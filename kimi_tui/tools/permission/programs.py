@@ -99,6 +99,8 @@ _TEXT_OPTIONS: Mapping[tuple[str, ...], Set[str]] = {
     ("git", "tag"): _MESSAGE,
 }  # fmt: skip
 """Options whose value is nothing but text to keep."""
+_STORES = re.compile(r"%[^%a-zA-Z]*[hlLjzt]*n")
+"""What has printf store how much it has printed, in the variable that an argument names."""
 _SED_PRINTS = re.compile(r"(?:(?:\d+|\$)(?:,(?:\+?\d+|\$))?p[; ]*)+|/[\w .-]+/p")
 _SET_OPTION = re.compile(r"-[eux]*o?|pipefail")
 
@@ -150,7 +152,9 @@ def continues_freely(part: Part, known: int) -> bool:
             )
         case "wait" | "jobs":
             return all(word.text == "$!" or word.cannot_be_option for word in rest)
-        case "printf" | "test" | "[" if any(word.text.startswith(("-v", "-R")) for word in rest):
+        case "printf":
+            return _printf_prints(part.arguments)
+        case "test" | "[" if any(word.text.startswith(("-v", "-R")) for word in rest):
             return False  # the name that follows may compute, and so run commands
         case program if program in _TARGETS:
             return all(word.is_literal and _TARGET_OPTION.fullmatch(word.text) for word in rest)
@@ -171,6 +175,8 @@ def stands_alone(part: Part) -> bool:
     texts = [word.text for word in part.words]
     if part.program in ("source", "."):
         return len(texts) > 1
+    if part.program == "printf" and not _printf_prints(part.arguments):
+        return False
     return part.program not in _CHANGES_THE_SHELL and not runs_anything(texts)
 
 
@@ -207,6 +213,17 @@ def _words_needed(named: tuple[str, ...]) -> int:
     if named[:1] in _THREE_WORDS or named[:2] in _THREE_WORDS:
         return 3
     return 2 if named[0] in _TWO_WORDS else 1
+
+
+def _printf_prints(arguments: Sequence[Word]) -> bool:
+    """Whether printf only prints: `-v` and `%n` set a variable, such as PATH."""
+    words = arguments[1:] if arguments and arguments[0].text == "--" else arguments
+    if not words:
+        return True
+    form = words[0]
+    if len(words) == len(arguments) and form.text.startswith("-"):
+        return False
+    return form.is_literal and _STORES.search(form.text.replace("%%", "")) is None
 
 
 def _sed_prints(arguments: Sequence[Word]) -> bool:
