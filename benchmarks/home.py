@@ -15,7 +15,8 @@ from benchmarks.words import markdown
 
 KIMI_TUI = str(Path(sys.executable).with_name("kimi-tui"))
 ROOT = Path(__file__).parents[1]
-LAST_WORDS = "thelastwords"
+LAST_WORDS = "ΨΩΞΨΩΞ"
+"""Ends a conversation. No other text has these letters: cells that stay as they are aren't written again."""
 """What ends a made conversation: once it shows, the history is on the screen."""
 
 

@@ -12,7 +12,8 @@ from benchmarks.home import KIMI_TUI, model, new_home
 from benchmarks.terminal import SLOWEST_ECHO_S, Echo, Terminal, terminal
 from benchmarks.words import markdown, tokens
 
-END = "thelastword"
+END = "ΞΩΨΞΩΨ"
+"""Ends an answer; see `LAST_WORDS`."""
 KEY_PERIOD_S = 0.05
 PACE = 100
 """Tokens a second of a quick model."""

@@ -47,11 +47,13 @@ def change(old: str | None, new: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def alike_on_blanks(one: str, other: str) -> bool:
-    """Whether a blank looks the same by both codes."""
-    first, second = _style(one), _style(other)
-    seen = (first.attributes | second.attributes) & _SEEN_ON_BLANKS
-    return not seen and first.background == second.background
+def on_blanks(old: str | None, new: str) -> str:
+    """Codes by which a blank looks as by `new`, with what of `old` isn't seen there: letters may follow."""
+    if old is None or _style(new).attributes & _SEEN_ON_BLANKS:
+        return new
+    before = _style(old)
+    kept = sorted(before.attributes - _SEEN_ON_BLANKS)
+    return ";".join(filter(None, (*kept, before.foreground, _style(new).background)))
 
 
 @lru_cache(maxsize=4096)

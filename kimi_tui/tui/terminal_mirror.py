@@ -31,6 +31,8 @@ _GAP = 4
 """Cells that are the same cost less than moving over them."""
 _LEAST_ROWS = 6
 """Fewer rows are not worth a scrolling region."""
+_KEPT = 512
+"""Strips whose cells are remembered."""
 _LIKELIEST = 2
 """Movements that are looked at more closely."""
 
@@ -44,6 +46,8 @@ class TerminalMirror:
         self._size = Size(0, 0)
         self._rows: list[Row] = []
         self._pen = pen or Pen()
+        self._cells: dict[int, tuple[Strip, ColorSystem, list[Cell]]] = {}
+        """Of strips that came lately, by their identity: what scrolls comes again and again."""
 
     def forget(self) -> None:
         """Nothing is known of the terminal any more; the next frames are sent whole."""
@@ -82,10 +86,20 @@ class TerminalMirror:
             row = rows.get(y)
             if row is None:
                 row = rows[y] = self._rows[y].copy()
-            cells = _cells(strip, colours)
+            cells = self._cells_of(strip, colours)
             row[x : x + len(cells)] = cells
             del row[width:]
         return rows
+
+    def _cells_of(self, strip: Strip, colours: ColorSystem) -> list[Cell]:
+        known = self._cells.get(id(strip))
+        if known is not None and known[1] is colours:
+            return known[2]
+        if len(self._cells) >= _KEPT:
+            self._cells.clear()
+        cells = _cells(strip, colours)
+        self._cells[id(strip)] = strip, colours, cells
+        return cells
 
     def _move(self, first: int, last: int, up: int, rows: dict[int, Row]) -> None:
         """Have the terminal move rows `first` to `last` up, or down when negative, towards `rows`."""
@@ -152,8 +166,11 @@ def _add_wide(cells: list[Cell], text: str, look: Look) -> None:
 
 @lru_cache(maxsize=8192)
 def _look_of(style: Style, colours: ColorSystem, *, blank: bool = False) -> Look:
-    if blank and not (style.reverse or style.underline or style.strike or style.overline or style.underline2):
-        style = Style(bgcolor=style.bgcolor, link=style.link)
+    if blank and not (style.underline or style.strike or style.overline or style.underline2):
+        if not style.reverse:
+            style = Style(bgcolor=style.bgcolor, link=style.link)
+        elif style.color is not None and not style.color.is_default:
+            style = Style(bgcolor=style.color, link=style.link)
     codes = Strip.render_ansi(style, colours)
     address = without_controls(style.link or "")
     link = f"\x1b]8;;{address}\x1b\\" if address else ""
@@ -226,9 +243,13 @@ def _movement(rows: Sequence[Row], new: dict[int, Row]) -> tuple[int, int, int] 
 
 
 def _likely_distances(old: Sequence[Row], new: Sequence[Row]) -> Iterator[int]:
-    """How far up most rows have gone that stand elsewhere now."""
+    """How far up most rows have gone that stand elsewhere now, but for a scroll bar at their end."""
+    befores, afters = ([row[: len(row) * 3 // 4] for row in rows] for rows in (old, new))
     found = Counter(
-        before - after for after, row in enumerate(new) for before in range(len(old)) if old[before] == row
+        before - after
+        for after, row in enumerate(afters)
+        for before, former in enumerate(befores)
+        if former == row
     )
     del found[0]
     for distance, _ in found.most_common(_LIKELIEST):

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from rich.cells import get_character_cell_size
 
-from kimi_tui.tui.sgr import alike_on_blanks, change
+from kimi_tui.tui.sgr import change, on_blanks
 
 Look = tuple[str, str]
 """SGR codes, and the opening of a link; both may be empty."""
@@ -86,8 +86,8 @@ class Pen:
         if link != self._link:
             self._sent.append(link or _LINK_END)
             self._link = link
-        if is_blank and self._codes is not None and alike_on_blanks(self._codes, codes):
-            return
+        if is_blank:
+            codes = on_blanks(self._codes, codes)
         self._sent.append(change(self._codes, codes))
         self._codes = codes
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_tui.tui.sgr import alike_on_blanks, change
+from kimi_tui.tui.sgr import change, on_blanks
 
 INK = "38;2;217;222;232"
 PAPER = "48;2;14;17;23"
@@ -51,7 +51,31 @@ def test_any_way_through_looks_ends_as_the_last_one_alone_would(looks: list[str]
     assert gone.cursor.attrs == direct.cursor.attrs
 
 
-def test_a_blank_shows_its_background_and_its_lines_only() -> None:
-    assert alike_on_blanks(f"1;{INK};{PAPER}", PAPER)
-    assert not alike_on_blanks(f"4;{INK};{PAPER}", PAPER)
-    assert not alike_on_blanks(INK, PAPER)
+@pytest.mark.parametrize(
+    ("old", "new", "drawn"),
+    [
+        (f"1;{INK};{PAPER}", PAPER, f"1;{INK};{PAPER}"),
+        (f"1;{INK};{PAPER}", "44", f"1;{INK};44"),
+        (f"4;{INK};{PAPER}", PAPER, f"{INK};{PAPER}"),
+        (INK, "", INK),
+        (INK, f"4;31;{PAPER}", f"4;31;{PAPER}"),
+        (None, PAPER, PAPER),
+    ],
+)
+def test_a_blank_shows_its_background_and_its_lines_only(old: str | None, new: str, drawn: str) -> None:
+    assert on_blanks(old, new) == drawn
+
+
+@given(LOOKS, LOOKS)
+def test_a_blank_looks_the_same_whatever_letters_were_before_it(old: str, new: str) -> None:
+    drawn = pyte.Screen(1, 1)
+    pyte.Stream(drawn).feed(change(None, old) + change(old, on_blanks(old, new)))
+    direct = pyte.Screen(1, 1)
+    pyte.Stream(direct).feed(f"\x1b[0;{new}m")
+    one, other = drawn.cursor.attrs, direct.cursor.attrs
+    assert one.bg == other.bg
+    assert (one.underscore, one.reverse, one.strikethrough) == (
+        other.underscore,
+        other.reverse,
+        other.strikethrough,
+    )

@@ -17,7 +17,7 @@ from kimi_tui.tui.state import ANSWERING, ScreenState
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_S = 0.1
-_CALM_FRAME_S = 0.25
+_CALM_FRAME_S = 1.0
 """While words appear, which show that the agent works. A turn of the spinner costs as much as some words."""
 _SECOND = 1.0
 _SHOWN_FROM_S = 10.0

@@ -49,6 +49,7 @@ class Canvas:
         self.height = 0
         self._full_width = 0
         self._finder = finder
+        self._painted: list[Strip | None] = []
         self._strips: list[Strip | None] = []
 
     def show(self, rows: Sequence[Row], size: Size, width: int) -> list[Region]:
@@ -68,7 +69,7 @@ class Canvas:
             else:
                 span = (0, width)
             if span is not None:
-                self._strips[y] = None
+                self._painted[y] = self._strips[y] = None
                 regions.append(Region(span[0], y, span[1] - span[0], 1))
             elif new is not None and old is not None and new.place != old.place:
                 self._strips[y] = None
@@ -80,30 +81,42 @@ class Canvas:
 
     def repaint(self) -> None:
         """Marks or colours have changed: every row is drawn anew when it is asked for."""
+        self._painted = [None] * self.height
         self._strips = [None] * self.height
+
+    def painted(self, y: int, palette: Palette, marks: Marks) -> Strip:
+        """What row `y` looks like, as far as text may go: the same strip as long as that stays so."""
+        strip = self._painted[y]
+        if strip is None:
+            strip = self._painted[y] = self._drawn(y, palette, marks)
+        return strip
 
     def strips(self, start: int, end: int, palette: Palette, marks: Marks) -> list[Strip]:
         """Rows `start` to `end`, those that have not changed from memory."""
         return [self.strip(y, palette, marks) for y in range(start, end)]
 
     def strip(self, y: int, palette: Palette, marks: Marks) -> Strip:
-        """Row `y` as it is drawn."""
+        """Row `y` as the compositor needs it: under the scroll bar, too, and with what it selects by."""
         if y >= self.height:
-            return palette.filtered(Strip.blank(self._full_width, palette.style(PLAIN)))
+            return self._blank(self._full_width, palette)
         strip = self._strips[y]
         if strip is None:
-            strip = self._strips[y] = palette.filtered(self._drawn(y, palette, marks))
+            strip = self.painted(y, palette, marks)
+            if self._full_width > strip.cell_length:
+                strip = Strip.join([strip, self._blank(self._full_width - strip.cell_length, palette)])
+            if y < len(self.rows):
+                strip = strip.apply_offsets(0, code_of(self.rows[y].place))
+            self._strips[y] = strip
         return strip
 
     def _drawn(self, y: int, palette: Palette, marks: Marks) -> Strip:
         if y >= len(self.rows):
-            strip = Strip.blank(self._full_width, palette.style(PLAIN))
+            strip = self._blank(self.width, palette)
         else:
             strip = self._row_strip(self.rows[y], palette, marks)
         if marks.pill and y == self.height - 1 and self.width > len(PILL):
-            pill = Segment(padded(say(PILL), len(PILL)), palette.style(ink("new-below")))
-            left, right = self.width - len(PILL), self.width
-            strip = Strip.join([strip.crop(0, left), Strip([pill], len(PILL)), strip.crop(right)])
+            pill = Strip([Segment(padded(say(PILL), len(PILL)), palette.style(ink("new-below")))], len(PILL))
+            strip = Strip.join([strip.crop(0, self.width - len(PILL)), palette.filtered(pill)])
         return strip
 
     def _row_strip(self, row: Row, palette: Palette, marks: Marks) -> Strip:
@@ -113,18 +126,22 @@ class Canvas:
         strip = row.picture.strips.get(key)
         if strip is None:
             line = undone(row.line) if dimmed else row.line
-            strip = row.picture.strips[key] = paint(line, self._full_width, palette, gutter=gutter)
-        code = code_of(row.place)
+            strip = palette.filtered(paint(line, self.width, palette, gutter=gutter))
+            row.picture.strips[key] = strip
+        plain = strip
         if self._finder.needle:
             role = "match-current" if row.place == self._finder.current else "match"
             for start, end in self._finder.spans(strip.text):
                 strip = _restyled(strip, start, end, palette.style(ink(role)))
-        if marks.selection is not None and (span := marks.selection.get_span(code)) is not None:
+        if marks.selection is not None and (span := marks.selection.get_span(code_of(row.place))) is not None:
             start, end = span
             last = GUTTER + len(row.line.text)
             first = max(start, GUTTER + row.line.margin)
             strip = _restyled(strip, first, last if end == -1 else min(end, last), marks.selection_style)
-        return strip.apply_offsets(0, code)
+        return strip if strip is plain else palette.filtered(strip)
+
+    def _blank(self, width: int, palette: Palette) -> Strip:
+        return palette.filtered(Strip.blank(width, palette.style(PLAIN)))
 
 
 def _changed_cells(old: Line, new: Line, width: int) -> tuple[int, int] | None:

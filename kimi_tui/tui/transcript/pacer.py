@@ -55,4 +55,4 @@ class Pacer:
         began = self._now()
         self._draw()
         ended = self._now()
-        self._next = ended + max(FRAME_S, (ended - began) * _SHARE)
+        self._next = began + max(FRAME_S, (ended - began) * _SHARE)

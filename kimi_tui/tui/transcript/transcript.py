@@ -19,6 +19,8 @@ from kimi_tui.wire.events import TurnBegin
 
 _TICK_S = 1.0
 """How often a running call shows its time."""
+_WARM_UP_S = 1.0
+"""After it was mounted, when the first frame is long out: an answer needn't wait for what draws it."""
 _REST_S = 0.002
 """Between two slices of a burst; keys are handled there."""
 
@@ -47,6 +49,10 @@ class Transcript(BlockView):
         self._taken: WeakSet[Block] = WeakSet()
         """Blocks that have been printed."""
 
+    def on_mount(self) -> None:
+        """Get ready for answers as soon as there is time."""
+        self.set_timer(_WARM_UP_S, self._warm_up)
+
     # messages
 
     def show(self, message: Outgoing) -> None:
@@ -57,8 +63,7 @@ class Transcript(BlockView):
         """Take in a batch. What takes too long for one turn of the event loop goes on in the next ones."""
         self._inbox.put(messages if self._inbox else self._chronicle.store(messages))
         if not self._is_warm and any(isinstance(message, TurnBegin) for message in messages):
-            self._is_warm = True
-            self.run_worker(_warm_up, thread=True, group="warm-up")
+            self._warm_up()
         if self._work_timer is None:
             self._work()
 
@@ -112,6 +117,11 @@ class Transcript(BlockView):
             self._tick_timer = self.set_timer(_TICK_S, self._tick)
         self._pacer.request()
 
+    def _warm_up(self) -> None:
+        if not self._is_warm:
+            self._is_warm = True
+            self.run_worker(_load, thread=True, group="warm-up")
+
     def _tick(self) -> None:
         self._tick_timer = None
         running = self._chronicle.running
@@ -122,6 +132,6 @@ class Transcript(BlockView):
             self._pacer.request()
 
 
-def _warm_up() -> None:
+def _load() -> None:
     parser.warm_up()
     syntax.warm_up()

@@ -1,6 +1,6 @@
 """A scroll view over a flow of blocks: it lays out, measures and draws only what is seen."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Protocol
 
@@ -22,7 +22,7 @@ from kimi_tui.tui.transcript.looking_back import LookBack
 from kimi_tui.tui.transcript.pacer import Pacer
 from kimi_tui.tui.transcript.palette import Palette, looks_of
 from kimi_tui.tui.transcript.piece import Gallery
-from kimi_tui.tui.transcript.thumb import Thumb
+from kimi_tui.tui.transcript.thumb import Thumb, ThumbCell
 from kimi_tui.tui.transcript.viewport import Viewport
 
 
@@ -112,18 +112,19 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
         thumb = self._sync_scrollbar()
         if not regions and not thumb:
             return
-        beside = ((y, width, strip) for y, strip in enumerate(thumb))
+        beside = ((y, width, strip) for y, strip in thumb)
         if not self._brush.paint(chain(self._strips(regions), beside)):
             if regions:
                 self.refresh(*regions)
             if thumb:
                 self.vertical_scrollbar.refresh()
 
-    def _strips(self, regions: Iterable[Region]) -> Iterator[Placed]:
-        for region in regions:
-            rows = self.render_lines(Region(0, region.y, self.size.width, region.height))
-            for y, strip in enumerate(rows, region.y):
-                yield y, region.x, strip.crop(region.x, region.right)
+    def _strips(self, regions: Sequence[Region]) -> Iterator[Placed]:
+        if regions:
+            palette, marks = self._colours(), self._marks()
+            for region in regions:
+                for y in range(region.y, region.bottom):
+                    yield y, 0, self._canvas.painted(y, palette, marks)
 
     def _note_new_below(self) -> None:
         if self._viewport.following:
@@ -204,7 +205,7 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
 
     # scrolling
 
-    def _sync_scrollbar(self) -> Sequence[Strip]:
+    def _sync_scrollbar(self) -> Sequence[ThumbCell]:
         """Let Textual know where we are; the cells of the bar, if they change."""
         height = self.size.height
         offset = self._flow.offset(self._viewport.top)
@@ -214,7 +215,8 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
         self.set_reactive(Widget.scroll_target_y, float(offset))
         if not self.show_vertical_scrollbar:
             return ()
-        return self._thumb.follow(self.vertical_scrollbar, total=total, height=height, offset=offset)
+        bar = self.vertical_scrollbar
+        return self._thumb.follow(bar, self._colours(), total=total, height=height, offset=offset)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Somebody else scrolled: the wheel, the bar, or a selection that is dragged past the edge."""
