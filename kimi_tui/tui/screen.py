@@ -17,6 +17,7 @@ from kimi_tui.base.identity import new_id
 from kimi_tui.language.errors import told
 from kimi_tui.language.saying import later, say
 from kimi_tui.tui.attention import Attention
+from kimi_tui.tui.catching_up import apply_all
 from kimi_tui.tui.images.reading import photo_of
 from kimi_tui.tui.keys import SCREEN_KEYS, KeyNames, bindings
 from kimi_tui.tui.options import TuiOptions
@@ -26,7 +27,7 @@ from kimi_tui.tui.prompt.prompt import Prompt
 from kimi_tui.tui.prompt.queue import QueueList
 from kimi_tui.tui.pump import pump
 from kimi_tui.tui.scrollback import TurnShown
-from kimi_tui.tui.state import ScreenState, apply
+from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.status.banner import Banner
 from kimi_tui.tui.status.bar import StatusBar
 from kimi_tui.tui.status.git_branch import git_branch
@@ -166,10 +167,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def show_batch(self, batch: list[Outgoing]) -> None:
         """Show what arrived since the last frame."""
         now = self._options.clock()
-        state = before = self.state
-        for message in batch:
-            state = apply(state, message, now=now)
-        self.state = state
+        before = self.state
+        self.state = state = apply_all(before, batch, now=now)
         self.furnished.show(batch)
         self._taken_back.follow(batch)
         ends = [message for message in batch if isinstance(message, TurnEnd)]
