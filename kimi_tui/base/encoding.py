@@ -41,4 +41,4 @@ def from_jsonable(of: type[T], value: Any) -> T:
 
 def from_json(of: type[T], data: bytes) -> T:
     """The JSON text `data` as an `of`; unknown fields are ignored. Raises pydantic.ValidationError."""
-    return cast("T", _adapter(of).validate_json(data))
+    return cast("T", _adapter(of).validator.validate_json(data))  # past what looks at options

@@ -109,7 +109,9 @@ class _Due:
         while self._left and self._left[0][0] <= number:
             self._waiting.append(self._left.popleft()[1])
 
-    def take(self, wanted: Callable[[CheckpointKind], bool] = lambda _: True) -> list[Checkpoint]:
+    def take(self, wanted: Callable[[CheckpointKind], bool] = lambda _: True) -> Sequence[Checkpoint]:
+        if not self._waiting:
+            return ()
         taken = [checkpoint for checkpoint in self._waiting if wanted(checkpoint.kind)]
         self._waiting = [checkpoint for checkpoint in self._waiting if not wanted(checkpoint.kind)]
         return taken

@@ -222,12 +222,18 @@ class Wire:
             self._subscriptions.remove(subscription)
 
 
+_FRAGMENTS = frozenset({TextPart, ThinkPart, ToolCallPart, ToolOutput})
+
+
 def merge_fragments(messages: "deque[Outgoing] | list[Outgoing]") -> list[Outgoing]:
     """`messages` with adjacent text, thinking, argument and output fragments joined; the order stays."""
     merged: list[Outgoing] = []
     run: list[str] = []
     head: Outgoing | None = None
     for message in messages:
+        if head is None and type(message) not in _FRAGMENTS:
+            merged.append(message)
+            continue
         if head is not None and _continues(head, message):
             run.append(_fragment(message))
             if isinstance(message, ThinkPart) and message.encrypted is not None:
@@ -236,7 +242,7 @@ def merge_fragments(messages: "deque[Outgoing] | list[Outgoing]") -> list[Outgoi
             continue
         if head is not None:
             merged.append(_rejoined(head, run))
-        if isinstance(message, TextPart | ThinkPart | ToolCallPart | ToolOutput) and not (
+        if type(message) in _FRAGMENTS and not (
             isinstance(message, ThinkPart) and message.encrypted is not None
         ):
             head, run = message, [_fragment(message)]
