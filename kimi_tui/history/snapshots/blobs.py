@@ -126,7 +126,8 @@ class BlobStore:
 
     def _take_up(self, pack: Pack) -> None:
         self._packs[pack.path.name] = pack
-        self._where.update(dict.fromkeys(pack.digests, pack))
+        for digest in pack.digests:  # one by one: a hundred thousand at once would hold every thread up
+            self._where[digest] = pack
 
     def _copies(self, digest: str) -> Iterator[bytes]:
         with suppress(OSError, zlib.error):

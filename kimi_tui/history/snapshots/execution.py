@@ -19,14 +19,14 @@ from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.disk import Disk, discard, replace_file
 from kimi_tui.history.snapshots.blobs import BlobStore
 from kimi_tui.history.snapshots.caps import Caps
-from kimi_tui.history.snapshots.entry import Entry, on_disk
+from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, on_disk
 from kimi_tui.history.snapshots.look import look_at_paths
 from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, Placer, Refused, WorkDisk
 from kimi_tui.history.snapshots.plan import PlanItem
 
 Phase = Literal["remove", "remove folders", "make folders", "prepare", "settle", "put", "modes"]
 _PHASES: tuple[Phase, ...] = get_args(Phase)
-_BESIDE_EACH_OTHER: set[Phase] = {"settle", "put"}
+_BESIDE_EACH_OTHER: set[Phase] = {"prepare", "settle", "put"}
 _AT_ONCE = 16
 """How many files are brought to the medium together: file systems commit what waits in one go."""
 
@@ -69,10 +69,17 @@ class Executor:
         self._placer = Placer(root, blobs, work_disk, added=added)
         self._work_disk = work_disk
 
-    def execute(self, items: Iterable[PlanItem], record: Callable[[Outcome], object]) -> Outcome:
+    def reachable(self, paths: Iterable[str]) -> list[str]:
+        """Those of `paths` on the way to which lies no link and no `..`."""
+        return _reachable(self._root, paths)
+
+    def execute(
+        self, items: Iterable[PlanItem], record: Callable[[Outcome], object], *, found: Entries
+    ) -> Outcome:
         """Carry `items` out, and let `record` keep whose doing it was before that is forgotten.
 
-        Raises OSError when not even the intention could be written down, and what `record` raises.
+        `found` is what was at their paths a moment ago; what isn't there as planned is left as it is. Raises
+        OSError when not even the intention could be written down, and what `record` raises.
         """
         steps = [Step(item.path, item.now, item.then) for item in items]
         if not steps:
@@ -82,7 +89,7 @@ class Executor:
         make_private_dir(self._journals)
         intention = {"root": str(self._root), "steps": [[step.path, step.now, step.then] for step in steps]}
         replace_file(self._disk, journal, [json.dumps(intention, separators=(",", ":")).encode("ascii")])
-        outcome = self._carry_out(steps, uid)
+        outcome = self._carry_out(steps, uid, {step.path: found.get(step.path) for step in steps})
         record(outcome)
         discard(self._disk, journal)
         return outcome
@@ -93,16 +100,15 @@ class Executor:
         for journal in sorted(self._journals.glob("*.json")):
             if (steps := _steps(journal, self._root)) is not None:
                 self._clear_away(steps, journal.stem)
-                found = self._carry_out(steps, journal.stem)
+                found = self._carry_out(steps, journal.stem, self._found(steps))
                 record(found)
                 before = outcome or Outcome()
                 outcome = Outcome(before.done + found.done, before.failed + found.failed)
             discard(self._disk, journal)
         return outcome
 
-    def _carry_out(self, steps: list[Step], uid: str) -> Outcome:
+    def _carry_out(self, steps: list[Step], uid: str, found: Changes) -> Outcome:
         failed: dict[str, str] = {}
-        found = self._found(steps)
         todo = []
         for number, step in enumerate(steps):
             is_now = found.get(step.path, step.now)
@@ -161,22 +167,30 @@ class Executor:
     def _found(self, steps: list[Step]) -> dict[str, Entry | None]:
         """What is at the paths now, where that differs from what the plan knew."""
         expected = {step.path: step.now for step in steps if step.now is not None}
-        paths = [step.path for step in steps if _is_reachable(self._root, step.path)]
+        paths = self.reachable(step.path for step in steps)
         look = look_at_paths(self._root, paths, entries=expected, blobs=self._blobs, caps=Caps())
         return {path: entry for path, entry in look.changes.items() if path in set(paths)}
 
     def _clear_away(self, steps: list[Step], uid: str) -> None:
         """Take away what was written to be renamed."""
+        reachable = set(self.reachable(step.path for step in steps))
         for number, step in enumerate(steps):
-            if _is_reachable(self._root, step.path):
+            if step.path in reachable:
                 with contextlib.suppress(OSError):
                     self._work_disk.unlink((self._root / step.path).with_name(f".kimi-tui-{uid}-{number}"))
 
 
-def _is_reachable(root: Path, path: str) -> bool:
-    """Whether no link and no `..` lies on the way to `path`."""
-    folder = os.path.dirname(on_disk(os.path.realpath(root), path))  # noqa: PTH120
-    return os.path.realpath(folder) == folder
+def _reachable(root: Path, paths: Iterable[str]) -> list[str]:
+    start = os.path.realpath(root)
+    known: dict[str, bool] = {}
+    reachable = []
+    for path in paths:
+        folder = os.path.dirname(on_disk(start, path))  # noqa: PTH120
+        if folder not in known:
+            known[folder] = os.path.realpath(folder) == folder
+        if known[folder]:
+            reachable.append(path)
+    return reachable
 
 
 def _is_half_made(found: Entry | None, then: Entry | None) -> bool:

@@ -150,10 +150,11 @@ class FileHistory:
         What changed since the plan was made is left as it is.
         """
         self._settle()
-        self._capture.capture()
         items = [item for item in plan.items if item.path in ticked and item.can_be_ticked]
+        # What changed elsewhere since the plan was made is for the next look: none of it is touched.
+        self._capture.capture(paths=self._executor.reachable(item.path for item in items))
         self._is_settled = False
-        outcome = self._executor.execute(items, self._record)
+        outcome = self._executor.execute(items, self._record, found=self._capture.entries)
         self._is_settled = True
         return outcome, self._capture.capture(self._revert, paths=())
 

@@ -4,12 +4,13 @@ import contextlib
 import os
 import stat
 from collections.abc import Collection
+from itertools import takewhile
 from pathlib import Path
 from typing import Protocol
 
 from kimi_tui.history.disk import LocalDisk, write_all
 from kimi_tui.history.snapshots.blobs import BlobMissing, BlobStore
-from kimi_tui.history.snapshots.entry import Entry, parents_of
+from kimi_tui.history.snapshots.entry import Entry, on_disk, parents_of
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -111,7 +112,7 @@ class Placer:
             raise Refused("it is not in the work dir")
         for folder in parents_of(path):
             try:
-                info = (self._root / folder).lstat()
+                info = os.lstat(on_disk(self._root, folder))
             except FileNotFoundError:
                 continue
             if not stat.S_ISDIR(info.st_mode):
@@ -151,7 +152,10 @@ class Placer:
             self._disk.chmod(whole, mode)
 
     def prepare(self, path: str, entry: Entry, *, temporary: str) -> None:
-        """Make a file or a link under a `temporary` name, beside where it is to be."""
+        """Make a file or a link under a `temporary` name, beside where it is to be.
+
+        May be called from several threads.
+        """
         whole = self.whole_path(path)
         self._make_parents(path)
         beside = whole.with_name(temporary)
@@ -180,8 +184,9 @@ class Placer:
 
     def _make_parents(self, path: str) -> None:
         """Make the folders on the way that the user removed."""
-        for folder in reversed(list(parents_of(path))):
-            if not (self._root / folder).is_dir():
+        folders = takewhile(lambda folder: not (self._root / folder).is_dir(), parents_of(path))
+        for folder in reversed(list(folders)):
+            with contextlib.suppress(FileExistsError):  # made for the file beside it
                 self._disk.mkdir(self._root / folder, _FOLDER_MODE)
 
     def _write(self, path: Path, entry: Entry) -> None:
