@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Literal
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.engine.coverage import coverage, shown_path
+from kimi_tui.engine.coverage import coverage
 from kimi_tui.engine.destination import found, why_no_files
+from kimi_tui.engine.revert_words import shown_item
 from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.history.context import Context
 from kimi_tui.history.tree import Tree
@@ -61,7 +62,7 @@ def compared_states(
 
 
 def _file(history: "FileHistory", item: "PlanItem", *, with_diff: bool) -> ComparedFile:
-    path = shown_path(item.path)
+    path = shown_item(item)
     if item.action == "not covered":
         return ComparedFile(path, "not covered", note=item.note, by=item.by)
     texts = history.texts(item) if with_diff else None

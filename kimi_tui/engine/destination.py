@@ -27,6 +27,8 @@ class Destination:
     """The rotation to go on with; None to cut the live line."""
     before: int | None = None
     """The checkpoint of the branch to go on from; None for its end."""
+    about: str = ""
+    """What was said or done at the checkpoint; empty for the end of a line."""
     todos_at: int | None = None
     """The checkpoint whose todo list is brought along; None for `checkpoint`."""
 
@@ -53,6 +55,7 @@ class Destinations:
             until=until,
             branch=place.branch,
             before=number if place.branch is not None else None,
+            about=_about(place),
         )
 
     async def branch(self, number: int, before: int | None, scope: RevertScope) -> Destination:
@@ -110,6 +113,18 @@ def found(tree: Tree, number: int) -> Place:
             f"There is no checkpoint {number}.", hint="/checkpoints lists those that there are."
         )
     return place
+
+
+def _about(place: Place) -> str:
+    """What a checkpoint is about: of a step what it did. Of jumps and the like the number says enough."""
+    done = place.next.done if place.next is not None else None
+    match place.checkpoint.kind:
+        case "user" | "dmail":
+            return place.checkpoint.label
+        case "step":
+            return done.label if done is not None else ""
+        case _:
+            return ""
 
 
 def is_being_found_out(state: str | None) -> bool:

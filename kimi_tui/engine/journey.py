@@ -18,9 +18,10 @@ from kimi_tui.wire.commands import (
     SwitchBranch,
     TravelCommand,
     Undo,
+    WritePatch,
 )
 
-_PLANS = (PlanRevert, PlanSwitch, Compare)
+_PLANS = (PlanRevert, PlanSwitch, Compare, WritePatch)
 _JUMPS = (Revert, Undo, Redo, SwitchBranch)
 
 
@@ -47,7 +48,10 @@ class Journey:
         self._group = group
 
     async def travel(self, command: TravelCommand) -> None:
-        """Begin what `command` says; what doesn't take long is done when this returns. Raises KimiTuiError."""
+        """Begin what `command` says; what doesn't take long is done when this returns.
+
+        Raises KimiTuiError when that fails; what goes on beside the commands is told.
+        """
         assert self._group is not None, "nothing travels before the session is served"
         if isinstance(command, _PLANS):
             task = self._group.create_task(self._telling(self._traveller.travel(command)))

@@ -28,7 +28,14 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.requests import ApprovalRequest
 from kimi_tui.wire.settings import SettingChanged, SettingsList
 from kimi_tui.wire.setup import ModelConnected, ModelSources
-from kimi_tui.wire.timeline import BranchContent, Comparison, RevertPlan, Timeline, TimelineUpdate
+from kimi_tui.wire.timeline import (
+    BranchContent,
+    Comparison,
+    PatchWritten,
+    RevertPlan,
+    Timeline,
+    TimelineUpdate,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +53,7 @@ _NOT_RECORDED = (
     TimelineUpdate,
     BranchContent,
     Comparison,
+    PatchWritten,
     RevertPlan,
     ModelSources,
     ModelConnected,

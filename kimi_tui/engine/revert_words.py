@@ -28,7 +28,7 @@ def planned_files(history: "FileHistory", plan: "Plan") -> tuple[PlannedFile, ..
         diff = _diff(history, item) if number < _DIFFS else None
         files.append(
             PlannedFile(
-                shown_path(item.path),
+                shown_item(item),
                 item.action,
                 added=item.added,
                 removed=item.removed,
@@ -39,6 +39,12 @@ def planned_files(history: "FileHistory", plan: "Plan") -> tuple[PlannedFile, ..
             )
         )
     return tuple(files)
+
+
+def shown_item(item: "PlanItem") -> str:
+    """The path of a plan's item as front ends show it: that of a folder ends in a slash."""
+    kinds = {entry.kind for entry in (item.now, item.then) if entry is not None}
+    return f"{shown_path(item.path)}/" if kinds == {"folder"} else shown_path(item.path)
 
 
 def _diff(history: "FileHistory", item: "PlanItem") -> DiffBlock | None:
@@ -53,9 +59,10 @@ def note_to_model(
     reason: RevertReason, scope: RevertScope, plan: "Plan | None", outcome: "Outcome"
 ) -> str | None:
     """What the model has to know of a revert; None when nothing is other than it remembers."""
-    changed = sorted(outcome.done)
+    done = set(outcome.done)
+    changed = sorted(done)
     items = plan.items if plan is not None else ()
-    unchanged = [item.path for item in items if item.path not in outcome.done]
+    unchanged = [item.path for item in items if item.path not in done]
     if scope == "both" and reason == "user" and not changed and not unchanged:
         return None
     if scope == "both" and reason != "user" and not unchanged:

@@ -13,7 +13,13 @@ from kimi_tui.engine.coverage import shown_path
 from kimi_tui.engine.destination import Destination, Destinations, is_being_found_out, why_no_files
 from kimi_tui.engine.notices import notice
 from kimi_tui.engine.replay import created
-from kimi_tui.engine.revert_words import note_of_user, note_to_model, planned_files, request_in
+from kimi_tui.engine.revert_words import (
+    note_of_user,
+    note_to_model,
+    planned_files,
+    request_in,
+    shown_item,
+)
 from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.context import Context, Reversion
@@ -33,6 +39,8 @@ if TYPE_CHECKING:
     from kimi_tui.history.snapshots.plan import Plan
 
 
+_ABOUT = 40
+"""Characters of a checkpoint's label that stand in the labels of a jump to it."""
 GIVEN_UP = "It was given up."
 
 
@@ -125,7 +133,7 @@ class TimeTravel:
         scope, to, reason = destination.scope, destination.checkpoint, destination.reason
         left = plan.head if plan is not None else now.state if is_manifest(now.state) else None
         before = await self._checkpoint(
-            "revert", f"before {_WORDS[reason]} {to}", left or now.state, now.changes
+            "revert", f"before {_in_words(destination)}", left or now.state, now.changes
         )
         moves = scope in {"both", "conversation"}
         await self._session.update_state(
@@ -150,20 +158,23 @@ class TimeTravel:
         if notes:
             await self._context.append_message([Message("user", (system_note(text),)) for text in notes])
         await self._remember(reason, Jump(before.id, left, reversion.branch if reversion else None))
+        items = plan.items if plan is not None and scope != "conversation" else ()
+        done = set(outcome.done)
         self._send(
             Reverted(
                 to,
                 before.id,
                 reason,
                 reversion.branch if reversion is not None else None,
-                tuple(shown_path(path) for path in outcome.done),
+                tuple(shown_item(item) for item in items if item.path in done),
                 scope=scope,
                 prompt=prompt,
                 note=note,
+                kept=tuple(shown_item(item) for item in items if item.path not in done),
             )
         )
         kind: CheckpointKind = "dmail" if note else "revert"
-        label = note or f"after {_WORDS[reason]} {to}"
+        label = note or f"after {_in_words(destination)}"
         after = await self._checkpoint(kind, label, state, tell=False)
         if reversion is not None and destination.branch is not None:
             await self._retell()
@@ -217,11 +228,11 @@ class TimeTravel:
 
         if plan is None or destination.scope == "conversation":
             return Outcome(), plan.head if plan is not None else self._files.at_present()
-        wanted = set(paths) if paths is not None else None
+        wanted = {path.rstrip("/") for path in paths} if paths is not None else None
         ticked = {
             item.path
             for item in plan.items
-            if (item.is_ticked if wanted is None else shown_path(item.path) in wanted)
+            if (item.is_ticked if wanted is None else shown_item(item).rstrip("/") in wanted)
         }
         return await self._files.use(_executed, plan, ticked)
 
@@ -284,6 +295,15 @@ _WORDS: dict[RevertReason, str] = {
     "redo": "redoing to",
     "switch": "switching to",
 }
+
+
+def _in_words(destination: Destination) -> str:
+    """What a jump does, for the labels of the checkpoints before and after it."""
+    words = f"{_WORDS[destination.reason]} {destination.checkpoint}"
+    about = destination.about
+    if len(about) > _ABOUT:
+        about = f"{about[: _ABOUT - 1]}…"
+    return f"{words} “{about}”" if about else words
 
 
 def _planned(destination: Destination, history: "FileHistory", patience: "Patience") -> "Plan":

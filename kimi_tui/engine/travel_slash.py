@@ -17,6 +17,7 @@ from kimi_tui.wire.commands import (
     SwitchBranch,
     TravelCommand,
     Undo,
+    WritePatch,
 )
 from kimi_tui.wire.timeline import RevertScope
 
@@ -102,6 +103,19 @@ async def _diff(traveller: Traveller, argument: str) -> None:
     await traveller.travel(Compare(numbers[0], numbers[1] if len(numbers) == 2 else None))
 
 
+async def _patch(traveller: Traveller, argument: str) -> None:
+    words = argument.split()
+    numbers = _numbers(words[:2])
+    if not numbers or not words[0].isdecimal():
+        raise UsageError(
+            "/patch takes one checkpoint, to write what changed since, or two, and may take a file.",
+            hint=f"Type /patch N [M] [FILE]; {_NUMBERS}",
+        )
+    path = argument.split(maxsplit=len(numbers))[len(numbers) :]
+    after = numbers[1] if len(numbers) == 2 else None
+    await traveller.travel(WritePatch(numbers[0], after, path[0] if path else ""))
+
+
 async def _name(traveller: Traveller, argument: str) -> None:
     number, _, name = argument.partition(" ")
     if not number.isdecimal():
@@ -134,6 +148,7 @@ _COMMANDS: tuple[tuple[str, str, Callable[[Traveller, str], Awaitable[None]]], .
     ("switch", f"Go on with a branch: /switch BRANCH [CHECKPOINT] [{_DRY_RUN}]", _switch),
     ("fork", "Make a checkpoint a session of its own: /fork [N]", _fork),
     ("diff", "Compare the files of two checkpoints, or of one and now: /diff N [M]", _diff),
+    ("patch", "Write what changed since a checkpoint for git apply: /patch N [M] [FILE]", _patch),
     ("name", "Name a checkpoint: /name N TEXT", _name),
     ("note", "Go back and leave the model a note to read there: /note N TEXT", _note),
 )

@@ -3,12 +3,14 @@
 import asyncio
 import time
 from collections.abc import Callable
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.engine.comparing import compared
 from kimi_tui.engine.destination import Destination, found
 from kimi_tui.engine.forking import forked
+from kimi_tui.engine.notices import notice
+from kimi_tui.engine.patching import patch_between, write_patch
 from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.time_travel import GIVEN_UP, TimeTravel
 from kimi_tui.engine.timeline import TimelineTeller, node
@@ -29,11 +31,15 @@ from kimi_tui.wire.commands import (
     SwitchBranch,
     TravelCommand,
     Undo,
+    WritePatch,
 )
 from kimi_tui.wire.events import Event
 from kimi_tui.wire.timeline import Comparison, SessionForked, TimelineNode
 
-_LOOKING = (ShowTimeline, LookIntoBranch, Compare, NameCheckpoint, PlanRevert, PlanSwitch)
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.patch import Patch
+
+_LOOKING = (ShowTimeline, LookIntoBranch, Compare, WritePatch, NameCheckpoint, PlanRevert, PlanSwitch)
 _NAME_LENGTH = 60
 
 
@@ -76,6 +82,8 @@ class Travels:
                 await self._teller.look_into(branch)
             case Compare(before=before, after=after):
                 await self._compare(before, after)
+            case WritePatch():
+                await self._write_patch(command)
             case NameCheckpoint(id=number, name=name):
                 await self._name(number, name)
             case ForkSession(to=to):
@@ -94,6 +102,10 @@ class Travels:
         cleared = await self._time_travel.clear()
         self._teller.refresh()
         return cleared
+
+    async def patch(self, before: int, after: int | None) -> "Patch":
+        """How the files differ between two checkpoints, or one and now, for git. Raises KimiTuiError."""
+        return await patch_between(self._context, self._files, before, after)
 
     async def listed(self) -> str:
         """The checkpoints of the live line, one a line, the newest first, and what is not covered."""
@@ -135,6 +147,14 @@ class Travels:
             self._send(Comparison(before, after, note=GIVEN_UP))
             raise
         self._send(comparison)
+
+    async def _write_patch(self, command: WritePatch) -> None:
+        known = self._session
+        written = await write_patch(self._context, self._files, command, work_dir=known.work_dir)
+        if written is None:
+            self._send(notice("No file differs, so no patch was written.", "", source_id=known.id))
+        else:
+            self._send(written)
 
     async def _go(self, destination: Destination, paths: tuple[str, ...] | None, note: str = "") -> None:
         try:

@@ -158,6 +158,11 @@ PLAN_KEYS = (
     Key("plan.note", "m", "write_note", "leave the model a note there"),
 )
 
+CHANGES_KEYS = (
+    Key("changes.bring_back", "enter", "bring_back", "bring this file back as it was; shows first how"),
+    Key("changes.patch", "w", "write_patch", "write all of it to a file that git apply takes"),
+)
+
 BRANCH_KEYS = (
     Key("branch.switch", "b", "switch", "go on with this branch", priority=True),
     Key("branch.close", "escape,q,ctrl+c", "close", "close", priority=True),
@@ -316,7 +321,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("Conversation, when it has the focus", CONVERSATION_KEYS),
     ("Tool calls", TOOLS_KEYS),
     ("Timeline", TIMELINE_TREE_KEYS + TIMELINE_KEYS),
-    ("Plans and comparisons", FILES_KEYS + PLAN_KEYS),
+    ("Plans and comparisons", FILES_KEYS + PLAN_KEYS + CHANGES_KEYS),
     ("A branch that is read", BRANCH_KEYS),
     ("Pager", PAGER_KEYS),
     ("Dialogs", PICKER_KEYS + HELP_KEYS),
@@ -338,6 +343,7 @@ _ACTIVE_TOGETHER = (
     APP_KEYS + TOOLS_KEYS,
     APP_KEYS + TIMELINE_TREE_KEYS + TIMELINE_KEYS,
     APP_KEYS + FILES_KEYS + PLAN_KEYS,
+    APP_KEYS + FILES_KEYS + CHANGES_KEYS,
     BRANCH_KEYS,
     REVIEW_KEYS,
     SESSIONS_KEYS,

@@ -53,7 +53,14 @@ from kimi_tui.wire.sessions import SessionList, SessionPreview
 from kimi_tui.wire.settings import SettingChanged, SettingsList
 from kimi_tui.wire.setup import ModelConnected, ModelSources
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
-from kimi_tui.wire.timeline import BranchContent, Comparison, SessionForked, Timeline, TimelineUpdate
+from kimi_tui.wire.timeline import (
+    BranchContent,
+    Comparison,
+    PatchWritten,
+    SessionForked,
+    Timeline,
+    TimelineUpdate,
+)
 
 OpenRequest = ApprovalRequest | QuestionRequest
 ANSWERING = "answering"
@@ -266,6 +273,7 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             | TimelineUpdate()
             | BranchContent()
             | Comparison()
+            | PatchWritten()
             | SessionForked()
             | ToolCallRequest()
             | HookRequest()

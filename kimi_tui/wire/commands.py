@@ -136,6 +136,19 @@ class Compare:
 
 
 @value
+class WritePatch:
+    """Write how the files differ, as Compare shows it, to a file that `git apply` takes: PatchWritten.
+
+    A `path` is taken from the work dir; without one a name is found there that is not taken.
+    """
+
+    before: int
+    after: int | None = None
+    """None compares with the files as they are now."""
+    path: str = ""
+
+
+@value
 class PlanRevert:
     """Show what going to a checkpoint, an undo or a redo would do: a RevertPlan comes back."""
 
@@ -276,6 +289,7 @@ TravelCommand = (
     ShowTimeline
     | LookIntoBranch
     | Compare
+    | WritePatch
     | PlanRevert
     | PlanSwitch
     | Revert

@@ -38,6 +38,7 @@ from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
+    PatchWritten,
     SessionForked,
     Timeline,
     TimelineUpdate,
@@ -190,6 +191,7 @@ Event = (
     | TimelineUpdate
     | BranchContent
     | Comparison
+    | PatchWritten
     | SessionForked
     | TodoUpdate
     | CostUpdate

@@ -73,6 +73,8 @@ class Reverted:
     """What the user had said right after that checkpoint, to be edited and said again."""
     note: str = ""
     """What the user left there for the model to read."""
+    kept: tuple[str, ...] = ()
+    """The files of the plan that stay as they are: kept, in conflict, or not ticked."""
 
 
 @value
@@ -80,6 +82,7 @@ class PlannedFile:
     """What going back would do to one file."""
 
     path: str
+    """That of a folder ends in a slash."""
     action: PlannedAction
     added: int = 0
     """Lines that are added to what the file holds now."""
@@ -218,6 +221,19 @@ class Comparison:
     files: tuple[ComparedFile, ...] = ()
     note: str = ""
     """Why there is nothing to compare, or what is not covered."""
+
+
+@value
+class PatchWritten:
+    """What differs between two states of the files was written to a file, for git."""
+
+    path: str
+    before: int
+    after: int | None = None
+    files: int = 0
+    """How many files the patch changes."""
+    left_out: tuple[str, ...] = ()
+    """Files that differ, too, and can't be in it; with why."""
 
 
 @value

@@ -21,11 +21,13 @@ from kimi_tui.wire.commands import (
     SwitchBranch,
     TravelCommand,
     Undo,
+    WritePatch,
 )
 from kimi_tui.wire.outcome import refusal_in, travelled
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
+    PatchWritten,
     Reverted,
     RevertPlan,
     RevertScope,
@@ -77,6 +79,12 @@ class _Compare(Params):
     after: int | None = None
 
 
+class _Patch(Params):
+    before: int = _Id
+    after: int | None = None
+    path: str = ""
+
+
 class _Branch(Params):
     branch: int = _Id
 
@@ -121,6 +129,11 @@ def _compared(call: Call) -> TravelCommand:
     return Compare(params.before, params.after)
 
 
+def _patched(call: Call) -> TravelCommand:
+    params = params_of(_Patch, call)
+    return WritePatch(params.before, params.after, params.path)
+
+
 def _named(call: Call) -> TravelCommand:
     params = params_of(_Name, call)
     return NameCheckpoint(params.id, params.name)
@@ -135,6 +148,7 @@ METHODS: Mapping[str, Method] = {
     "switch_branch": Method(_switched, Reverted, needs_rest=True),
     "fork": Method(lambda call: ForkSession(params_of(_Fork, call).to), SessionForked, needs_rest=True),
     "compare": Method(_compared, Comparison),
+    "write_patch": Method(_patched, PatchWritten),
     "look_into_branch": Method(lambda call: LookIntoBranch(params_of(_Branch, call).branch), BranchContent),
     "name_checkpoint": Method(_named, None),
 }

@@ -9,7 +9,7 @@ REQUEST_TYPES = {kind.__name__ for kind in (ApprovalRequest, QuestionRequest, To
 _OUR_TYPES = {
     "ToolOutput", "RequestClosed", "CheckpointCreated", "Reverted", "TodoUpdate", "CostUpdate", "SessionInfo",
     "ReplayBegin", "ReplayEnd", "SnapshotProgress", "RevertPlan", "Timeline", "TimelineUpdate",
-    "BranchContent", "Comparison", "SessionForked", "TasksUpdate", "TaskText",
+    "BranchContent", "Comparison", "PatchWritten", "SessionForked", "TasksUpdate", "TaskText",
     "ShellCommandBegin", "ShellCommandEnd", "SessionList", "SessionPreview",
     "ModelSources", "ModelConnected", "SettingsList", "SettingChanged",
     "ArgumentChoices",

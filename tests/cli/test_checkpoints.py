@@ -1,5 +1,7 @@
 """`kimi-tui checkpoints` on a session that a scripted model worked in."""
 
+import subprocess
+
 from tests.e2e.program import Program, script, tool_call
 
 
@@ -24,6 +26,14 @@ def test_they_are_listed_previewed_reverted_to_and_counted(program: Program) -> 
 
     changed = program.run("checkpoints", "diff", first, last).stdout.splitlines()
     assert changed == ["A made  +1 −0", "M mine  +1 −0"]
+
+    patch = program.run("checkpoints", "diff", "--patch").stdout
+    elsewhere = program.home / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "mine").write_text("mine\n")
+    subprocess.run(["git", "apply"], input=patch, text=True, cwd=elsewhere, check=True)
+    for name in ("made", "mine"):
+        assert (elsewhere / name).read_text() == (program.work_dir / name).read_text()
 
     plan = program.run("checkpoints", "revert", first, "--dry-run").stdout.splitlines()
     assert [line.split()[:2] for line in plan[:2]] == [["delete", "made"], ["restore", "mine"]]

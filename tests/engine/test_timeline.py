@@ -20,6 +20,7 @@ from kimi_tui.wire.commands import (
     ShowTimeline,
     SwitchBranch,
     Undo,
+    WritePatch,
 )
 from kimi_tui.wire.events import (
     CheckpointCreated,
@@ -32,6 +33,7 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
+    PatchWritten,
     Reverted,
     RevertPlan,
     SessionForked,
@@ -121,7 +123,7 @@ async def test_what_a_revert_leaves_is_a_branch_that_can_be_looked_into(
         live = [node for node in timeline.nodes if node.branch is None]
         assert [node.label for node in live][:2] == ["write a", "WriteFile a"]
         assert live[-1].parent == on_branch[0].parent == live[-2].uid
-        assert timeline.undo
+        assert timeline.undo == f"before going back to {second} “write b”"
 
         content = await talk.do(LookIntoBranch(1), BranchContent)
         events = [unwrap(wrapped) for wrapped in content.events]
@@ -200,7 +202,7 @@ async def test_only_the_named_files_go_back(work_dir: Path, share_dir: Path) -> 
     async with session(work_dir, share_dir, *TURNS) as talk:
         first, _ = await two_turns(talk)
         reverted = await talk.do(Revert(first, "files", paths=("b",)), Reverted)
-        assert reverted.files == ("b",)
+        assert (reverted.files, reverted.kept) == (("b",), ("a",))
     assert sorted(path.name for path in work_dir.iterdir()) == ["a"]
 
 
@@ -233,6 +235,37 @@ async def test_checkpoints_are_compared_with_each_other_and_with_now(work_dir: P
         assert (changed.diff.old_text, changed.diff.new_text) == ("one\n", "one\nmore\n")
         talk.heard.clear()
         assert (await talk.do(Compare(first, 99), Notification)).severity == "error"
+
+
+async def test_what_has_changed_is_written_for_git(work_dir: Path, share_dir: Path) -> None:
+    async with session(work_dir, share_dir, *TURNS) as talk:
+        first, second = await two_turns(talk)
+        (work_dir / "folder").mkdir()
+        written = await talk.do(WritePatch(first), PatchWritten)
+        assert Path(written.path) == work_dir / f"checkpoint-{first}-to-now.patch"
+        assert (written.files, written.left_out) == (2, ())
+        text = Path(written.path).read_text()
+        assert "+one\n+more\n" in text
+        again = await talk.do(RunSlash(f"patch {first}"), PatchWritten)
+        assert Path(again.path).name == f"checkpoint-{first}-to-now-2.patch"
+        assert Path(again.path).read_text() == text  # the first patch is not in the second one
+        named = await talk.do(RunSlash(f"patch {first} {second} some where.patch"), PatchWritten)
+        assert Path(named.path) == work_dir / "some where.patch"
+        taken = await talk.do(WritePatch(first, second, "some where.patch"), Notification)
+        assert taken.title.endswith("some where.patch is there already.")
+        nothing = await talk.do(WritePatch(first, first), Notification)
+        assert nothing.title == "No file differs, so no patch was written."
+
+
+async def test_a_folder_is_named_as_one(work_dir: Path, share_dir: Path) -> None:
+    makes = calls(("Bash", {"command": "mkdir made; echo x > made/x"}))
+    async with session(work_dir, share_dir, makes, says("made")) as talk:
+        await talk.ask("make a folder")
+        plan = await talk.do(PlanRevert(0), RevertPlan)
+        assert [file.path for file in plan.files] == ["made/", "made/x"]
+        reverted = await talk.do(Revert(0, "files", paths=("made/", "made/x")), Reverted)
+        assert reverted.files == ("made/", "made/x")
+    assert not list(work_dir.iterdir())
 
 
 async def test_names_stay_with_checkpoints(work_dir: Path, share_dir: Path) -> None:

@@ -40,6 +40,7 @@ COUNTED = (
 )
 COMPOSED = {
     *(f"{when}{way} to {{1}}" for when in ("", "before ", "after ") for way in WAYS),
+    *(f"{when}going back to {{1}} “{{2}}”" for when in ("", "before ", "after ")),
     "timed out",
     *(f"{{1}} {noun}" for noun in (*COUNTED, "match in {2}", "matches in {2}")),
     "{1} doesn't exist.",

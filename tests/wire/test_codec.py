@@ -28,6 +28,7 @@ from kimi_tui.wire.timeline import (
     ComparedFile,
     Comparison,
     FileChanges,
+    PatchWritten,
     SessionForked,
     Timeline,
     TimelineBranch,
@@ -61,6 +62,7 @@ SAMPLES = [
     BranchContent(1, (envelope(TurnBegin("hi")),), since="u", summary="they greeted"),
     Comparison(0, None, (ComparedFile("a", "changed", 1, 2, DiffBlock("a", "b", "c"), by="both"),)),
     SessionForked("s", "fix it (fork)", at=3),
+    PatchWritten("/w/checkpoint-1-to-now.patch", 1, files=2, left_out=("big: it is too large",)),
     SubagentEvent(envelope(TextPart("nested")), agent_id="a"),
     StatusUpdate(context_usage=0.5),
     ApprovalRequest("r", "c", "Bash", "run command", "ls", (ShellBlock("ls"),), rule="Bash(ls *)"),
@@ -80,7 +82,7 @@ def test_content_parts_travel_under_one_name() -> None:
 
 def test_a_revert_says_from_as_the_protocol_does() -> None:
     payload = encode(Reverted(1, 2, "undo"))["payload"]
-    assert payload == {"to": 1, "from": 2, "reason": "undo", "files": [], "note": ""}
+    assert payload == {"to": 1, "from": 2, "reason": "undo", "files": [], "note": "", "kept": []}
 
 
 def test_fields_that_are_not_set_are_left_out() -> None:

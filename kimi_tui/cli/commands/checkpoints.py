@@ -14,11 +14,13 @@ import typer
 from kimi_tui.base.encoding import to_jsonable
 from kimi_tui.base.errors import SessionError, UsageError
 from kimi_tui.base.paths import share_dir
+from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.cli.commands.subcommands import new_app, say
 from kimi_tui.cli.places import current_dir
 from kimi_tui.cli.questions import yes
 from kimi_tui.config.loading import read_config, settings_of
 from kimi_tui.config.settings import Checkpoints
+from kimi_tui.engine.coverage import shown_path
 from kimi_tui.engine.time_machine import TimeMachine, caps_of
 from kimi_tui.engine.timeline import node
 from kimi_tui.engine.todos import SessionTodos
@@ -76,14 +78,19 @@ def branches(session_id: SessionOption = None) -> None:
 
 @app.command()
 def diff(
-    before: Annotated[int, typer.Argument(metavar="N", help="A checkpoint.")],
+    before: Annotated[
+        int | None, typer.Argument(metavar="[N]", help="A checkpoint; else that of your last prompt.")
+    ] = None,
     after: Annotated[
         int | None, typer.Argument(metavar="[M]", help="Another one; else what the files hold now.")
     ] = None,
     session_id: SessionOption = None,
+    patch: Annotated[
+        bool, typer.Option("--patch", "-p", help="All of it, as a patch that git apply takes.")
+    ] = False,
 ) -> None:
     """Show how the files differ between two checkpoints, or between one and now."""
-    asyncio.run(_diff(session_id, before, after))
+    asyncio.run((_patch if patch else _diff)(session_id, before, after))
 
 
 @app.command()
@@ -194,7 +201,15 @@ class _Opened:
     """A session that is opened for this."""
 
     travels: Travels
+    context: Context
     heard: list[Event]
+
+    def from_here(self, number: int | None) -> int:
+        """A checkpoint, or without one that of the last prompt. Raises UsageError."""
+        prompts = [known.id for known in self.context.checkpoints if known.kind == "user"]
+        if number is None and not prompts:
+            raise UsageError("Nothing was said in this session yet.", hint="Name another with --session ID.")
+        return prompts[-1] if number is None else number
 
     async def do(self, command: TravelCommand) -> list[Event]:
         """What came of a command. Raises KimiTuiError."""
@@ -222,7 +237,7 @@ async def _opened(session_id: str | None) -> AsyncIterator[_Opened]:
         )
         try:
             await machine.settle()
-            yield _Opened(machine.travels, heard)
+            yield _Opened(machine.travels, context, heard)
         finally:
             await machine.close()
             await context.close()
@@ -278,9 +293,20 @@ async def _branches(session_id: str | None) -> None:
         typer.echo(retell("There are no branches yet."), err=True)
 
 
-async def _diff(session_id: str | None, before: int, after: int | None) -> None:
+async def _patch(session_id: str | None, before: int | None, after: int | None) -> None:
     async with _opened(session_id) as opened:
-        for event in await opened.do(Compare(before, after)):
+        made = await opened.travels.patch(opened.from_here(before), after)
+    if sys.stdout.isatty():
+        typer.echo(plain(made.text.decode("utf-8", "replace")), nl=False)
+    else:
+        sys.stdout.buffer.write(made.text)
+    for path, why in made.left_out:
+        typer.echo(f"{plain_line(shown_path(path))}: {retell(why)}", err=True)
+
+
+async def _diff(session_id: str | None, before: int | None, after: int | None) -> None:
+    async with _opened(session_id) as opened:
+        for event in await opened.do(Compare(opened.from_here(before), after)):
             if isinstance(event, Comparison):
                 for file in event.files:
                     note = f"  ({file.note})" if file.note else ""

@@ -82,7 +82,10 @@ class FileHistory:
         return self._settle()
 
     def count_as_own(self, earlier: Iterable[str]) -> None:
-        """The sessions that made these states count as this one. A history that is only read needs no more."""
+        """The sessions that made these states count as this one.
+
+        A history that is only read needs no more.
+        """
         for manifest in earlier:
             if (session := manifest.rpartition(":")[0].rpartition(".")[0]) != "":
                 self._sessions.add(session)
@@ -223,13 +226,22 @@ class FileHistory:
                 )
         return items
 
-    def patch(self, before: str, after: str, *, patience: Patience | None = None) -> Patch:
-        """What makes the state `after` of `before`, for git.
+    def patch(
+        self,
+        before: str,
+        after: str,
+        *,
+        without: Callable[[str], object] = lambda _: False,
+        patience: Patience | None = None,
+    ) -> Patch:
+        """What makes the state `after` of `before`, for git, but for the paths that `without` picks.
 
         Raises KimiTuiError when one of them isn't kept, Stopped when `patience` is.
         """
         old, new = self.state(before), self.state(after)
-        return patch_between(old, new, self._store.blobs, patience=patience or Patience())
+        differing = (path for path in {*old, *new} if old.get(path) != new.get(path))
+        paths = sorted(path for path in differing if not without(path))
+        return patch_between(old, new, paths, self._store.blobs, patience=patience or Patience())
 
     def _done_by_others(self, start: str, records: Sequence[Manifest]) -> ChangesOfOthers:
         """Which changes in `records`, which follow the state `start`, the tools of other sessions made.

@@ -53,14 +53,15 @@ class _LeftOut(Exception):
     """A file that no patch can hold; the text says why."""
 
 
-def patch_between(old: Entries, new: Entries, blobs: BlobStore, *, patience: Patience) -> Patch:
-    """What makes `new` of `old`. Raises Stopped, OSError."""
+def patch_between(
+    old: Entries, new: Entries, paths: Sequence[str], blobs: BlobStore, *, patience: Patience
+) -> Patch:
+    """What makes of `paths` in `old` those in `new`. Raises Stopped, OSError."""
     parts: list[bytes] = []
-    paths: list[str] = []
+    changed: list[str] = []
     left_out: list[tuple[str, str]] = []
-    differing = sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
-    for number, path in enumerate(differing):
-        patience.check(number, len(differing))
+    for number, path in enumerate(paths):
+        patience.check(number, len(paths))
         try:
             part = b"".join(_of_file(path, old.get(path), new.get(path), blobs))
         except _LeftOut as why:
@@ -68,8 +69,8 @@ def patch_between(old: Entries, new: Entries, blobs: BlobStore, *, patience: Pat
             continue
         if part:
             parts.append(part)
-            paths.append(path)
-    return Patch(b"".join(parts), tuple(paths), tuple(left_out))
+            changed.append(path)
+    return Patch(b"".join(parts), tuple(changed), tuple(left_out))
 
 
 def _of_file(path: str, old: Entry | None, new: Entry | None, blobs: BlobStore) -> Iterator[bytes]:

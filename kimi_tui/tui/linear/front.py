@@ -86,7 +86,9 @@ class LinearFront:
         self._changed = asyncio.Event()
         self._is_telling = False
         self._has_failed = False
-        """Whether an error was told since the last command."""
+        """Whether an error was told since the last command, or the user gave it up."""
+        self._carrying_out = 0
+        """How many commands the engine is asked to carry out just now."""
         self._asked_to_leave_at = -1e9
         self._is_prompting = False
         self._is_over = False
@@ -293,7 +295,8 @@ class LinearFront:
         now = self._options.clock()
         if self.state.shells:
             self._wire.command(StopShell())
-        elif self.state.turn is not None:
+        elif self.state.turn is not None or self._carrying_out:
+            self._has_failed = True
             self._wire.command(Interrupt())
         elif now - self._asked_to_leave_at < _AGAIN_S:
             self.leave()
@@ -345,7 +348,11 @@ class LinearFront:
             name = command.line.split(" ")[0]
             if any(it.takes_turn and name in (it.name, *it.aliases) for it in session.slash_commands):
                 self.state = replace(self.state, sent=self.state.sent + 1)
-        await self._wire.carry_out(command)
+        self._carrying_out += 1
+        try:
+            await self._wire.carry_out(command)
+        finally:
+            self._carrying_out -= 1
         await self._told()
         return not self._has_failed
 

@@ -20,7 +20,7 @@ from kimi_tui.tui.linear.words import (
     said,
     todo_summary,
 )
-from kimi_tui.tui.transcript.revert_plan import told_comparison, told_fork, told_plan
+from kimi_tui.tui.transcript.revert_plan import told_comparison, told_fork, told_patch, told_plan
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.events import (
@@ -47,7 +47,7 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
-from kimi_tui.wire.timeline import Comparison, SessionForked
+from kimi_tui.wire.timeline import Comparison, PatchWritten, SessionForked
 
 _KEPT = 20
 """Results that can be asked for."""
@@ -192,14 +192,18 @@ class Teller:
                 self._pair(told_plan(message))
             case Comparison():
                 self._pair(told_comparison(message))
+            case PatchWritten():
+                self._pair(told_patch(message))
             case SessionForked():
                 self._pair(told_fork(message))
-            case Reverted(to=to, files=files):
+            case Reverted(to=to, files=files, kept=kept):
                 self._end_speech()
-                words = say("Went to checkpoint {number}.", number=to)
-                self._line(
-                    f"{words} {say('Files changed: {files}', files=_listed(files))}" if files else words
-                )
+                told = [say("Went to checkpoint {number}.", number=to)]
+                if files:
+                    told.append(say("Files changed: {files}", files=_listed(files)))
+                if kept:
+                    told.append(say("Left as they are: {files}", files=_listed(kept)))
+                self._line(" ".join(told))
             case BtwEnd(response=response, error=error):
                 self._line(say("Beside the conversation: {text}", text=plain(response or error or "")))
             case ShellCommandBegin(id=shell_id, command=command):

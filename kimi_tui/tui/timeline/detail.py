@@ -52,9 +52,9 @@ def _head(line: Listed, width: int) -> list[Line]:
 
 
 def _without_diff(line: Listed, width: int) -> list[Line]:
-    if not (line.added or line.removed or line.told):
+    if line.path.endswith("/"):
         return []
-    words = say("There is no diff to show: it is no text, it is too long, or only its mode changes.")
+    words = say("There is no diff to show: it is empty or no text, too long, or only its mode changes.")
     return wrap([(words, ink("dim"))], width)
 
 

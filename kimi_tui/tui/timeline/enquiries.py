@@ -11,7 +11,7 @@ from kimi_tui.tui.timeline.plan_dialog import Decision, PlanDialog
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.commands import Command
 from kimi_tui.wire.events import Notification
-from kimi_tui.wire.timeline import BranchContent, Comparison, RevertPlan
+from kimi_tui.wire.timeline import BranchContent, Comparison, PatchWritten, RevertPlan
 
 
 class Enquiries:
@@ -32,7 +32,7 @@ class Enquiries:
     def took(self, message: Outgoing) -> bool:
         """Give `message` to the dialog that asked for it; False when nobody did.
 
-        An answer that comes after its dialog was closed is dropped.
+        An answer that comes after its dialog was closed is dropped. A patch stays to be told of elsewhere.
         """
         if not self._awaited:
             return False
@@ -44,6 +44,11 @@ class Enquiries:
             case Comparison():
                 if isinstance(dialog, ChangesDialog):
                     dialog.show_comparison(message)
+            case PatchWritten():
+                if isinstance(dialog, ChangesDialog):
+                    dialog.show_patch(message)
+                self._awaited -= 1
+                return False
             case BranchContent():
                 if isinstance(dialog, BranchDialog):
                     dialog.show_content(message)
@@ -58,9 +63,9 @@ class Enquiries:
         """Have the user decide on a plan."""
         self.start(self._decide(dialog, carry_out))
 
-    def look(self, dialog: ChangesDialog, question: Command) -> None:
-        """Show what the engine answers."""
-        self.start(self._look(dialog, question))
+    def look(self, dialog: ChangesDialog, question: Command, bring_back: Callable[[str], None]) -> None:
+        """Show what the engine answers; the user may want to bring back a file of it."""
+        self.start(self._look(dialog, question, bring_back))
 
     def read(self, dialog: BranchDialog, question: Command, go_on: Callable[[], None]) -> None:
         """Show what was said on a branch; the user may want to go on with it."""
@@ -77,11 +82,15 @@ class Enquiries:
         if decision is not None:
             self._command(carry_out(decision))
 
-    async def _look(self, dialog: ChangesDialog, question: Command) -> None:
+    async def _look(
+        self, dialog: ChangesDialog, question: Command, bring_back: Callable[[str], None]
+    ) -> None:
         self._dialog = dialog
         dialog.call_after_refresh(self.ask, question)
-        await self._screen.app.push_screen_wait(dialog)
+        path = await self._screen.app.push_screen_wait(dialog)
         self._dialog = None
+        if path is not None:
+            bring_back(path)
 
     async def _read(self, dialog: BranchDialog, question: Command, go_on: Callable[[], None]) -> None:
         self._dialog = dialog

@@ -174,6 +174,18 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh(layout=True)
         self.post_message(self.Marked(self.line))
 
+    @property
+    def has_lines(self) -> bool:
+        """Whether anything is listed."""
+        return bool(self._lines)
+
+    def mark(self, path: str) -> None:
+        """Mark a file."""
+        index = next(
+            (at for at, it in enumerate(self._lines) if isinstance(it, Listed) and it.path == path), 0
+        )
+        self.move(index - self._marked)
+
     def dim(self, dimmed: bool) -> None:
         """Say whether the files count now."""
         self.dimmed = dimmed

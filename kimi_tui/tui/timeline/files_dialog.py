@@ -50,7 +50,7 @@ class FilesDialog(ModalScreen[T]):
             with Container(id="files-body"):
                 yield FileList()
                 yield LineView()
-            yield Hints(self.hints(), most_lines=2)
+            yield Hints(most_lines=2)
 
     def above(self) -> Sequence[Widget]:
         """What stands between the title and the summary."""
@@ -58,8 +58,13 @@ class FilesDialog(ModalScreen[T]):
 
     def hints(self) -> list[Hint]:
         """What one can do."""
+        return [Hint(self.names.first("files.close"), say("close"), "close"), *self.list_hints()]
+
+    def list_hints(self) -> list[Hint]:
+        """What one can do with the files; nothing when there are none."""
+        if not self.files.has_lines:
+            return []
         return [
-            Hint(self.names.first("files.close"), say("close"), "close"),
             Hint(
                 f"{self.names.first('files.up')} {self.names.first('files.down')}", say("choose"), "move(1)"
             ),
@@ -70,6 +75,15 @@ class FilesDialog(ModalScreen[T]):
     def show_lines(self, lines: Sequence[Line], ticks: set[str]) -> None:
         """List these lines."""
         self.files.show(lines, ticks)
+        self.show_hints()
+
+    def show_hints(self) -> None:
+        """Say what one can do now."""
+        self.query(Hints).last().show(self.hints())
+
+    def on_mount(self) -> None:
+        """Say what one can do already."""
+        self.show_hints()
 
     def summarize(self, summary: Content) -> None:
         """Say what it all amounts to."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import say, say_many
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.keys import KeyNames
@@ -22,6 +23,7 @@ from kimi_tui.wire.commands import (
     Revert,
     SwitchBranch,
     Undo,
+    WritePatch,
 )
 from kimi_tui.wire.timeline import RevertScope, TimelineBranch, TimelineNode
 
@@ -168,12 +170,34 @@ class Journeys:
     def compare(self, before: TimelineNode, after: TimelineNode | None) -> None:
         """Show how the files differ."""
         end = say("now") if after is None else titled(after)
+        last = after.id if after is not None else None
+        may_change = not self._read_only()
         dialog = ChangesDialog(
             title=say("From {before} to {end}", before=titled(before), end=end),
             names=self._names,
             copy=self._copy,
+            may_bring_back=may_change,
+            write_patch=(lambda: self._enquiries.ask(WritePatch(before.id, last))) if may_change else None,
         )
-        self._enquiries.look(dialog, Compare(before.id, after.id if after is not None else None))
+        self._enquiries.look(
+            dialog, Compare(before.id, last), bring_back=lambda path: self._bring_back(path, before)
+        )
+
+    def _bring_back(self, path: str, node: TimelineNode) -> None:
+        """Show the plan of having one file as it was before a checkpoint."""
+        self._plan(
+            say(
+                "Bring {path} back as it was before {checkpoint}",
+                path=plain_line(path),
+                checkpoint=titled(node),
+            ),
+            act=say("bring back"),
+            scopes=("files",),
+            scope="files",
+            only=path,
+            ask=lambda _: PlanRevert(node.id, "files"),
+            carry_out=lambda done: Revert(node.id, "files", done.paths),
+        )
 
     def compare_numbers(self, before: int | None, after: int | None) -> None:
         """The same for checkpoints that were named by their numbers; without one, since the last prompt."""
@@ -226,6 +250,7 @@ class Journeys:
         carry_out: Callable[[Decision], Command],
         mail: bool = False,
         may_note: bool = False,
+        only: str | None = None,
     ) -> None:
         dialog = PlanDialog(
             title=title,
@@ -234,6 +259,7 @@ class Journeys:
             scope=scope,
             writes_note=mail,
             may_note=may_note,
+            only=only,
             plan=lambda wanted: self._enquiries.ask(ask(wanted)),
             names=self._names,
             copy=self._copy,

@@ -1,6 +1,6 @@
 """The timeline pane: the tree, what is told of the marked row, a line to type in, and what one can do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal
 
 from textual import events, getters, on
@@ -11,9 +11,9 @@ from textual.widgets import Input, Static
 
 from kimi_tui.language.saying import say
 from kimi_tui.tui.keys import TIMELINE_KEYS, KeyNames, bindings
-from kimi_tui.tui.timeline.hints import Hint, Hints
+from kimi_tui.tui.timeline.hints import Hints
 from kimi_tui.tui.timeline.look import told, told_now
-from kimi_tui.tui.timeline.rows import Row
+from kimi_tui.tui.timeline.pane_hints import PaneHints, Typing
 from kimi_tui.tui.timeline.view import TimelineView
 from kimi_tui.wire.timeline import TimelineNode
 
@@ -62,9 +62,8 @@ class TimelinePane(Vertical):
     ) -> None:
         """`wish` hears what is wanted of the marked row, `marked` which checkpoint that is; None is now."""
         super().__init__(id="timeline")
-        self._names = names
+        self._hints = PaneHints(names, read_only=read_only)
         self._wall_clock = wall_clock
-        self._read_only = read_only
         self._wish = wish
         self._marked = marked
         self._told = Content()
@@ -110,7 +109,8 @@ class TimelinePane(Vertical):
         self.border_title = Content(
             say("timeline: {count} found", count=count) if view.rows.query else say("timeline")
         )
-        self.query_one(Hints).show(self._hints())
+        hints = self._hints.of(view, typing=self._typing, here=self.has_focus_within)
+        self.query_one(Hints).show(hints)
 
     @property
     def _tall(self) -> bool:
@@ -123,84 +123,11 @@ class TimelinePane(Vertical):
         self.set_class(height < _TALL, "-low")
         self.tell()
 
-    def _hints(self) -> Sequence[Hint]:
-        view = self.view
-        row, tree = view.marked, view.rows.tree
-        hints: list[Hint] = []
-        if not self.has_focus_within:
-            return self._hints_from_afar()
-        if row is None:
-            hints += self._undo_hints()
-            if tree.nodes:
-                hints.append(Hint("↓", say("choose a moment"), "first"))
-        elif row.kind != "origin" and self._read_only():
-            hints += self._looking_hints(row)
-        elif row.kind == "branch":
-            hints += [
-                self._hint("timeline.open", say("open"), "unfold"),
-                self._hint("timeline.switch", say("go on with it"), "ask('switch')"),
-                self._hint("timeline.look", say("read it"), "ask('look')"),
-                self._hint("timeline.preview", say("compare"), "ask('preview')"),
-                *self._undo_hints(),
-            ]
-        elif row.kind != "origin":
-            hints += [
-                self._hint("timeline.back", say("go back here"), "ask('back')", "bold"),
-                self._hint("timeline.preview", say("compare"), "ask('preview')"),
-                *self._undo_hints(),
-                *self._branch_hints(row.uid),
-                self._hint("timeline.conversation", say("conversation"), "ask('conversation')"),
-                self._hint("timeline.files", say("files"), "ask('files')"),
-                self._hint("timeline.turn", say("this turn"), "ask('turn')"),
-                self._hint("timeline.name", say("name"), "ask('name')"),
-                self._hint("timeline.mail", say("note"), "ask('mail')"),
-                self._hint("timeline.compare", say("mark to compare"), "ask('compare')"),
-                self._hint("timeline.fork", say("fork"), "ask('fork')"),
-            ]
-        hints.append(self._hint("timeline.filter", say("filter"), "ask('filter')"))
-        hints.append(self._hint("timeline.leave", say("leave"), "ask('leave')"))
-        return hints
-
-    def _looking_hints(self, row: Row) -> list[Hint]:
-        """What can be done where nothing may change."""
-        hints = [self._hint("timeline.open", say("open"), "unfold")] if row.kind == "branch" else []
-        hints.append(self._hint("timeline.preview", say("compare"), "ask('preview')", "bold"))
-        if self.view.rows.tree.branch_at(row.uid) is not None:
-            hints.append(self._hint("timeline.look", say("read it"), "ask('look')"))
-        hints.append(self._hint("timeline.compare", say("mark to compare"), "ask('compare')"))
-        return hints
-
-    def _hints_from_afar(self) -> list[Hint]:
-        """What works while the keyboard is in the prompt, where the pane's own keys are letters."""
-        tree = self.view.rows.tree
-        hints = [Hint(self._names.first("panes.timeline"), say("choose a moment"), "first", "bold")]
-        if tree.redo:
-            hints.insert(0, Hint("/redo", say("redo"), "ask('redo')", "bold"))
-        if tree.undo:
-            hints.insert(0, Hint("/undo", say("undo"), "ask('undo')", "bold"))
-        return hints
-
-    def _branch_hints(self, uid: str) -> list[Hint]:
-        tree = self.view.rows.tree
-        branch = tree.branch_at(uid)
-        if branch is None:
-            return []
-        hints = [self._hint("timeline.look", say("read it"), "ask('look')")]
-        if tree.nodes[uid].kind == "compaction":
-            hints.append(self._hint("timeline.switch", say("undo the compaction"), "ask('switch')"))
-        return hints
-
-    def _undo_hints(self) -> list[Hint]:
-        tree = self.view.rows.tree
-        hints = []
-        if tree.undo:
-            hints.append(self._hint("timeline.undo", say("undo"), "ask('undo')", "bold"))
-        if tree.redo:
-            hints.append(self._hint("timeline.redo", say("redo"), "ask('redo')", "bold"))
-        return hints
-
-    def _hint(self, binding_id: str, label: str, action: str, style: str = "") -> Hint:
-        return Hint(self._names.first(binding_id), label, action, style)
+    @property
+    def _typing(self) -> Typing | None:
+        if self._field is None:
+            return None
+        return "filter" if self._live is not None else "name"
 
     # what is wanted
 
@@ -209,6 +136,10 @@ class TimelinePane(Vertical):
         match wish:
             case "leave" if self._field is not None:
                 self._close_field()
+            case "leave" if self.view.compared:
+                self.view.compared = ""
+                self.view.refresh()
+                self.tell()
             case "leave" if self.view.rows.query:
                 self.view.filter("")
             case "filter":
@@ -220,6 +151,11 @@ class TimelinePane(Vertical):
                 )
             case _:
                 self._wish(wish)
+
+    async def action_keep(self) -> None:
+        """Take what is typed: what a click on the hint does."""
+        if self._field is not None:
+            await self._field.action_submit()
 
     def action_first(self) -> None:
         """Go to the newest row."""
@@ -256,6 +192,7 @@ class TimelinePane(Vertical):
         self._typed, self._live = typed, (self.view.filter if live else None)
         self.mount(self._field, before="#timeline-told")
         self._field.focus()
+        self.tell()
 
     def _keep_filter(self, query: str) -> None:
         self.view.filter(query)
@@ -286,5 +223,6 @@ class TimelinePane(Vertical):
             self.view.filter("")
         self._typed = self._live = None
         self.view.focus()
+        self.tell()
         if field is not None:
             field.remove()

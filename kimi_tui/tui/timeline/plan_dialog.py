@@ -52,19 +52,24 @@ class PlanDialog(FilesDialog[Decision | None]):
         act: str,
         scopes: Sequence[RevertScope],
         scope: RevertScope,
-        writes_note: bool,
-        may_note: bool,
+        writes_note: bool = False,
+        may_note: bool = False,
+        only: str | None = None,
         plan: Callable[[RevertScope], None],
         names: KeyNames,
         copy: Callable[[str], None],
     ) -> None:
-        """`act` names what enter does; `plan` asks for the plan of a scope, which `show_plan` gets."""
+        """`act` names what enter does; `plan` asks for the plan of a scope, which `show_plan` gets.
+
+        With `only` no other file than that one is ticked at first.
+        """
         super().__init__(title=title, names=names, copy=copy)
         self._act = act
         self._scopes = tuple(scopes)
         self._scope = scope
         self._writes_note = writes_note
         self._may_note = may_note
+        self._only = only
         self._ask_plan = plan
         self._plans: dict[bool, RevertPlan] = {}
         """By whether it is for one turn only."""
@@ -114,9 +119,16 @@ class PlanDialog(FilesDialog[Decision | None]):
                 note = retell(plan.note)
                 lines.append(Remark(f"◔ {note}", "$warning", note))
             lines += command_lines(plan.commands)
-            self.show_lines(lines, {file.path for file in plan.files if _ticked(file.action, file.ticked)})
+            self.show_lines(lines, self._ticked_at_first(plan))
+            if self._only is not None:
+                self.files.mark(self._only)
         self.files.dim(self._scope == "conversation")
         self._sum_up()
+
+    def _ticked_at_first(self, plan: RevertPlan) -> set[str]:
+        if self._only is None:
+            return _suggested(plan)
+        return {file.path for file in plan.files if file.path == self._only and file.action != "not covered"}
 
     @on(FileList.Ticked)
     def _sum_up(self) -> None:
@@ -143,7 +155,9 @@ class PlanDialog(FilesDialog[Decision | None]):
             words = say_many("{count} conflict", "{count} conflicts", conflicts)
             parts.append(Content.styled(words, "bold $warning"))
         if plan.turns and self._scope in ("both", "conversation"):
-            words = say_many("{count} message to a branch", "{count} messages to a branch", plan.turns)
+            words = say_many(
+                "{count} message stays on a branch", "{count} messages stay on a branch", plan.turns
+            )
             parts.append(Content(words))
         if plan.commands:
             words = say_many(
@@ -152,6 +166,8 @@ class PlanDialog(FilesDialog[Decision | None]):
             parts.append(Content.styled(words, "$warning"))
         if _LEFT_OUT[self._scope] and not plan.commands:
             parts.append(Content.styled(say(_LEFT_OUT[self._scope]), "$text-muted"))
+        else:
+            parts.append(Content.styled(say("undo brings it back"), "$text-muted"))
         self.summarize(Content(" · ").join(parts))
         self._show_hints()
 
@@ -169,7 +185,7 @@ class PlanDialog(FilesDialog[Decision | None]):
             ]
         if self._may_note:
             hints.append(Hint(self.names.first("plan.note"), say("note"), "write_note"))
-        return [*hints, *super().hints()[1:]]
+        return [*hints, *self.list_hints()]
 
     def _scope_hints(self) -> list[Hint]:
         return [
@@ -185,7 +201,7 @@ class PlanDialog(FilesDialog[Decision | None]):
     def _show_hints(self) -> None:
         if len(self._scopes) > 1:
             self.query_one("#plan-scopes", Hints).show(self._scope_hints())
-        self.query(Hints).last().show(self.hints())
+        self.show_hints()
 
     def action_use(self, scope: RevertScope) -> None:
         """Choose what goes back."""
@@ -220,12 +236,11 @@ class PlanDialog(FilesDialog[Decision | None]):
         plan = self._shown
         if plan is None:
             return
-        ticked = {file.path for file in plan.files if _ticked(file.action, file.ticked)}
         ticks = self.files.ticks
         if self._scope in ("files", "turn") and not ticks:
             self.show_problem(say("Nothing is ticked, so nothing would change."))
             return
-        paths = None if ticks == ticked else tuple(sorted(ticks))
+        paths = None if ticks == _suggested(plan) else tuple(sorted(ticks))
         field = self.query_one("#plan-note", Input)
         note = field.value.strip() if field.display else ""
         self.dismiss(
@@ -233,5 +248,6 @@ class PlanDialog(FilesDialog[Decision | None]):
         )
 
 
-def _ticked(action: str, ticked: bool) -> bool:
-    return ticked and action != "not covered"
+def _suggested(plan: RevertPlan) -> set[str]:
+    """The files that are changed unless the user says otherwise."""
+    return {file.path for file in plan.files if file.ticked and file.action != "not covered"}

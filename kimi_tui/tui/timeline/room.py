@@ -209,8 +209,10 @@ class TimelineRoom:
                 self.leave()
             case "undo" | "redo":
                 self.journeys.undo_or_redo(wish)
-            case _ if node is None or row is None:
+            case _ if row is None:
                 self._say(say("This is how things are now. Choose a moment below."))
+            case _ if node is None:
+                self._say(say("Nothing lies before the beginning. Choose a moment above."))
             case "back" if row.kind == "branch" and branch is not None:
                 self.journeys.switch(branch)
             case "back":
@@ -244,19 +246,17 @@ class TimelineRoom:
         other = view.rows.tree.nodes.get(view.compared)
         if other is None:
             view.compared = node.uid
-            self._say(
-                say("Checkpoint {number} is marked. Mark another one to see the difference.", number=node.id)
-            )
         else:
             view.compared = ""
             if other is not node:
                 before, after = sorted((other, node), key=lambda each: each.id)
                 self.journeys.compare(before, after)
         view.refresh()
+        self._pane.tell()
 
     def _ask_name(self, pane: TimelinePane, node: TimelineNode) -> None:
         pane.ask_for(
-            say("a name for checkpoint {number}; empty takes it away", number=node.id),
+            say("a name for {number}; empty takes it away", number=node.id),
             lambda name: self._command(NameCheckpoint(node.id, name)),
             initial=node.name,
         )

@@ -26,6 +26,7 @@ TRANSCRIPT_BINDINGS = (
     _key("copy", "y", "copy_block", "copy the selected block"),
     _key("copy_code", "Y", "copy_code", "copy the last code block of the selected block"),
     _key("open_link", "l", "open_link", "open the next link of the selected block"),
+    _key("go_back", "r", "go_back", "go back to before the selected block; shows first what would change"),
     _key("undo", "u", "command('undo')", "undo the last jump in time"),
     _key("redo", "U", "command('redo')", "redo it"),
     _key("extend_up", "shift+up", "extend_selection(-1)", "select text, a row up"),

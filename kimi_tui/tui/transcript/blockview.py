@@ -61,6 +61,7 @@ class BlockView(FlowView):
         """The user wants a command run."""
 
         name: str
+        """With what follows it, if something does."""
 
     class SearchWanted(Message, namespace="transcript"):
         """The user wants to type what to search for."""
@@ -166,6 +167,16 @@ class BlockView(FlowView):
     def _links_of(self, block: Block) -> list[str]:
         lines = (line for piece in block.pieces for line in self._flow.picture(block, piece).lines)
         return list(dict.fromkeys(ink.link for line in lines for _, ink in line.spans if ink.link))
+
+    def action_go_back(self) -> None:
+        """Ask to go back to before the selected block; at first select the last one on the screen."""
+        if self.selected is None:
+            self.action_select_next(-1)
+        if self.selected is None:
+            return
+        number = self._flow.checkpoint_before(self.selected)
+        if number is not None:
+            self.post_message(self.CommandWanted(f"revert {number}"))
 
     # search
 

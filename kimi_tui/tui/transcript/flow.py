@@ -270,6 +270,20 @@ class Flow:
                 return Place(index, position, 0)
         return None
 
+    def checkpoint_before(self, block: Block) -> int | None:
+        """The last checkpoint that was made before `block`; None when none is known."""
+        place = self.place_of(block)
+        if place is None:
+            return None
+        for index in range(place.chapter, -1, -1):
+            self.blocks_of(index)
+            known = self.chapters[index].checkpoints
+            if index == place.chapter:
+                known = {number: at for number, at in known.items() if at <= place.block}
+            if known:
+                return max(known)
+        return None
+
     def neighbour(self, place: Place, direction: int) -> Block | None:
         """The block after (1) or before (-1) the one at `place`; None at either end."""
         index, position = place.chapter, place.block + direction

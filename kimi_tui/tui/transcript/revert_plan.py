@@ -2,9 +2,9 @@
 
 from typing import assert_never
 
-from kimi_tui.language.saying import later, retell, say
+from kimi_tui.language.saying import later, retell, say, say_many
 from kimi_tui.language.width import padded
-from kimi_tui.wire.timeline import Comparison, PlannedAction, RevertPlan, SessionForked
+from kimi_tui.wire.timeline import Comparison, PatchWritten, PlannedAction, RevertPlan, SessionForked
 
 _WORDS: dict[PlannedAction, str] = {
     "restore": later("restore"),
@@ -60,6 +60,18 @@ def told_comparison(comparison: Comparison) -> tuple[str, str]:
         lines.append(retell(comparison.note))
     headline = say("From checkpoint {before} to {after}:", before=comparison.before, after=after)
     return headline, "\n".join(lines) or say("No file differs.")
+
+
+def told_patch(written: PatchWritten) -> tuple[str, str]:
+    """Where the patch is, and what can be done with it."""
+    headline = say_many(
+        "{count} file is in {path}.", "{count} files are in {path}.", written.files, path=written.path
+    )
+    lines = [say("git apply makes these changes elsewhere; git apply --reverse takes them back.")]
+    if written.left_out:
+        lines.append(say("It does not hold:"))
+        lines += [f"  {retell(path)}" for path in written.left_out]
+    return headline, "\n".join(lines)
 
 
 def told_fork(fork: SessionForked) -> tuple[str, str]:

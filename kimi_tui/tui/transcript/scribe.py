@@ -18,7 +18,7 @@ from kimi_tui.tui.transcript.calls import OpenCalls
 from kimi_tui.tui.transcript.child import ChildPage, child_margin
 from kimi_tui.tui.transcript.page import Page
 from kimi_tui.tui.transcript.remarks import of_compaction, of_hook, of_retry, of_turn_end
-from kimi_tui.tui.transcript.revert_plan import told_comparison, told_fork, told_plan
+from kimi_tui.tui.transcript.revert_plan import told_comparison, told_fork, told_patch, told_plan
 from kimi_tui.tui.transcript.shells import UserShells
 from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing
@@ -62,7 +62,14 @@ from kimi_tui.wire.sessions import SessionList, SessionPreview
 from kimi_tui.wire.settings import SettingChanged, SettingsList
 from kimi_tui.wire.setup import ModelConnected, ModelSources
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
-from kimi_tui.wire.timeline import BranchContent, Comparison, SessionForked, Timeline, TimelineUpdate
+from kimi_tui.wire.timeline import (
+    BranchContent,
+    Comparison,
+    PatchWritten,
+    SessionForked,
+    Timeline,
+    TimelineUpdate,
+)
 
 
 class Scribe:
@@ -154,6 +161,8 @@ class Scribe:
                 self._add(NoticeBlock("info", *told_plan(message), margin=self._margin))
             case Comparison():
                 self._add(NoticeBlock("info", *told_comparison(message), margin=self._margin))
+            case PatchWritten():
+                self._add(NoticeBlock("info", *told_patch(message), margin=self._margin))
             case SessionForked():
                 self._add(NoticeBlock("info", *told_fork(message), margin=self._margin))
             case CheckpointCreated():

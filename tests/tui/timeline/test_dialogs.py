@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from kimi_tui.base.content import TextPart
-from kimi_tui.tui.timeline.files import FileList
+from kimi_tui.tui.timeline.files import FileList, Listed
 from kimi_tui.tui.timeline.hints import Hints
 from kimi_tui.tui.timeline.plan_dialog import PlanDialog
 from kimi_tui.tui.timeline.view import TimelineView
+from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.wire.codec import envelope
 from kimi_tui.wire.commands import (
     Compare,
@@ -22,9 +23,10 @@ from kimi_tui.wire.commands import (
     ShowTimeline,
     SwitchBranch,
     Undo,
+    WritePatch,
 )
 from kimi_tui.wire.events import Notification, Reverted, TurnBegin
-from kimi_tui.wire.timeline import BranchContent, RevertPlan
+from kimi_tui.wire.timeline import BranchContent, PatchWritten, RevertPlan
 from tests.tui.conftest import Desk
 from tests.tui.timeline.story import COMPARISON, PLAN, TIMELINE
 
@@ -57,7 +59,9 @@ async def test_enter_shows_the_plan_and_enter_again_goes_back_with_files(open_ti
         await open_plan(desk, "down", "down", "down", "down", "enter")
         shown = desk.words()
         assert "Go back to before “good” (checkpoint 9)" in shown
-        assert "4 of 7 files +4 −5 · 1 conflict · 1 message to a branch · 2 shell commands since" in shown
+        assert (
+            "4 of 7 files +4 −5 · 1 conflict · 1 message stays on a branch · 2 shell commands since" in shown
+        )
         assert "[✔] restore src/auth.py" in shown
         assert "[ ] conflict a.py you edited the lines that the agent wrote −2" in shown
         assert "$ git push origin main" in desk.words() or files(desk).virtual_size.height > 8
@@ -207,6 +211,57 @@ async def test_space_shows_what_has_changed_between_here_and_now(open_timeline: 
         assert "+mine" in desk.clipboard.text
         await desk.pilot.press("escape")
         await closed(desk)
+
+
+async def test_one_file_is_brought_back_from_what_has_changed(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        await desk.pilot.press("end", "space")
+        await desk.until(lambda: desk.told(Compare))
+        desk.engine.say(COMPARISON)
+        await desk.until(lambda: "enter bring this file back" in desk.words())
+        await desk.pilot.press("down", "enter")
+        await desk.until(lambda: desk.told(PlanRevert))
+        assert desk.told(PlanRevert) == [PlanRevert(0, "files")]
+        changed = [
+            replace(PLAN.files[0], path=file.path, action="restore", ticked=True) for file in COMPARISON.files
+        ]
+        desk.engine.say(replace(PLAN, to=0, scope="files", files=tuple(changed), commands=()))
+        await desk.until(lambda: "Bring notes.txt back as it was before" in desk.words())
+        await desk.until(lambda: files(desk).ticks == {"notes.txt"})
+        line = files(desk).line
+        assert isinstance(line, Listed)
+        assert line.path == "notes.txt"  # its diff is what is shown
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.told(Revert))
+        assert desk.told(Revert) == [Revert(0, "files", ("notes.txt",))]
+
+
+async def test_what_has_changed_is_written_as_a_patch(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        await desk.pilot.press("end", "space")
+        await desk.until(lambda: desk.told(Compare))
+        desk.engine.say(COMPARISON)
+        await desk.until(lambda: "w write a patch" in desk.words())
+        await desk.pilot.press("w")
+        await desk.until(lambda: desk.told(WritePatch))
+        assert desk.told(WritePatch) == [WritePatch(0, None)]
+        desk.engine.say(PatchWritten("/w/checkpoint-0-to-now.patch", 0, files=2))
+        await desk.until(lambda: "2 files are in /w/checkpoint-0-to-now.patch." in desk.words())
+        await desk.pilot.press("escape")
+        await closed(desk)
+        await desk.pilot.press("escape")
+        await desk.until(lambda: "takes them back." in desk.words())  # the conversation has it, too
+
+
+async def test_a_block_of_the_conversation_leads_to_before_it(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        transcript = desk.screen.query_one(Transcript)
+        transcript.focus()
+        await desk.until(lambda: transcript.has_focus)
+        await desk.pilot.press("left_curly_bracket", "r")
+        await desk.until(lambda: desk.told(PlanRevert))
+        assert desk.told(PlanRevert) == [PlanRevert(12, "both")]
+        assert "Go back to before “All tests pass now.” (checkpoint 12)" in desk.words()
 
 
 async def test_a_plan_that_cannot_be_made_says_why(open_timeline: Any) -> None:

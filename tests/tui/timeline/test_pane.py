@@ -82,8 +82,8 @@ async def test_a_session_that_is_read_only_is_looked_at_and_not_travelled(open_t
         await desk.say(replace(SESSION, read_only=True))
         await desk.pilot.press("down")
         hints = desk.shown()
-        assert "compare" in hints
-        assert "go back here" not in hints
+        assert "changed since" in hints
+        assert "back to before this" not in hints
         for key in ("enter", "c", "u", "F", "n", "m"):
             await desk.pilot.press(key)
         assert said(desk, "This session is read only")
@@ -144,7 +144,7 @@ async def test_the_mouse_marks_folds_and_presses_hints(open_timeline: Any) -> No
         await click_row(desk, "1 turn 2 steps", on="▸")
         assert any("4 the log" in row for row in rows(desk))
         await click_row(desk, "2 EditFile")
-        await click_hint(desk, "compare")
+        await click_hint(desk, "changed since")
         await desk.until(lambda: desk.told(Compare))
         assert desk.told(Compare) == [Compare(2, None)]
 
@@ -267,7 +267,7 @@ async def test_a_fork_can_be_gone_on_in(open_timeline: Any) -> None:
 async def test_on_a_narrow_terminal_leaving_hides_it(open_timeline: Any) -> None:
     async with open_timeline((60, 16)) as desk:
         await desk.pilot.press("down")
-        assert "enter go back here" in desk.words()
+        assert "enter back to before this" in desk.words()
         await desk.pilot.press("escape")
         await desk.until(lambda: not view(desk).region)
 

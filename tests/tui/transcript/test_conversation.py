@@ -144,7 +144,7 @@ async def test_what_a_revert_undid_stays_behind_a_marker(stage: OpenStage) -> No
         await s.feed(TurnBegin("two"), CheckpointCreated(2, "u2", "user", ""), TextPart("second"), TurnEnd())
         rows = await s.feed(Reverted(2, 3, "user", files=("a.py",)))
         assert seen(rows)[:3] == ["▌ you", "▌ one", "first"]
-        assert "↶ went back to checkpoint 2, 1 file restored" in rows[6]
+        assert "↶ went back to checkpoint 2, 1 file changed" in rows[6]
         assert "▸ 2 blocks undone" in rows[6]
         assert "second" not in s.text()
         s.transcript.select_block(s.transcript.block_at(6))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.language.saying import later, say, say_many
 from kimi_tui.tui.markdown.line import Ink, Line, Spans, ink, span_width
 from kimi_tui.tui.markdown.wrap import truncated
@@ -83,8 +84,15 @@ class RevertedBlock(Block):
         return self._words()
 
     def full_text(self) -> str:
-        """What happened and what was undone."""
-        return "\n\n".join([self._words(), *(block.full_text() for block in self.undone)])
+        """What happened, to which files, and what was undone."""
+        event = self._event
+        told = [self._words()]
+        if event.note:
+            told.append(say("for the model: {note}", note=plain(event.note)))
+        for words, paths in ((say("Changed:"), event.files), (say("Left as they are:"), event.kept)):
+            if paths:
+                told.append("\n".join([words, *(f"  {plain_line(path)}" for path in paths)]))
+        return "\n\n".join([*told, *(block.full_text() for block in self.undone)])
 
     def searched(self) -> str:
         """What happened; what was undone is not searched."""
@@ -96,14 +104,16 @@ class RevertedBlock(Block):
         return self._words()
 
     def _words(self) -> str:
-        event, count = self._event, len(self._event.files)
-        files = say_many(", {count:,} file restored", ", {count:,} files restored", count) if count else ""
+        event, count, kept = self._event, len(self._event.files), len(self._event.kept)
+        files = say_many(", {count:,} file changed", ", {count:,} files changed", count) if count else ""
+        if kept:
+            files += say_many(", {count:,} left as it is", ", {count:,} left as they are", kept)
         if event.scope == "turn":
             words = say("took back what was done to files from checkpoint {number} on", number=event.to)
+        elif event.scope == "files" and event.reason == "user":
+            words = say("files went back to checkpoint {number}, the conversation stays", number=event.to)
         else:
             words = say(_WORDS[event.reason], number=event.to)
-        if event.scope == "files":
-            files += say(", the conversation stays")
         return f"↶ {words}{files}"
 
     def _lines(self, width: int) -> list[Line]:
@@ -121,6 +131,9 @@ class RevertedBlock(Block):
                 )
             )
         ]
+        if note := plain_line(self._event.note):
+            words = say("for the model: {note}", note=note)
+            lines.append(Line(truncated([("    ✉ ", ink("waiting")), (words, ink("dim"))], width)))
         if self.is_latest and (hint := _HINTS.get(self._event.reason)):
             lines.append(
                 Line(truncated([("    ", ink()), (say(hint), Ink(("dim",), self.hint_link))], width))
