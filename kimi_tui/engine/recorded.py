@@ -2,10 +2,14 @@
 
 import json
 import logging
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
+from kimi_tui.base.encoding import from_json
+from kimi_tui.base.value import value
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import decode
 from kimi_tui.wire.events import CheckpointCreated, Event, ToolResult, ToolReturn, TurnBegin
@@ -13,7 +17,20 @@ from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 
 logger = logging.getLogger(__name__)
 
-_TOLD = (b'"type":"ToolResult"', b'"type":"ShellCommandBegin"', b'"type":"ShellCommandEnd"')
+_TOLD = re.compile(rb'"type":"(ToolResult|CheckpointCreated|ShellCommandBegin|ShellCommandEnd)"')
+
+
+@value
+class _ResultMessage:
+    type: Literal["ToolResult"]
+    payload: ToolResult
+
+
+@value
+class _ResultLine:
+    """A line with a result: there are so many that they are parsed without a detour through dicts."""
+
+    message: _ResultMessage
 
 
 @dataclass(slots=True)
@@ -35,8 +52,8 @@ class Recorded:
     commands: dict[str, ShellCommand] = field(default_factory=dict)
     """By their ids, as they began. One whose end is not known counts as stopped."""
 
-    def take(self, message: Outgoing, since: float) -> None:
-        """Go on with a message of the recording; `since` as in ShellCommand."""
+    def take(self, message: Outgoing | None, since: float) -> None:
+        """Go on with a message of the recording, if it can be read; `since` as in ShellCommand."""
         match message:
             case ToolResult():
                 self.results.setdefault(message.tool_call_id, []).append(message.return_value)
@@ -56,11 +73,17 @@ def read_recording(path: Path) -> Recorded:
     try:
         with path.open("rb") as file:
             for line in file:
-                if b'"type":"CheckpointCreated"' in line:
-                    checkpoint = line
-                if any(kind in line for kind in _TOLD) and (message := _message_in(line)) is not None:
-                    is_command = isinstance(message, ShellCommandBegin)
-                    recorded.take(message, _time_of(checkpoint) if is_command else 0.0)
+                match kind[1] if (kind := _TOLD.search(line)) is not None else b"":
+                    case b"CheckpointCreated":
+                        checkpoint = line
+                    case b"ToolResult":
+                        recorded.take(_result_in(line), 0.0)
+                    case b"ShellCommandBegin":
+                        recorded.take(_message_in(line), _time_of(checkpoint))
+                    case b"ShellCommandEnd":
+                        recorded.take(_message_in(line), 0.0)
+                    case _:
+                        continue
     except OSError:
         logger.info("there is no recording to read", exc_info=True)
     return recorded
@@ -100,6 +123,13 @@ def _told(commands: Iterable[ShellCommand]) -> Iterator[Event]:
 def _time_of(line: bytes) -> float:
     message = _message_in(line) if line else None
     return message.time if isinstance(message, CheckpointCreated) else 0.0
+
+
+def _result_in(line: bytes) -> ToolResult | None:
+    try:
+        return from_json(_ResultLine, line).message.payload
+    except ValueError:  # it may be an event of a sub-agent, which holds one
+        return None
 
 
 def _message_in(line: bytes) -> Outgoing | None:
