@@ -8,36 +8,52 @@ import atexit
 import gc
 import importlib
 import os
+import pkgutil
 import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import get_args
 
-_HEAVY = (
+import kimi_tui
+from kimi_tui.wire.codec import decode
+from kimi_tui.wire.events import Event
+from kimi_tui.wire.requests import Answer, Request
+
+_THEIRS = (
     "anthropic.resources.messages",
-    "kimi_tui.cli.acp_front",
-    "kimi_tui.cli.daemon_front",
-    "kimi_tui.cli.print_front",
-    "kimi_tui.cli.screen_front",
-    "kimi_tui.cli.wire_front",
-    "kimi_tui.engine.build",
-    "kimi_tui.history.snapshots.file_history",
-    "kimi_tui.llm.anthropic_messages",
-    "kimi_tui.llm.openai_chat",
-    "kimi_tui.llm.scripted",
-    "kimi_tui.tools.mcp.connection",
-    "kimi_tui.tui.app",
+    "markdown_it",
     "openai.resources.chat.completions",
+    "pygments.lexers.python",
+    "rich.cells",
+    "textual.drivers.linux_driver",
+    "textual.layouts.factory",
+    "textual.pilot",
+    "textual.scrollbar",
 )
+"""What the program imports of others while it runs."""
+_NOT_OURS_TO_LOAD = ("kimi_tui.__main__", "kimi_tui.tools.web.")
+"""Modules that run something, or are loaded in a process of their own."""
 _MOST_FILES = 1024
 
 
 def prepare() -> None:
-    """Import what the program imports, once."""
-    for name in _HEAVY:
+    """Import what the program imports, and work out what it works out when it is first asked for."""
+    for name in (*_THEIRS, *_ours()):
         importlib.import_module(name)
+    for cls in [it for name in _ours() for it in vars(sys.modules[name]).values() if isinstance(it, type)]:
+        cls.__init__  # noqa: B018  # a value's methods are made when they are asked for
+    for spoken in (*get_args(Event), *get_args(Request), *get_args(Answer)):
+        with suppress(ValueError):
+            decode({"type": spoken.__name__, "payload": {}})
     gc.collect()
     gc.freeze()
+
+
+def _ours() -> list[str]:
+    names = [it.name for it in pkgutil.walk_packages(kimi_tui.__path__, "kimi_tui.")]
+    return [name for name in names if not name.startswith(_NOT_OURS_TO_LOAD)]
 
 
 def in_fork(arguments: Sequence[str], environment: Mapping[str, str]) -> Callable[[], None]:
