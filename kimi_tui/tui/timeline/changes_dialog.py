@@ -71,7 +71,7 @@ class ChangesDialog(FilesDialog[str | None]):
         mine = []
         if self.files.has_lines and self._may_bring_back:
             key = self.names.first("changes.bring_back")
-            mine.append(Hint(key, say("bring this file back"), "bring_back", "bold"))
+            mine.append(Hint(key, say("have this file as it was"), "bring_back", "bold"))
         if self.files.has_lines and self._write_patch is not None:
             mine.append(Hint(self.names.first("changes.patch"), say("write a patch"), "write_patch"))
         return [*mine, *hints]

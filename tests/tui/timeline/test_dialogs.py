@@ -218,7 +218,7 @@ async def test_one_file_is_brought_back_from_what_has_changed(open_timeline: Any
         await desk.pilot.press("end", "space")
         await desk.until(lambda: desk.told(Compare))
         desk.engine.say(COMPARISON)
-        await desk.until(lambda: "enter bring this file back" in desk.words())
+        await desk.until(lambda: "enter have this file as it was" in desk.words())
         await desk.pilot.press("down", "enter")
         await desk.until(lambda: desk.told(PlanRevert))
         assert desk.told(PlanRevert) == [PlanRevert(0, "files")]
