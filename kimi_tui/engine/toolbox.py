@@ -63,7 +63,8 @@ class Toolbox:
         """A tool of class `cls`, called `name` in messages. Raises ConfigError."""
         try:
             tool: Tool[Any] = made(cls, self._collaborators, name=f"tool {name}")
-            _ = tool.schema  # it is read later, outside of the reach of this message
+            if name not in BUILTIN_TOOLS:
+                _ = tool.schema  # it is read later, outside of the reach of this message
         except ConfigError:
             raise
         except Exception as error:  # a user's own tool may fail in any way
