@@ -13,8 +13,8 @@ from kimi_tui.base.errors import JournalGone
 from kimi_tui.base.identity import new_uid
 from kimi_tui.base.message import Message
 from kimi_tui.base.value import value
-from kimi_tui.history.branch import Branch, Glance, branches, glance
-from kimi_tui.history.conversation import exchange, sendable
+from kimi_tui.history.branch import Branch
+from kimi_tui.history.conversation import sendable
 from kimi_tui.history.deed import deed_of
 from kimi_tui.history.disk import LOCAL_DISK, Disk
 from kimi_tui.history.finding import Finding
@@ -22,9 +22,11 @@ from kimi_tui.history.journal import Journal
 from kimi_tui.history.ledger import Body, Ledger
 from kimi_tui.history.line import Line
 from kimi_tui.history.notation import encode, well_formed, written
+from kimi_tui.history.reading import Reading
 from kimi_tui.history.rebuilding import rebuilt
-from kimi_tui.history.records import Checkpoint, FilesOf, Pending, Record, Revert, Usage
+from kimi_tui.history.records import Checkpoint, FilesOf, Record, Revert, Usage
 from kimi_tui.history.serial import Serial, serially
+from kimi_tui.history.steps import pending_records, step_records
 from kimi_tui.history.tree import Tree
 from kimi_tui.wire.timeline import CheckpointKind, FileChanges, RevertReason
 
@@ -50,13 +52,12 @@ class Context:
     """
 
     def __init__(self, file_backend: Path | str, *, disk: Disk = LOCAL_DISK) -> None:
-        self._journal = Journal(Path(file_backend), disk=disk)
-        self._ledger = Ledger(self._journal)
+        self._ledger = Ledger(Journal(Path(file_backend), disk=disk))
         self._line = Line()
         self._serial = Serial()
         self._repairs: tuple[Finding, ...] = ()
         self._is_used = False
-        self._glances: dict[int, Glance] = {}
+        self._reading = Reading(Path(file_backend))
         self.put_back: Callable[[], None] = lambda: None
         """Called when the file, which somebody had deleted or moved, was written anew."""
         self.changed: Callable[[int | None], None] = lambda _: None
@@ -147,17 +148,7 @@ class Context:
         result gets the one that was noted, else one that says it was interrupted. Raises ValueError for a
         result that no call awaits.
         """
-        said, *others = messages
-        if said.role != "assistant" or any(other.role == "assistant" for other in others):
-            raise ValueError("a step begins with the model's message, and has one")
-        results = [message for message in others if message.role == "tool"]
-        noted = list(self._line.step.results) if self._line.step is not None else []
-        said, *results = exchange(said, results, finished=noted)
-        records: list[Record] = [said, *results, *(other for other in others if other.role != "tool")]
-        if token_count is not None:
-            records.insert(1, Usage(token_count))
-        before = [] if self._line.step is not None else self._line.unfinished()
-        await self._write([*before, *records], sync=True)
+        await self._write(step_records(self._line, messages, token_count), sync=True)
         if self._line.checkpoints:
             self.changed(self._line.checkpoints[-1].id)
 
@@ -169,15 +160,8 @@ class Context:
         be appended meanwhile, or the step counts as interrupted. A result replaces the one noted before for
         its call; one that comes too late is ignored.
         """
-        if message.role not in {"assistant", "tool"}:
-            raise ValueError(f"a step has no {message.role} message of its own")
-        before: list[Message] = []
-        if message.role == "assistant":
-            before = self._line.unfinished()
-        elif self._line.step is None or not self._line.step.has_call_of(message):
-            return
-        _, line = written(message)
-        await self._write([*before, Pending(line.rstrip())], sync=False)
+        if records := pending_records(self._line, message):
+            await self._write(records, sync=False)
 
     @serially
     async def checkpoint(
@@ -287,15 +271,12 @@ class Context:
     @serially
     async def branches(self) -> tuple[Branch, ...]:
         """The lines of the conversation that were left, oldest first. Raises SessionError."""
-        return branches(await self._looks(), self._line.reverts)
+        return await asyncio.to_thread(self._reading.branches, self._line)
 
     @serially
     async def tree(self) -> Tree:
         """All lines of the conversation, put together. Raises SessionError."""
-        left = branches(await self._looks(), self._line.reverts)
-        tree = Tree(tuple(self._line.checkpoints), tuple(self._line.reverts), left)
-        await asyncio.to_thread(tree.put_together)
-        return tree
+        return await asyncio.to_thread(self._reading.tree, self._line)
 
     @serially
     async def read_branch(self, number: int) -> Line:
@@ -324,20 +305,6 @@ class Context:
     async def close(self) -> None:
         """Return when everything that was asked for has been carried out."""
 
-    async def read_tree(self) -> Tree:
-        """`tree` of a file that may be in use elsewhere: nothing is mended. Raises SessionError."""
-        self._require_unused()
-        line = await asyncio.to_thread(self._ledger.read)
-        left = branches(await self._looks(), line.reverts)
-        return Tree(tuple(line.checkpoints), tuple(line.reverts), left)
-
-    async def _looks(self) -> Sequence[Glance]:
-        rotations = await asyncio.to_thread(self._journal.rotations)
-        for number, path in rotations.items():
-            if number not in self._glances:
-                self._glances[number] = await asyncio.to_thread(glance, number, path)
-        return list(self._glances.values())
-
     async def _write(self, records: Sequence[Record], *, sync: bool) -> None:
         """Append `records` in one write and take them into memory."""
         self._require_restored()
@@ -362,7 +329,7 @@ class Context:
         line, lines = await asyncio.to_thread(rebuilt, self._line)
         await asyncio.to_thread(self._ledger.put_back, line.system_prompt, lines)
         self._line = line
-        self._glances.clear()
+        self._reading.forget()
         self.changed(None)
         self.put_back()
 
@@ -404,10 +371,6 @@ class Context:
         self._line = line
         self.changed(None)
         return Reversion(branch=branch, from_id=from_id, to=to)
-
-    def _require_unused(self) -> None:
-        if self._is_used:
-            raise RuntimeError("The context is in use: ask it for its tree")
 
     def _require_restored(self) -> None:
         if not self._is_used and not self._ledger.is_empty:

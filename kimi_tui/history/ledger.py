@@ -99,10 +99,6 @@ class Ledger:
         """Whether there was a file, and is none any more."""
         return self._journal.is_gone
 
-    def read(self) -> Line:
-        """The line that the file holds now; nothing is mended. Raises SessionError."""
-        return load(self._journal.path).line if self._journal.size else Line()
-
     def set_prompt(self, text: str) -> None:
         """Have the next write put `text` at the head of the file, where another prompt stands."""
         self._prompt_is_due = self._prompt_is_due or text != self._prompt

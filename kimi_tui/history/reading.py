@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kimi_tui.history.branch import Glance, branches, glance
+from kimi_tui.history.branch import Branch, Glance, branches, glance
 from kimi_tui.history.journal import Journal
 from kimi_tui.history.line import Line
 from kimi_tui.history.loading import load
@@ -21,15 +21,22 @@ class Reading:
         """The live line."""
         return load(self._journal.path).line if self._journal.size else Line()
 
-    def tree(self, line: Line) -> Tree:
-        """All lines of the conversation, of which `line` is the live one, put together."""
+    def branches(self, line: Line) -> tuple[Branch, ...]:
+        """The lines that were left, oldest first, of which `line` is the live one."""
         for number, path in self._journal.rotations().items():
             if number not in self._glances:
                 self._glances[number] = glance(number, path)
-        left = branches(self._glances.values(), line.reverts)
-        tree = Tree(tuple(line.checkpoints), tuple(line.reverts), left)
+        return branches(self._glances.values(), line.reverts)
+
+    def tree(self, line: Line) -> Tree:
+        """All lines of the conversation, of which `line` is the live one, put together."""
+        tree = Tree(tuple(line.checkpoints), tuple(line.reverts), self.branches(line))
         tree.put_together()
         return tree
+
+    def forget(self) -> None:
+        """Look at the branches anew: the folder is not the same any more."""
+        self._glances.clear()
 
     def branch(self, number: int) -> Line | None:
         """A line that was left; None when there is none of that number."""

@@ -98,7 +98,7 @@ async def test_a_session_comes_with_its_title_its_todos_and_its_branches(
     context = Context(session.context_file)
     await context.restore()
     assert [message.text for message in context.history] == ["shoes", "About shoes.", "hats", "About hats."]
-    tree = await Context(session.context_file).read_tree()
+    tree = await context.tree()
     assert [place.checkpoint.id for place in tree.places.values()] == [0, 1, 3, 4]
     assert [branch.number for branch in tree.own_branches()] == [1]
     assert [known.id for known in tree.live] == [0, 1]

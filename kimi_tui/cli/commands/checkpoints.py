@@ -26,9 +26,11 @@ from kimi_tui.engine.timeline import node
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.travels import Travels, listed_branch, listed_checkpoint
 from kimi_tui.history.context import Context
+from kimi_tui.history.reading import Reading
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.caps import MB
 from kimi_tui.history.snapshots.store import ProjectStore
+from kimi_tui.history.tree import Tree
 from kimi_tui.language.saying import retell
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.commands import (
@@ -67,13 +69,13 @@ def list_checkpoints(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """List the checkpoints of a session, the newest first."""
-    asyncio.run(_list(session_id, everywhere=everywhere, as_json=as_json))
+    _list(session_id, everywhere=everywhere, as_json=as_json)
 
 
 @app.command()
 def branches(session_id: SessionOption = None) -> None:
     """List the lines of the conversation that reverts, clears and compactions left."""
-    asyncio.run(_branches(session_id))
+    _branches(session_id)
 
 
 @app.command()
@@ -270,10 +272,9 @@ def _paths(only: Sequence[str] | None) -> tuple[str, ...] | None:
     return tuple(only) if only else None
 
 
-async def _list(session_id: str | None, *, everywhere: bool, as_json: bool) -> None:
+def _list(session_id: str | None, *, everywhere: bool, as_json: bool) -> None:
     session = _found(session_id)
-    context = Context(session.context_file)
-    tree = await context.read_tree()
+    tree = _read(session)
     live = [tree.places[known.uid] for known in tree.live]
     for place in reversed(list(tree.places.values()) if everywhere else live):
         known = node(place, session.state.names)
@@ -285,8 +286,14 @@ async def _list(session_id: str | None, *, everywhere: bool, as_json: bool) -> N
         typer.echo(retell("There are no checkpoints yet."), err=True)
 
 
-async def _branches(session_id: str | None) -> None:
-    tree = await Context(_found(session_id).context_file).read_tree()
+def _read(session: Session) -> Tree:
+    """The timeline of a session, also of one that another process writes. Raises SessionError."""
+    reading = Reading(session.context_file)
+    return reading.tree(reading.line())
+
+
+def _branches(session_id: str | None) -> None:
+    tree = _read(_found(session_id))
     for branch in reversed(tree.own_branches()):
         say(listed_branch(branch))
     if not tree.own_branches():
