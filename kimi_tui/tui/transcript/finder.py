@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kimi_tui.base.content import TextPart, ThinkPart, text_of
 from kimi_tui.base.message import ToolCall
 from kimi_tui.tui.transcript.blocks.output import output_text
-from kimi_tui.tui.transcript.flow import Flow, Place
+from kimi_tui.tui.transcript.flow import Chapter, Flow, Place
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import Notification, SteerInput, ToolResult, TurnBegin
 
@@ -18,10 +18,15 @@ class Finder:
         self.needle = ""
         self.current: Place | None = None
         """The row of the match that was gone to last."""
+        self._without: set[Chapter] = set()
+        """Stored turns, which never change, that don't hold the text."""
 
     def search(self, text: str) -> int:
         """Look for `text` from now on; how often it occurs."""
-        self.needle = text.lower()
+        needle = text.lower()
+        if not self.needle or self.needle not in needle:
+            self._without.clear()
+        self.needle = needle
         self.current = None
         if not self.needle:
             return 0
@@ -69,8 +74,14 @@ class Finder:
     def _count(self, index: int) -> int:
         # A stored turn is searched as the messages it is, without making blocks of them.
         chapter = self._flow.chapters[index]
-        texts = map(_text_of, chapter.stored) if chapter.stored else (b.searched() for b in chapter.blocks)
-        return sum(text.lower().count(self.needle) for text in texts)
+        if not chapter.stored:
+            return sum(block.searched().lower().count(self.needle) for block in chapter.blocks)
+        if chapter in self._without:
+            return 0
+        count = sum(_text_of(message).lower().count(self.needle) for message in chapter.stored)
+        if not count:
+            self._without.add(chapter)
+        return count
 
     def _rows(self, chapter: int, index: int) -> list[Place]:
         # The rows that show the text. A folded block opens; text broken over rows is found at its head.

@@ -1,7 +1,13 @@
 """Searching the conversation goes from match to match, through folds and history alike."""
 
+import time
+from collections.abc import Callable
+
 from kimi_tui.base.content import TextPart
 from kimi_tui.base.message import FunctionCall, ToolCall
+from kimi_tui.tui.transcript.finder import Finder
+from kimi_tui.tui.transcript.flow import START, Flow
+from kimi_tui.tui.transcript.piece import Gallery
 from kimi_tui.wire.events import ToolResult, ToolReturn, TurnBegin
 from tests.tui.transcript.conftest import OpenStage, Stage
 from tests.tui.transcript.history import replay
@@ -13,6 +19,34 @@ async def test_matches_are_counted_and_the_nearest_above_is_gone_to(stage: OpenS
         assert s.transcript.search("PROMPT") == 50
         assert s.transcript.search("answer 7 ") == 3
         assert any("answer 7 paragraph 2" in row for row in s.rows())
+
+
+async def test_with_more_letters_and_with_fewer_the_count_is_right(stage: OpenStage) -> None:
+    async with stage(40, 12) as s:
+        await s.feed(*replay(50))
+        found = [
+            s.transcript.search(words)
+            for words in ("ans", "answer 7 ", "7 p", "zebra", "zebras", "answer 7 p")
+        ]
+        assert found == [150, 3, 15, 0, 0, 3]
+        await s.feed(TurnBegin("a zebra"), TextPart("zebras are striped"))
+        assert s.transcript.search("zebra") == 2
+
+
+def test_words_that_nothing_holds_are_looked_for_once() -> None:
+    flow = Flow(Gallery(), lambda chapter, messages: None)
+    for number in range(1000):
+        flow.begin_chapter(is_turn=True, stored=(TurnBegin(f"prompt {number}"), TextPart("words " * 200)))
+    finder = Finder(flow)
+    first = cpu_seconds(lambda: finder.search("zeb"))
+    assert finder.needle == "zeb"
+    assert cpu_seconds(lambda: (finder.step(1, START), finder.search("zebra"))) < first / 2
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    began = time.thread_time()
+    work()
+    return time.thread_time() - began
 
 
 async def test_next_and_previous_wrap_around(stage: OpenStage) -> None:
