@@ -32,6 +32,8 @@ class Choice:
     """Cells before the label."""
     is_heading: bool = False
     """Whether it only names the lines below it."""
+    is_in_use: bool = False
+    """Whether it is what counts now; a list begins with the mark on it."""
 
 
 class Choices(ScrollView, can_focus=False):
@@ -50,6 +52,8 @@ class Choices(ScrollView, can_focus=False):
         """A line was clicked."""
 
         choice: Choice
+        was_marked: bool = False
+        """Whether it was the marked one before."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,5 +138,5 @@ class Choices(ScrollView, can_focus=False):
         event.stop()
         index = event.y + round(self.scroll_offset.y)
         if index < len(self._choices):
-            self.marked = index
-            self.post_message(self.Chosen(self._choices[index]))
+            was_marked, self.marked = index == self.marked, index
+            self.post_message(self.Chosen(self._choices[index], was_marked))

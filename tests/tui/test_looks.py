@@ -200,11 +200,18 @@ def app_showing(
         for key in keys:
             if key == LATER:
                 clock.now += 1
-                continue
-            await pilot.press(key)
-            await settled(pilot)
+            else:
+                await pressed(pilot, key)
+        await settled(pilot)
 
     return app, act
+
+
+async def pressed(pilot: Pilot[None], key: str) -> None:
+    """Press a key and wait for what it does; a letter of a word is there at once."""
+    await pilot.press(key)
+    if len(key) > 1:
+        await settled(pilot)
 
 
 async def settled(pilot: Pilot[None]) -> None:

@@ -4,7 +4,11 @@ from typing import Any
 
 from kimi_tui.base.content import TextPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
-from kimi_tui.wire.events import StepBegin, ToolResult, ToolReturn, TurnBegin
+from kimi_tui.language.width import cells
+from kimi_tui.tui.panes.search import SearchLine
+from kimi_tui.tui.transcript.transcript import Transcript
+from kimi_tui.wire.commands import Interrupt
+from kimi_tui.wire.events import StepBegin, ToolResult, ToolReturn, TurnBegin, TurnEnd
 from tests.tui.conftest import Desk
 
 LONG = "\n".join(f"test_{number} passed" for number in range(300))
@@ -100,3 +104,45 @@ async def test_markup_in_names_and_arguments_is_text(open_desk: Any) -> None:
         await desk.say(TurnBegin("go"), StepBegin(1), call)
         await desk.pilot.press("ctrl+l")
         await desk.until(lambda: "[b]Bash[/b] echo [red]x[/]" in desk.shown())
+
+
+async def test_escape_leads_from_the_conversation_back_to_the_prompt(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.say(TurnBegin("hello"))
+        await desk.say(TurnEnd())
+        desk.screen.furnished.workbench.transcript.focus()
+        await desk.until(lambda: isinstance(desk.app.focused, Transcript))
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.screen.prompt.editor.has_focus)
+        assert len(desk.app.screen_stack) == 1
+
+
+async def click_on(desk: Any, text: str) -> None:
+    """Click the letters `text`, where they stand first."""
+    await desk.until(lambda: text in desk.shown())
+    lines = desk.shown().split("\n")
+    y = next(y for y, line in enumerate(lines) if text in line)
+    await desk.pilot.click(offset=(cells(lines[y][: lines[y].index(text)]), y))
+
+
+async def test_what_opens_by_a_click_can_be_left_by_one(open_desk: Any) -> None:
+    async with open_desk(size=(80, 24)) as desk:
+        for opened in ("f1 help", "ctrl+p palette"):
+            await click_on(desk, opened)
+            await desk.until(lambda: len(desk.app.screen_stack) == 2)
+            await click_on(desk, "esc close")
+            await desk.until(lambda: len(desk.app.screen_stack) == 1)
+        await desk.pilot.press("ctrl+f", "x")
+        await click_on(desk, "esc ends")
+        await desk.until(lambda: not desk.screen.query(SearchLine))
+
+
+async def test_the_agent_is_interrupted_by_a_click_and_a_queued_prompt_taken_back(open_desk: Any) -> None:
+    async with open_desk(size=(80, 24)) as desk:
+        await desk.say(TurnBegin("hello"), StepBegin(1))
+        await desk.write("later")
+        await desk.pilot.press("enter")
+        await click_on(desk, "takes it back")
+        await desk.until(lambda: desk.screen.prompt.editor.text == "later")
+        await click_on(desk, "esc interrupts")
+        await desk.until(lambda: desk.told(Interrupt))

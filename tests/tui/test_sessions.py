@@ -166,7 +166,7 @@ async def test_a_session_that_another_process_writes_can_be_read(open_desk: Any)
 
 async def test_what_is_typed_into_a_session_that_is_only_read_goes_on_in_a_copy(open_desk: Any) -> None:
     reopening = Reopening()
-    only_read = replace(SESSION, read_only=True, model="", model_kind="")
+    only_read = replace(SESSION, read_only=True, in_use=True, model="", model_kind="")
     async with open_desk(reopen=reopening, session=only_read) as desk:
         await desk.until(lambda: "Only read here" in desk.shown())
         assert "another process writes this session" in desk.words()

@@ -18,6 +18,7 @@ from kimi_tui.tui.approvals.panel import danger_of
 from kimi_tui.tui.buttons import ActionButton
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.keys import REVIEW_KEYS, KeyNames, bindings
+from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.wire.events import ApprovalResponse
 from kimi_tui.wire.requests import ApprovalRequest
 
@@ -65,6 +66,14 @@ class Review(ModalScreen[tuple[ApprovalResponse, ...]]):
                 yield ActionButton(name("review.edit"), say("edit"), "edit")
                 yield ActionButton(name("review.answer"), say("answer"), "answer", id="review-answer")
             yield Static(id="review-hint", classes="dialog-hint", markup=False)
+            yield Hints(
+                [
+                    Hint(name("review.page_down"), say("a page down"), "page(1)"),
+                    Hint(name("review.page_up"), say("a page up"), "page(-1)"),
+                    Hint(name("review.layout"), say("columns"), "layout"),
+                    Hint(name("review.close"), say("close"), "close"),
+                ]
+            )
 
     def on_mount(self) -> None:
         """Show the first."""
@@ -95,18 +104,13 @@ class Review(ModalScreen[tuple[ApprovalResponse, ...]]):
         rest = say("; {left} stay open", left=left) if left else ""
         self.query_one("#review-hint", Static).update(
             say(
-                "{answer_key} answers the {decided} that are decided{rest} · space b scroll · "
-                "{layout_key} columns · esc closes",
+                "{answer_key} answers the {decided} that are decided{rest}",
                 answer_key=self._names.first("review.answer"),
                 decided=decided,
                 rest=rest,
-                layout_key=self._names.first("review.layout"),
             )
             if decided
-            else say(
-                "Nothing is decided yet · space b scroll · {layout_key} columns · esc closes",
-                layout_key=self._names.first("review.layout"),
-            )
+            else say("Nothing is decided yet")
         )
 
     def _line(self, request: ApprovalRequest) -> Choice:

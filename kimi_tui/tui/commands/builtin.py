@@ -155,7 +155,10 @@ def _switched(argument: str, now: bool) -> bool | None:
 
 
 def _marked(names: Sequence[str], current: str) -> list[Choice]:
-    return [Choice(value=name, label=name, note=say("in use") if name == current else "") for name in names]
+    return [
+        Choice(value=it, label=it, note=say("in use") if it == current else "", is_in_use=it == current)
+        for it in names
+    ]
 
 
 COMMANDS = (

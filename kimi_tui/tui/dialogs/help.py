@@ -16,6 +16,7 @@ from kimi_tui.tui.keys import GROUPS, HELP_KEYS, KeyNames, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, Spans, ink
 from kimi_tui.tui.markdown.wrap import wrap
+from kimi_tui.tui.timeline.hints import Hint, Hints
 
 _LEFT_CELLS = 26
 _REMAP = later(
@@ -49,7 +50,14 @@ class Help(ModalScreen[None]):
         with Vertical(classes="dialog"):
             yield Static(f"kimi-tui {self._version}".rstrip(), classes="dialog-title", markup=False)
             yield LineView(self._drawn)
-            yield Static(say("↑ ↓ space scroll · esc closes"), classes="dialog-hint", markup=False)
+            first = self._names.first
+            yield Hints(
+                [
+                    Hint(first("help.page_down"), say("a page down"), "page(1)"),
+                    Hint(first("help.page_up"), say("a page up"), "page(-1)"),
+                    Hint(first("help.close"), say("close"), "close"),
+                ]
+            )
 
     def _drawn(self, width: int) -> list[Line]:
         parts = [self._command_lines(width), self._key_lines(width)]

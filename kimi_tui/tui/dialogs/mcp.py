@@ -19,6 +19,7 @@ from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
 from kimi_tui.tui.markdown.wrap import wrap
 from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.wire.commands import Command, RunSlash
 from kimi_tui.wire.mcp import McpServerState, McpServerStatus, McpStatus
 
@@ -55,7 +56,7 @@ class McpDialog(FollowingDialog[None]):
             yield Static(id="mcp-title", classes="dialog-title", markup=False)
             yield Choices()
             yield LineView(self._drawn)
-            yield Static(self._hint(), classes="dialog-hint", markup=False)
+            yield Hints(self._hints())
 
     def on_mount(self) -> None:
         """Show how things are, and go on doing so."""
@@ -95,16 +96,13 @@ class McpDialog(FollowingDialog[None]):
             self.title_line.update(say("MCP servers"))
         self.details.redraw()
 
-    def _hint(self) -> str:
-        keys = [
-            f"{self._names.first(f'mcp.{action}')} {what}"
-            for action, what in (
-                ("reconnect", say("connects anew")),
-                ("sign_in", say("signs in")),
-                ("close", say("closes")),
-            )
+    def _hints(self) -> list[Hint]:
+        first = self._names.first
+        return [
+            Hint(first("mcp.reconnect"), say("connect anew"), "reconnect"),
+            Hint(first("mcp.sign_in"), say("sign in"), "sign_in"),
+            Hint(first("mcp.close"), say("close"), "close"),
         ]
-        return " · ".join(("↑ ↓", *keys))
 
     def _drawn(self, width: int) -> list[Line]:
         server = self.server

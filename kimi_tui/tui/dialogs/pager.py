@@ -9,11 +9,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.language.saying import later, say
+from kimi_tui.language.saying import say
 from kimi_tui.tui.keys import PAGER_KEYS, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import Line, ink
 from kimi_tui.tui.markdown.wrap import chop
+from kimi_tui.tui.timeline.hints import Hint, Hints
 
 
 class Pager(ModalScreen[None]):
@@ -23,7 +24,7 @@ class Pager(ModalScreen[None]):
 
     view = getters.query_one(LineView)
     field = getters.query_one("#pager-query", Input)
-    hint = getters.query_one("#pager-hint", Static)
+    hints = getters.query_one(Hints)
 
     def __init__(self, *, title: str, text: str, copy: Callable[[str], None]) -> None:
         super().__init__()
@@ -42,7 +43,19 @@ class Pager(ModalScreen[None]):
             field = Input(placeholder=say("search for"), id="pager-query", disabled=True)
             field.cursor_blink = False
             yield field
-            yield Static(say(_HINT), id="pager-hint", classes="dialog-hint", markup=False)
+            yield Hints(
+                [
+                    Hint("space", say("a page down"), "page(1)"),
+                    Hint("b", say("a page up"), "page(-1)"),
+                    Hint("/", say("search"), "search"),
+                    Hint("y", say("copy all of it"), "copy"),
+                    self._close,
+                ]
+            )
+
+    @property
+    def _close(self) -> Hint:
+        return Hint("escape", say("close"), "close")
 
     def _drawn(self, width: int) -> list[Line]:
         lines: list[Line] = []
@@ -108,18 +121,10 @@ class Pager(ModalScreen[None]):
     def _go(self) -> None:
         if self._matches:
             self.view.mark(self._matches[self._current])
-            self.hint.update(
-                say(
-                    "match {number} of {count} · n next · N before · esc closes",
-                    number=self._current + 1,
-                    count=len(self._matches),
-                )
-            )
+            found = say("match {number} of {count}", number=self._current + 1, count=len(self._matches))
+            before = Hint("N", say("the match before"), "match(-1)")
+            self.hints.show([Hint("n", found, "match(1)"), before, self._close])
         else:
             self.view.mark(None)
-            self.hint.update(
-                say("“{query}” is not in the text · / searches · esc closes", query=plain_line(self._query))
-            )
-
-
-_HINT = later("↑ ↓ space b scroll · / searches · y copies · esc closes")
+            words = say("“{query}” is not in the text", query=plain_line(self._query))
+            self.hints.show([Hint("/", words, "search"), self._close])

@@ -13,6 +13,7 @@ from kimi_tui.language.saying import say
 from kimi_tui.tui import fuzzy
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.keys import PICKER_KEYS, bindings
+from kimi_tui.tui.timeline.hints import Hint, Hints
 
 MOST_SHOWN = 200
 _DETAIL_LETTERS = 3
@@ -43,17 +44,22 @@ class Picker(ModalScreen[str | None]):
             yield Choices()
             if self._hint:
                 yield Static(self._hint, classes="dialog-hint", markup=False)
+            yield Hints(
+                [Hint("enter", say("choose"), "choose"), Hint("escape", say("close"), "close")], most_lines=1
+            )
 
     def on_mount(self) -> None:
-        """Show everything."""
+        """Show everything, with the mark on what is in use."""
         self.choices.show(self._all[:MOST_SHOWN])
+        self.choices.marked = next((at for at, it in enumerate(self._all[:MOST_SHOWN]) if it.is_in_use), 0)
 
     @on(Input.Changed)
     def _filter(self, event: Input.Changed) -> None:
         self.choices.show(filtered(self._all, event.value)[:MOST_SHOWN])
 
     @on(Input.Submitted)
-    def _take(self) -> None:
+    def action_choose(self) -> None:
+        """Take what is marked."""
         if (choice := self.choices.choice) is not None:
             self.dismiss(choice.value)
 

@@ -19,6 +19,7 @@ from kimi_tui.tui.dialogs.picker import filtered
 from kimi_tui.tui.keys import SESSIONS_KEYS, KeyNames, bindings
 from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.wire.commands import Command, DeleteSession, ListSessions, PreviewSession, RenameSession
 from kimi_tui.wire.sessions import ListedSession, SessionList, SessionPreview
 
@@ -34,7 +35,7 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
     choices = getters.query_one(Choices)
     field = getters.query_one("#sessions-query", Input)
     title_line = getters.query_one("#sessions-title", Static)
-    hint = getters.query_one("#sessions-hint", Static)
+    hints = getters.query_one(Hints)
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
             field.cursor_blink = False
             yield field
             yield Choices()
-            yield Static(id="sessions-hint", classes="dialog-hint", markup=False)
+            yield Hints(most_lines=3)
 
     def on_mount(self) -> None:
         """Ask for the list and follow what comes."""
@@ -138,17 +139,17 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
         return next((it for it in sessions if choice is not None and it.id == choice.value), None)
 
     def _say_keys(self) -> None:
-        name = self._names.first
-        self.hint.update(
-            say(
-                "enter resumes · {fork} forks · {rename} renames · {delete} deletes · {preview} shows "
-                "how it ended · {search} looks for the text in all that was said · esc closes",
-                fork=name("sessions.fork"),
-                rename=name("sessions.rename"),
-                delete=name("sessions.delete"),
-                preview=name("sessions.preview"),
-                search=name("sessions.search"),
-            )
+        first = self._names.first
+        self.hints.show(
+            [
+                Hint("enter", say("resume"), "resume", "bold"),
+                Hint(first("sessions.close"), say("close"), "close"),
+                Hint(first("sessions.preview"), say("how it ended"), "preview"),
+                Hint(first("sessions.fork"), say("go on in a copy"), "fork"),
+                Hint(first("sessions.rename"), say("rename"), "rename"),
+                Hint(first("sessions.delete"), say("delete"), "delete"),
+                Hint(first("sessions.search"), say("look for it in all that was said"), "search"),
+            ]
         )
 
     # what is typed
@@ -162,8 +163,11 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
         self._show()
 
     @on(Input.Submitted)
-    def _take(self, event: Input.Submitted) -> None:
-        subject, asking, value = self._subject, self._asking, event.value.strip()
+    def _submitted(self, event: Input.Submitted) -> None:
+        self._take(event.value.strip())
+
+    def _take(self, value: str) -> None:
+        subject, asking = self._subject, self._asking
         if asking and subject is not None:
             if asking == "rename" and value:
                 self._command(RenameSession(subject.id, value))
@@ -174,9 +178,9 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
             self._open(session, fork=False)
 
     @on(Choices.Chosen)
-    def _clicked(self) -> None:
-        if (session := self._marked) is not None:
-            self._open(session, fork=False)
+    def _clicked(self, event: Choices.Chosen) -> None:
+        if event.was_marked and not self._asking:
+            self.action_resume()
 
     def _ask(self, asking: _Asking, subject: ListedSession | None, text: str) -> None:
         self._asking, self._subject = asking, subject
@@ -187,10 +191,11 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
             self.field.placeholder = (
                 say("its new title") if asking == "rename" else say("y deletes it for good")
             )
-            self.hint.update(
-                say("Rename “{title}”? enter confirms · esc goes back", title=named)
+            back = Hint(self._names.first("sessions.close"), say("go back"), "close")
+            self.hints.show(
+                [Hint("enter", say("rename “{title}”", title=named), "confirm"), back]
                 if asking == "rename"
-                else say("Delete “{title}”? enter confirms · esc goes back", title=named)
+                else [Hint("y enter", say("delete “{title}” for good", title=named), "confirm"), back]
             )
         else:
             self._say_keys()
@@ -209,6 +214,15 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
     def action_move(self, lines: int) -> None:
         """Move the mark."""
         self.choices.move(lines)
+
+    def action_resume(self) -> None:
+        """Open the marked one."""
+        if (session := self._marked) is not None:
+            self._open(session, fork=False)
+
+    def action_confirm(self) -> None:
+        """Do what is being asked: what a click does in place of the keys."""
+        self._take("y" if self._asking == "delete" else self.field.value.strip())
 
     def action_fork(self) -> None:
         """Go on in a copy of the marked one."""

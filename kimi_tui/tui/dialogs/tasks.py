@@ -19,6 +19,7 @@ from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
 from kimi_tui.tui.markdown.wrap import chop, wrap
 from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.tui.transcript.blocks.block import whole_seconds
 from kimi_tui.wire.background import BackgroundTask, TaskStatus, TaskText
 from kimi_tui.wire.commands import Command, ReadTask, StopTask
@@ -69,7 +70,7 @@ class TasksDialog(FollowingDialog[None]):
             yield Static(id="tasks-title", classes="dialog-title", markup=False)
             yield Choices()
             yield LineView(self._drawn)
-            yield Static(self._hint(), classes="dialog-hint", markup=False)
+            yield Hints(self._hints())
 
     def on_mount(self) -> None:
         """Show how things are, and go on doing so."""
@@ -132,16 +133,13 @@ class TasksDialog(FollowingDialog[None]):
         if piece.text:
             self._command(ReadTask(piece.task_id, self._end))  # there may be more of it already
 
-    def _hint(self) -> str:
-        keys = [
-            f"{self._names.first(f'tasks.{action}')} {what}"
-            for action, what in (
-                ("stop", say("stops it")),
-                ("open", say("opens the output")),
-                ("close", say("closes")),
-            )
+    def _hints(self) -> list[Hint]:
+        first = self._names.first
+        return [
+            Hint(first("tasks.stop"), say("stop it"), "stop"),
+            Hint(first("tasks.open"), say("read all of the output"), "open"),
+            Hint(first("tasks.close"), say("close"), "close"),
         ]
-        return " · ".join(("↑ ↓", *keys))
 
     def _drawn(self, width: int) -> list[Line]:
         task = self.marked

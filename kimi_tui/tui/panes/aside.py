@@ -15,6 +15,7 @@ from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.layout import markdown_lines
 from kimi_tui.tui.markdown.line import Line, ink
 from kimi_tui.tui.markdown.wrap import wrap
+from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.wire.events import BtwBegin, BtwEnd
 
 
@@ -27,7 +28,6 @@ class Aside(Vertical, can_focus=True):
     Aside #aside-question { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     Aside #aside-close { width: auto; height: 1; }
     Aside LineView { height: auto; }
-    Aside #aside-hint { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     """
     BINDINGS = bindings(ASIDE_KEYS)
 
@@ -57,7 +57,7 @@ class Aside(Vertical, can_focus=True):
             )
             yield Static(" ✕ ", id="aside-close", markup=False)
         yield LineView(self._drawn)
-        yield Static("", id="aside-hint", markup=False)
+        yield Hints(most_lines=1)
 
     def on_mount(self) -> None:
         """Say what one can do."""
@@ -89,10 +89,11 @@ class Aside(Vertical, can_focus=True):
         return markdown_lines(plain(end.response or ""), width)
 
     def _show_hint(self) -> None:
-        scroll = say("↑ ↓ scroll · y copies · ") if self.is_answered else ""
-        self.query_one("#aside-hint", Static).update(
-            say("{scroll}esc puts it away · not kept in the conversation", scroll=scroll)
-        )
+        hints = [Hint("escape", say("puts it away · not kept in the conversation"), "close")]
+        if self.is_answered:
+            hints.insert(0, Hint("y", say("copies"), "copy"))
+            hints.append(Hint("↑ ↓", say("scroll"), "scroll(1)"))
+        self.query_one(Hints).show(hints)
 
     # keys and mouse
 

@@ -9,6 +9,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from kimi_tui.language.saying import say, say_many
+from kimi_tui.tui.buttons import ActionButton
 
 
 class SearchLine(Horizontal):
@@ -45,12 +46,14 @@ class SearchLine(Horizontal):
         field.cursor_blink = False
         yield field
         yield Static(id="search-count", markup=False)
+        yield ActionButton("↑", "", "step(-1)")
+        yield ActionButton("↓", "", "step(1)")
+        yield ActionButton("esc", say("ends"), "end")
 
     def show_count(self, count: int) -> None:
         """Say how many matches there are."""
         text = say_many("{count} match", "{count} matches", count)
-        keys = say("↑ ↓ go through them · esc ends")
-        self.count.update(f" {text} · {keys} " if self.field.value else " ")
+        self.count.update(f" {text} " if self.field.value else " ")
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
@@ -66,8 +69,16 @@ class SearchLine(Horizontal):
         """Keys that end the search or go through it."""
         if event.key == "escape":
             event.stop()
-            self.post_message(self.Searched(""))
-            self.post_message(self.Closed())
+            self.action_end()
         elif event.key in ("up", "down"):
             event.stop()
-            self.post_message(self.Stepped(-1 if event.key == "up" else 1))
+            self.action_step(-1 if event.key == "up" else 1)
+
+    def action_step(self, direction: int) -> None:
+        """Go to the next match (1), or the one before."""
+        self.post_message(self.Stepped(direction))
+
+    def action_end(self) -> None:
+        """End the search."""
+        self.post_message(self.Searched(""))
+        self.post_message(self.Closed())

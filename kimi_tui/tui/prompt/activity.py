@@ -6,6 +6,7 @@ from rich.segment import Segment
 from textual.content import Content
 from textual.geometry import Region
 from textual.strip import Strip
+from textual.style import Style
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -22,6 +23,10 @@ _CALM_FRAME_S = 1.0
 _SECOND = 1.0
 _SHOWN_FROM_S = 10.0
 """Shorter times are not worth a look."""
+
+
+_CLICKS = ("screen.focus_approval", "screen.interrupt")
+"""What a click on the last two of the parts does."""
 
 
 class ActivityEdge:
@@ -68,8 +73,13 @@ class ActivityEdge:
 
     def _draw(self) -> None:
         self._shown = self._parts()
-        text = " · ".join(filter(None, self._shown))
-        self._widget.border_title = Content(f"{self._mark} {text}" if self._state.turn else text)
+        doing = Content(f"{self._mark} {self._shown[0]}" if self._state.turn else self._shown[0])
+        others = [
+            Content(part).stylize(Style.from_meta({"@click": action})) if action else Content(part)
+            for part, action in zip(self._shown[1:], ("", *_CLICKS), strict=False)
+            if part
+        ]
+        self._widget.border_title = Content(" · ").join([doing, *others])
 
     @property
     def _mark(self) -> str:

@@ -52,7 +52,7 @@ class Completions(Choices):
     """The list, shown for as long as there is something to complete."""
 
     DEFAULT_CSS = """
-    Completions { overlay: screen; display: none; width: 1fr; }
+    Completions { overlay: screen; display: none; width: 1fr; max-width: 110; }
     Completions.-open { display: block; }
     """
 

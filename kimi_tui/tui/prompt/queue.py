@@ -1,6 +1,8 @@
 """Prompts that wait for the running turn to end, listed above the prompt."""
 
+from textual import events
 from textual.content import Content
+from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static
 
@@ -20,6 +22,14 @@ class QueueList(Static):
 
     queue: reactive[tuple[str, ...]] = reactive(())
     """Oldest first."""
+
+    class Clicked(Message):
+        """The user wants the last one back, to edit it."""
+
+    def on_click(self, event: events.Click) -> None:
+        """As the key does that is named here."""
+        event.stop()
+        self.post_message(self.Clicked())
 
     def watch_queue(self, queue: tuple[str, ...]) -> None:
         """Draw it anew."""

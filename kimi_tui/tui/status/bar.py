@@ -45,7 +45,7 @@ class StatusBar(Widget):
         return [
             Segment(f"{say('ctx')} {'█' * filled}{'░' * (_METER_CELLS - filled)}", colour, 42),
             Segment(f"{share:.0%}", colour, 90),
-            Segment(amount, "$text-muted", 60),
+            Segment(amount, "$text-muted", 60, "screen.command('cost')"),
         ]
 
     def _numbers(self) -> list[Segment]:
@@ -58,7 +58,7 @@ class StatusBar(Widget):
                 Segment(say("{tokens} out", tokens=tokens(state.usage.output)), "$text-muted", 30)
             )
         if state.cost_usd is not None:
-            segments.append(Segment(dollars(state.cost_usd), "$text-muted", 65))
+            segments.append(Segment(dollars(state.cost_usd), "$text-muted", 65, "screen.command('cost')"))
         if self.branch:
             segments.append(Segment(f"⎇ {plain_line(self.branch)}", "$text-muted", 50))
         if state.queue:
@@ -75,7 +75,7 @@ class StatusBar(Widget):
                 "screen.toggle_pane('timeline')",
             ),
             Segment(
-                say("{key} palette", key=self._names.first("app.palette")), "$text-muted", 20, "app.palette"
+                say("{key} palette", key=self._names.first("app.palette")), "$text-muted", 75, "app.palette"
             ),
             Segment(say("{key} help", key=self._names.first("app.help")), "$text-muted", 25, "app.help"),
         ]
@@ -97,6 +97,7 @@ def _background(state: ScreenState) -> list[Segment]:
     if state.mcp_loading:
         segments.append(Segment(say("connecting MCP"), "$secondary", 54))
     elif (mcp := state.mcp) is not None and mcp.total:
-        colour = "$text-muted" if mcp.connected == mcp.total else "$warning"
-        segments.append(Segment(f"MCP {mcp.connected}/{mcp.total}", colour, 35))
+        colour, weight = ("$text-muted", 35) if mcp.connected == mcp.total else ("$warning", 58)
+        words = f"MCP {mcp.connected}/{mcp.total}"
+        segments.append(Segment(words, colour, weight, "screen.command('mcp')"))
     return segments

@@ -42,7 +42,7 @@ class HeaderLine(Widget):
             )
             return bar(left, [Segment(*how, 80)], self.size.width)
         if session.title:
-            left.append(Segment(plain_line(session.title), "$text-muted", 40))
+            left.append(Segment(plain_line(session.title), "$text-muted", 40, "screen.command('sessions')"))
         return bar(left, self._model(), self.size.width)
 
     def _model(self) -> list[Segment]:

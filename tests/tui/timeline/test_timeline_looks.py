@@ -14,7 +14,7 @@ from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Compare, PlanRevert, ShowTimeline
 from kimi_tui.wire.events import StatusUpdate
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
-from tests.tui.test_looks import STATUS, Act, Looks, settled
+from tests.tui.test_looks import STATUS, Act, Looks, pressed, settled
 from tests.tui.timeline.story import COMPARISON, NOW, PLAN, TALK, TIMELINE
 
 
@@ -69,8 +69,8 @@ def timeline_app(share_dir: Path, keys: tuple[str, ...], theme: ThemeChoice) -> 
         await settled(pilot)
         screen.furnished.workbench.transcript.flush()
         for key in keys:
-            await pilot.press(key)
-            await settled(pilot)
+            await pressed(pilot, key)
+        await settled(pilot)
 
     return app, act
 
