@@ -1,10 +1,13 @@
 """The answer stream: a response of either dialect read to its end, with every way in which it can break."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import aclosing
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kimi_tui.base.content import TextPart, ThinkPart
+from kimi_tui.base.errors import ChatProviderError
 from kimi_tui.llm import failures
 from kimi_tui.llm.endpoint import Endpoint
 from kimi_tui.llm.event_stream import DONE, BodyKind, Event, EventSplitter
@@ -21,6 +24,9 @@ AFTERTHOUGHT_S = 5.0
 
 LONGEST_EVENT = 256_000_000
 """Bytes of one event, or of an answer that is no stream, after which a server counts as broken."""
+
+_BITE = 64
+"""Events that are taken in at once; then others have their turn, a key for instance."""
 
 _HANG_UP_S = 0.2
 """Seconds that a server has, after the last event, to end the body, so that the connection can be used
@@ -81,13 +87,16 @@ async def answer_parts(
                 events = splitter.feed(chunk) if chunk is not None else splitter.finish()
                 if splitter.held > longest_event:
                     raise failures.endless(endpoint, longest_event)
-                for event in events:
-                    if event.data == DONE:
-                        was_ended = True
+                for bite in _bites(events):
+                    parts, was_ended, failure = _parts_of(bite, parser, endpoint)
+                    for part in parts:
+                        yield part
+                    if failure is not None:
+                        raise failure
+                    if was_ended:
                         break
-                    for payload in _payloads(event, endpoint):
-                        for part in parser.event(payload):
-                            yield part
+                    if len(bite) == _BITE:
+                        await asyncio.sleep(0)
                 if chunk is None:
                     break
             else:
@@ -98,6 +107,56 @@ async def answer_parts(
             yield part
     finally:
         await response.aclose()
+
+
+def _bites(events: Iterable[Event]) -> Iterator[Sequence[Event]]:
+    source = iter(events)
+    while bite := tuple(islice(source, _BITE)):
+        yield bite
+
+
+def _parts_of(
+    events: Iterable[Event], parser: AnswerParser, endpoint: Endpoint
+) -> tuple[Sequence[StreamPart], bool, ChatProviderError | None]:
+    """The parts of `events`, fragments that follow one another joined; whether the end mark came; and what
+    broke the answer off behind them."""
+    parts: list[StreamPart] = []
+    try:
+        for event in events:
+            if event.data == DONE:
+                return _joined(parts), True, None
+            for payload in _payloads(event, endpoint):
+                parts += parser.event(payload)
+    except ChatProviderError as error:
+        return _joined(parts), False, error
+    return _joined(parts), False, None
+
+
+def _joined(parts: Sequence[StreamPart]) -> Sequence[StreamPart]:
+    """`parts` with a run of text, or of thoughts, as one: each costs all who follow the answer some work."""
+    if len(parts) < 2:
+        return parts
+    joined: list[StreamPart] = []
+    for kind, run in groupby(parts, type):
+        if kind is TextPart:
+            joined.append(TextPart("".join(part.text for part in run if isinstance(part, TextPart))))
+        elif kind is ThinkPart:
+            joined += _joined_thoughts(part for part in run if isinstance(part, ThinkPart))
+        else:
+            joined += run
+    return joined
+
+
+def _joined_thoughts(thoughts: Iterable[ThinkPart]) -> Iterator[ThinkPart]:
+    """Thoughts up to a signature are one."""
+    text: list[str] = []
+    for thought in thoughts:
+        text.append(thought.think)
+        if thought.encrypted is not None:
+            yield ThinkPart("".join(text), thought.encrypted)
+            text.clear()
+    if text:
+        yield ThinkPart("".join(text))
 
 
 async def _next_chunk(

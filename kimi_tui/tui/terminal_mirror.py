@@ -10,6 +10,7 @@ Whatever a widget overlooked, no control character of a text gets past here.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import compress
 from operator import ne
 
 from rich.cells import get_character_cell_size
@@ -179,7 +180,7 @@ def _look_of(style: Style, colours: ColorSystem, *, blank: bool = False) -> Look
 
 def _changed(old: Row, new: Row) -> Iterator[tuple[int, int]]:
     """Where the cells of two rows differ: columns from and to, with what is too near to be left out."""
-    places = [x for x, (before, after) in enumerate(zip(old, new, strict=True)) if before != after]
+    places = list(compress(range(len(new)), map(ne, old, new)))
     if not places:
         return
     if _is_uncertain(old) or _is_uncertain(new):
@@ -209,7 +210,9 @@ def _is_right_half(cell: Cell | None) -> bool:
 
 
 def _is_uncertain(row: Row) -> bool:
-    return any(cell is not None and (len(cell[0]) > 1 or cell[0] > "\uffff") for cell in row)
+    characters = [cell[0] for cell in row if cell is not None]
+    text = "".join(characters)
+    return not text.isascii() and (max(text) > "\uffff" or max(map(len, characters)) > 1)
 
 
 def _commonest_blank(rows: Iterable[Row]) -> Look:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import groupby
+from operator import itemgetter
 
 from rich.cells import get_character_cell_size
 
@@ -14,6 +15,8 @@ Cell = tuple[str, Look]
 """A character with what combines with it, and how it looks; the right half of a wide one is empty."""
 
 PLAIN: Look = ("", "")
+_UNKNOWN: Cell = (" ", PLAIN)
+_look = itemgetter(1)
 _LINK_END = "\x1b]8;;\x1b\\"
 _LEAST_ERASED = 12
 """Fewer blanks are written as such: erasing them leaves the cursor before them."""
@@ -53,11 +56,9 @@ class Pen:
 
     def write(self, y: int, x: int, cells: Iterable[Cell | None], *, last: int) -> None:
         """Write `cells` from column `x` of row `y` on; `last` is the last column of the terminal."""
-        for look, run in groupby((cell or (" ", PLAIN) for cell in cells), key=_look):
-            text, width = "", 0
-            for character, _ in run:
-                text += character
-                width += 1
+        for look, run in groupby([cell or _UNKNOWN for cell in cells], key=_look):
+            characters = [character for character, _ in run]
+            text, width = "".join(characters), len(characters)
             self.go_to(y, x)
             is_blank = text.isspace()
             self._take(look, is_blank=is_blank)
@@ -90,10 +91,6 @@ class Pen:
             codes = on_blanks(self._codes, codes)
         self._sent.append(change(self._codes, codes))
         self._codes = codes
-
-
-def _look(cell: Cell) -> Look:
-    return cell[1]
 
 
 def _is_certain(text: str) -> bool:

@@ -12,6 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kimi_tui.tui.brush import Brush, Placed
+from kimi_tui.tui.keys_first import keys_of
 from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
 from kimi_tui.tui.transcript.canvas import PILL, Canvas, Marks
@@ -87,7 +88,7 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
         self._viewport = Viewport(self._flow)
         self._finder = Finder(self._flow)
         self._canvas = Canvas(self._finder)
-        self._pacer = Pacer(self._draw, self.set_timer)
+        self._pacer = Pacer(self._draw, self.set_timer, is_held=lambda: keys_of(self.app).has_waiting)
         self._palette: Palette | None = None
         self._palette_key: object = None
         self._brush = Brush(self, lambda: self.size.region, parts=lambda: (self.vertical_scrollbar,))

@@ -1,5 +1,7 @@
 """What has settled is laid out once, and a burst never holds the event loop."""
 
+from collections.abc import Callable
+
 import pytest
 
 from kimi_tui.base.content import TextPart, ThinkPart
@@ -20,7 +22,7 @@ class Hands:
         self.now = 0.0
         self.drawn: list[float] = []
         self.cost = 0.0
-        self.timers: list[tuple[float, object]] = []
+        self.timers: list[tuple[float, Callable[[], None]]] = []
 
     def clock(self) -> float:
         return self.now
@@ -29,9 +31,14 @@ class Hands:
         self.drawn.append(self.now)
         self.now += self.cost
 
-    def set_timer(self, delay: float, callback: object) -> "Hands":
+    def set_timer(self, delay: float, callback: Callable[[], None]) -> "Hands":
         self.timers.append((delay, callback))
         return self
+
+    def fire(self) -> None:
+        delay, callback = self.timers.pop()
+        self.now += delay
+        callback()
 
     def stop(self) -> None:
         self.timers.clear()
@@ -135,6 +142,20 @@ def test_a_key_is_not_kept_waiting_for_the_frame() -> None:
     pacer.request()
     pacer.draw_now()
     assert len(hands.drawn) == 2
+    assert not pacer.pending
+
+
+def test_what_nobody_asked_for_waits_until_a_key_is_answered() -> None:
+    hands, keys = Hands(), ["on its way"]
+    pacer = Pacer(hands.draw, hands.set_timer, is_held=lambda: bool(keys), now=hands.clock)
+    pacer.request()
+    assert pacer.pending
+    hands.fire()
+    assert pacer.pending
+    assert not hands.drawn
+    keys.clear()
+    hands.fire()
+    assert len(hands.drawn) == 1
     assert not pacer.pending
 
 
