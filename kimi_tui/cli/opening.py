@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ from kimi_tui.wire.channel import Wire
 
 if TYPE_CHECKING:
     from kimi_tui.base.logging import LogFile
-    from kimi_tui.config.settings import Settings
     from kimi_tui.engine.options import EngineOptions
 
 logger = logging.getLogger(__name__)
@@ -44,7 +43,7 @@ class Opening:
         Raises ConfigError, ModelNotSet and SessionError. The engine is imported here and in a thread: the
         app's first frame is out by now, and keys are answered meanwhile.
         """
-        log = start_log(self.line, self.places.share_dir)
+        start_log(self.line, self.places.share_dir)
         logger.info("kimi-tui %s starts in %s", __version__, self.places.work_dir)
         try:
             await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build")
@@ -52,7 +51,6 @@ class Opening:
             from kimi_tui.engine.reader import open_reader
 
             options = adapt(self._engine_options())
-            log.hide(_secrets(options.settings))
             engine = await (open_reader if options.read_only else open_engine)(wire, options)
         finally:
             begin_collection()
@@ -111,12 +109,6 @@ def read_config_for(line: CommandLine, places: Places) -> RawConfig:
         config_text=line.config,
         options=_settings_with_an_option(line),
     )
-
-
-def _secrets(settings: "Settings") -> Iterator[str]:
-    for provider in settings.providers.values():
-        yield provider.api_key.get_secret_value()
-        yield from provider.custom_headers.values()
 
 
 def _settings_with_an_option(line: CommandLine) -> dict[str, Any]:

@@ -4,15 +4,18 @@ They take the place of environment variables that aren't set. A key that the con
 A key under any other name is that of the provider which the config calls so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.private_file import replace_private_file
 from kimi_tui.base.value import value
 from kimi_tui.config.environment import KNOWN_PROVIDERS, environment_layer
+
+if TYPE_CHECKING:
+    from kimi_tui.config.settings import Settings
 
 _SERVICES = frozenset(known.name for known in KNOWN_PROVIDERS)
 
@@ -23,6 +26,13 @@ class Credential:
 
     api_key: str = field(repr=False)
     base_url: str | None = None
+
+
+def secrets_of(settings: "Settings") -> Iterator[str]:
+    """What of `settings` must not be shown."""
+    for provider in settings.providers.values():
+        yield provider.api_key.get_secret_value()
+        yield from provider.custom_headers.values()
 
 
 class Credentials:

@@ -1,12 +1,15 @@
 """Putting a session together: the one place that knows every part."""
 
 import asyncio
+import os
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.private_share import take_rights_from_others
+from kimi_tui.base.secrets import keep_hidden, secrets_in
+from kimi_tui.config.credentials import secrets_of
 from kimi_tui.engine.accounts import Accounts
 from kimi_tui.engine.agents import make_agent
 from kimi_tui.engine.engine import Engine
@@ -103,6 +106,7 @@ async def _assemble(
     wire: Wire, options: EngineOptions, session: Session, resources: AsyncExitStack
 ) -> Engine:
     settings = options.settings
+    keep_hidden((*secrets_in(os.environ), *secrets_of(settings)))
     workspace = Workspace(session.work_dir, starting_dirs(options, session))
     spec = starting_spec(options, session)
     models = Models(settings, session_id=session.id)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from urllib.parse import urlsplit
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.logging import hide_in_log
+from kimi_tui.base.secrets import keep_hidden
 from kimi_tui.config.connecting import (
     Connection,
     check_key,
@@ -116,7 +116,7 @@ class Setup:
         from kimi_tui.llm.trial import ModelUnknown
 
         try:
-            hide_in_log(wanted.api_key.strip())
+            keep_hidden([wanted.api_key.strip()])
             key = check_key(wanted.api_key)
             known = known_service(wanted.provider)
             if known is not None:

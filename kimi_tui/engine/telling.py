@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError, SessionError
+from kimi_tui.base.secrets import blacked_out
 from kimi_tui.engine.models import Models
 from kimi_tui.engine.notices import notice
 from kimi_tui.engine.recorded import read_recording, with_commands
@@ -126,5 +127,5 @@ class Telling:
             self.notice(error.what, error.hint, severity="error")
         except Exception as error:
             logger.exception("a command failed")
-            what = f"An internal error: {type(error).__name__}: {error}."
+            what = blacked_out(f"An internal error: {type(error).__name__}: {error}.")
             self.notice(what, "The log has the details.", severity="error")

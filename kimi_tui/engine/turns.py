@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.errors import KimiTuiError, MaxStepsReached
+from kimi_tui.base.secrets import blacked_out
 from kimi_tui.base.value import value
 from kimi_tui.soul.limits import LimitReached
 from kimi_tui.soul.send import Send
@@ -126,5 +127,5 @@ def _too_long(max_time_s: float | None) -> TurnFailure:
 
 
 def _defect(error: Exception) -> TurnFailure:
-    what = f"An internal error ended the turn: {type(error).__name__}: {error}."
+    what = blacked_out(f"An internal error ended the turn: {type(error).__name__}: {error}.")
     return TurnFailure(what, "The log has the details.", type(error).__name__)

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import Message
+from kimi_tui.base.secrets import fit_to_share
 from kimi_tui.engine.exporting import as_json, as_markdown, write_new
 from kimi_tui.engine.importing import imported
 from kimi_tui.engine.models import Models
@@ -113,7 +114,7 @@ class UsersRoom:
             text = as_json(history, title=title, session_id=known.id, model=self._model())
         else:
             text = as_markdown(history, title=title, session_id=known.id)
-        await asyncio.to_thread(write_new, path, text)
+        await asyncio.to_thread(write_new, path, fit_to_share(text))
         self._telling.notice("Exported", str(path), severity="info")
 
     async def bring(self, argument: str) -> None:

@@ -6,6 +6,7 @@ import stat
 import pytest
 
 from kimi_tui.base.logging import LogFile, end_of_log, log_path, start_logging
+from kimi_tui.base.secrets import keep_hidden
 
 
 @pytest.fixture(autouse=True)
@@ -55,8 +56,8 @@ def test_the_level_is_that_which_was_asked_for(tmp_path):
     ],
 )
 def test_keys_are_blacked_out(tmp_path, message):
-    log = start_logging(tmp_path, environ={"SOME_API_KEY": "environment-value", "HOME": "/home/me"})
-    log.hide(["hush-hush"])
+    start_logging(tmp_path, environ={"SOME_API_KEY": "environment-value", "HOME": "/home/me"})
+    keep_hidden(["hush-hush"])
     logging.getLogger("kimi_tui").error("%s at /home/me", message)
     text = logged(tmp_path)
     assert "[hidden]" in text
@@ -66,8 +67,8 @@ def test_keys_are_blacked_out(tmp_path, message):
 
 
 def test_keys_in_a_traceback_are_blacked_out_too(tmp_path):
-    log = start_logging(tmp_path, environ={})
-    log.hide(["hush-hush"])
+    start_logging(tmp_path, environ={})
+    keep_hidden(["hush-hush"])
     try:
         raise ValueError("bad key hush-hush")
     except ValueError:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from kimi_tui.base.secrets import keep_hidden
 from kimi_tui.wire.commands import (
     DeleteSession,
     ListSessions,
@@ -173,6 +174,19 @@ async def test_a_conversation_is_exported_as_markdown_and_json_and_never_over_a_
         assert [message["role"] for message in exported["messages"]] == ["user", "assistant"]
         front.give(RunSlash("export out/talk.md"))
         assert "is there already" in (await front.told()).title
+
+
+async def test_an_export_holds_no_secret_whatever_was_printed(home: Home) -> None:
+    keep_hidden(["unguessable-key-of-the-config"])
+    home.script("text: the key is unguessable-key-of-the-config, the other sk-0123456789abcdef")
+    async with home.opened() as front:
+        await front.turn("which key?")
+        for name in ("talk.md", "talk.json"):
+            front.give(RunSlash(f"export {name}"))
+            await front.told()
+            exported = (home.work_dir / name).read_text()
+            assert "the key is [hidden], the other [hidden]" in exported
+        assert "unguessable-key-of-the-config" in home.journal  # which is the user's alone, and goes on
 
 
 @pytest.mark.parametrize("source", ["a file", "an export", "a session"])

@@ -6,6 +6,7 @@ import pytest
 
 from kimi_tui.base.content import ImageURLPart, TextPart
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.secrets import blacked_out
 from kimi_tui.tools.mcp.answer import Medium, Words
 from kimi_tui.tools.mcp.content import content_of
 from kimi_tui.tools.mcp.elicitation import LEFT_OUT, BadAnswer, fields_of
@@ -182,6 +183,14 @@ def test_secrets_of_a_server_are_not_logged(caplog):
     log.take("using hunter2-token now")
     assert log.last_words == "using [hidden] now"
     assert "hunter2" not in caplog.text
+
+
+async def test_tokens_of_a_server_are_shown_nowhere(tmp_path):
+    tokens = TokenFile(token_path(tmp_path, "https://x.org/"))
+    await tokens.put(
+        "t", {"access_token": "hunter2-access", "refresh_token": "hunter2-refresh", "scope": "all"}
+    )
+    assert blacked_out("hunter2-access, hunter2-refresh, all") == "[hidden], [hidden], all"
 
 
 async def test_tokens_end_with_their_time(tmp_path):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from kimi_tui.base.completion import carry_out
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.secrets import keep_hidden, secrets_in
 from kimi_tui.base.value import value
 from kimi_tui.tools.mcp.answer import McpAnswer
 from kimi_tui.tools.mcp.in_flight import InFlight
@@ -76,6 +77,7 @@ class McpServer:
         self, config: ServerConfig, surroundings: Surroundings, *, changed: Callable[[], None]
     ) -> None:
         self.config = config
+        keep_hidden(secrets_in(config.named))
         self.state: State = "pending"
         self.offer = Offer()
         """Empty until it was connected once; kept while it is connected again."""

@@ -49,6 +49,11 @@ class StdioServer:
         """What of its description must not be shown."""
         return tuple(self.env.values())
 
+    @property
+    def named(self) -> Mapping[str, str]:
+        """What it is given by names, which tell what is a secret anywhere else, too."""
+        return self.env
+
 
 @value(kw_only=True)
 class RemoteServer:
@@ -71,6 +76,11 @@ class RemoteServer:
     def secrets(self) -> tuple[str, ...]:
         """What of its description must not be shown."""
         return tuple(self.headers.values())
+
+    @property
+    def named(self) -> Mapping[str, str]:
+        """What it is given by names, which tell what is a secret anywhere else, too."""
+        return self.headers
 
 
 ServerConfig = StdioServer | RemoteServer

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, SupportsFloat
 
 from kimi_tui.base.private_file import replace_private_file
+from kimi_tui.base.secrets import keep_hidden, secrets_in
 
 
 def token_path(share_dir: Path, url: str) -> Path:
@@ -48,7 +49,11 @@ class TokenFile:
         if not isinstance(entry, dict):
             return None, None
         left = None if entry.get("until") is None else entry["until"] - time.time()
-        return (None, None) if left is not None and left <= 0 else (entry.get("value"), left)
+        if left is not None and left <= 0:
+            return None, None
+        value = entry.get("value")
+        _keep_hidden(value)
+        return value, left
 
     async def put(
         self,
@@ -59,6 +64,7 @@ class TokenFile:
         ttl: SupportsFloat | None = None,
     ) -> None:
         """Keep `value`, for `ttl` seconds when that is given."""
+        _keep_hidden(value)
         until = None if ttl is None else time.time() + float(ttl)
         self._write({**self._read(), _name(key, collection): {"value": dict(value), "until": until}})
 
@@ -107,6 +113,11 @@ class TokenFile:
 
     def _write(self, entries: dict[str, Any]) -> None:
         replace_private_file(self._path, json.dumps(entries))
+
+
+def _keep_hidden(value: Any) -> None:
+    if isinstance(value, Mapping):
+        keep_hidden(secrets_in({name: each for name, each in value.items() if isinstance(each, str)}))
 
 
 def _name(key: str, collection: str | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from kimi_tui.base.secrets import sounds_secret
 from kimi_tui.base.value import value
 
 Access = Literal["write", "read", "hidden", "absent"]
@@ -31,10 +32,6 @@ _PROFILES = (
     ".config/systemd", "Library/LaunchAgents",
 )  # fmt: skip
 """What the user's next login obeys, should the home folder itself be worked in."""
-_SECRET_WORDS = (
-    "KEY", "KEYS", "TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASS", "PASSPHRASE",
-    "CREDENTIAL", "CREDENTIALS", "PAT", "AUTH",
-)  # fmt: skip
 _DOORS = ("SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST")
 """Variables that name a way out to a program of the user's."""
 
@@ -122,4 +119,4 @@ def _own_files(root: Path) -> dict[Path, Access]:
 
 
 def _sounds_secret(name: str) -> bool:
-    return name in _DOORS or any(word in _SECRET_WORDS for word in name.upper().split("_"))
+    return name in _DOORS or sounds_secret(name)
