@@ -78,6 +78,8 @@ def text_of(content: str | Iterable[ContentPart]) -> str:
     """The text parts of `content`, joined; everything else is left out."""
     if isinstance(content, str):
         return content
+    if type(content) is tuple and len(content) == 1 and type(content[0]) is TextPart:
+        return content[0].text  # as nearly always
     return "".join(part.text for part in content if isinstance(part, TextPart))
 
 

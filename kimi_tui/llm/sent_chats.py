@@ -5,7 +5,7 @@ with 20,000 of them as much as the answer to it.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kimi_tui.base.message import Message
 from kimi_tui.llm.chat_dialect import ChatDialect
@@ -68,9 +68,15 @@ class _Chat:
 
     def going_on(self, history: tuple[Message, ...]) -> bytes:
         """The JSON array for `history`, which begins as what was sent."""
-        for message in history[len(self._history) :]:
-            for sent in self._messages.sent_for(message):
-                self._json += b"," * bool(self._json) + encoded(sent)
+        fresh = history[len(self._history) :]
+        self._json += self._following(
+            [sent for message in fresh for sent in self._messages.sent_for(message)]
+        )
         self._history = history
-        left = [b"," * bool(self._json) + encoded(sent) for sent in self._messages.left]
-        return b"".join((b"[", self._json, *left, b"]"))
+        return b"".join((b"[", self._json, self._following(self._messages.left), b"]"))
+
+    def _following(self, messages: Sequence[dict[str, Any]]) -> bytes:
+        """The JSON of `messages`, as it follows what is there."""
+        if not messages:
+            return b""
+        return b"," * bool(self._json) + encoded(messages)[1:-1]
