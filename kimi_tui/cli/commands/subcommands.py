@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
 import typer
 from typer.exceptions import TyperException
@@ -11,6 +10,7 @@ from typer.main import get_command
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.cli.commands.help_frame import retell_help
 from kimi_tui.language.saying import retell
 
 _MODULES = {"import": "import_kimi_cli"}
@@ -23,7 +23,7 @@ def run_subcommand(arguments: Sequence[str]) -> int:
     program = f"kimi-tui {arguments[0]}"
     try:
         command = get_command(app)
-        _retell_help(command)
+        retell_help(command, arguments)
         code = command.main(
             args=list(arguments[1:]),
             prog_name=program,
@@ -41,16 +41,6 @@ def run_subcommand(arguments: Sequence[str]) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     return code if isinstance(code, int) else 0
-
-
-def _retell_help(command: Any) -> None:
-    """Have the help of a command, its options and its subcommands in the user's language."""
-    command.help = retell(command.help or "")
-    for parameter in command.params:
-        if getattr(parameter, "help", None):
-            parameter.help = retell(parameter.help)
-    for inner in getattr(command, "commands", {}).values():
-        _retell_help(inner)
 
 
 def module_of(subcommand: str) -> str:
