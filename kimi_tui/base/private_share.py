@@ -6,8 +6,8 @@ import stat
 from itertools import chain
 from pathlib import Path
 
-_FOLDERS = ("agents", "credentials", "logs", "plans", "sessions", "store", "user-history")
-_FILES = ("config.*", "mcp.json", "trusted.json")
+_FOLDERS = ("agents", "credentials", "drafts", "logs", "plans", "sessions", "store", "user-history")
+_FILES = ("config.*", "credentials.json", "mcp.json", "trusted.json")
 
 
 def take_rights_from_others(share_dir: Path) -> None:

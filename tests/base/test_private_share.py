@@ -11,20 +11,16 @@ def mode(path: Path) -> int:
 
 
 def test_what_is_ours_is_for_the_owner_alone(tmp_path: Path) -> None:
-    for name in ("sessions", "credentials"):
+    folders, files = ("sessions", "credentials", "drafts"), ("config.toml", "credentials.json", "mcp.json")
+    for name in folders:
         (tmp_path / name).mkdir()
         (tmp_path / name).chmod(0o755)
-    for name in ("config.toml", "config.yaml", "mcp.json"):
+    for name in files:
         (tmp_path / name).write_text("")
         (tmp_path / name).chmod(0o664)
     take_rights_from_others(tmp_path)
-    assert {path.name: mode(path) for path in tmp_path.iterdir()} == {
-        "sessions": 0o700,
-        "credentials": 0o700,
-        "config.toml": 0o600,
-        "config.yaml": 0o600,
-        "mcp.json": 0o600,
-    }
+    found = {path.name: mode(path) for path in tmp_path.iterdir()}
+    assert found == dict.fromkeys(folders, 0o700) | dict.fromkeys(files, 0o600)
 
 
 def test_links_other_files_and_the_folder_itself_stay(tmp_path: Path) -> None:

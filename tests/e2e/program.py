@@ -41,6 +41,7 @@ class Program:
 
     home: Path
     env: dict[str, str] = field(default_factory=dict)
+    umask: int = 0o022
 
     def __post_init__(self) -> None:
         self.work_dir.mkdir(parents=True, exist_ok=True)
@@ -92,7 +93,13 @@ class Program:
     def start(self, *arguments: str, **options: Any) -> Offspring:
         """Start the program; pipes on every side unless `options` say otherwise."""
         pipe = subprocess.PIPE
-        settings = {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, **options}
+        settings = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": pipe,
+            "stderr": pipe,
+            "umask": self.umask,
+            **options,
+        }
         return Offspring(arguments, cwd=self.work_dir, env=self.environment(), **settings)
 
     def run(self, *arguments: str, stdin: str | bytes = "", timeout: float = 60) -> Finished:

@@ -4,6 +4,7 @@ import signal
 import termios
 import time
 from collections.abc import Callable
+from functools import partial
 
 import pexpect
 import pyte
@@ -35,7 +36,8 @@ class Screen:
         binary: str = KIMI_TUI,
     ) -> None:
         environment = {"TERM": "xterm-256color", "COLORTERM": "truecolor", **program.environment()}
-        self._child = (ForkedSpawn if binary == KIMI_TUI else pexpect.spawn)(
+        forked = partial(ForkedSpawn, umask=program.umask)
+        self._child = (forked if binary == KIMI_TUI else pexpect.spawn)(
             binary,
             list(arguments),
             cwd=str(program.work_dir),

@@ -1,8 +1,11 @@
 """What the program writes is for its user alone, however careless the umask."""
 
+import os
+import signal
 import stat
 
 from tests.e2e.program import Program, script, tool_call
+from tests.e2e.screen import Screen
 
 
 def test_everything_in_the_share_dir_is_private_whatever_the_umask(program: Program) -> None:
@@ -16,17 +19,41 @@ def test_everything_in_the_share_dir_is_private_whatever_the_umask(program: Prog
     with (program.share_dir / "config.toml").open("a") as config:
         config.write("\n[checkpoints]\nfiles = true\n")
     (program.share_dir / "config.toml").chmod(0o644)  # as an editor leaves it
-    running = program.start("--print", "--yolo", "-p", "go", umask=0)
+    program.umask = 0
+    running = program.start("--print", "--yolo", "-p", "go")
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 0, errors
+    written = assert_private(program)
+    assert {"context.jsonl", "wire.jsonl", "state.json", "kimi-tui.log", "bash-1.log", "store"} <= written
+
+
+def test_what_the_app_writes_is_private_whatever_the_umask(program: Program) -> None:
+    program.script("text: I see")
+    program.umask = 0
+    screen = Screen(program)
+    screen.until("Ask anything")
+    screen.type("look")
+    screen.press("enter")
+    screen.until("I see")
+    screen.type("not sent")
+    screen.until("not sent")
+    os.kill(screen.pid, signal.SIGTERM)
+    screen.exit_code()
+    screen.close()
+    written = assert_private(program)
+    assert {"drafts", "user-history"} <= written
+    assert any("not sent" in file.read_text() for file in program.share_dir.glob("drafts/*.json"))
+
+
+def assert_private(program: Program) -> set[str]:
+    """That nobody else may read what is in the share dir; the names of all that is there."""
     modes = {
         str(path.relative_to(program.share_dir)): stat.S_IMODE(path.lstat().st_mode)
         for path in program.share_dir.rglob("*")
     }
     wide = {name: oct(mode) for name, mode in modes.items() if mode & 0o077}
     assert wide == {}
-    written = {name.rpartition("/")[2] for name in modes}
-    assert {"context.jsonl", "wire.jsonl", "state.json", "kimi-tui.log", "bash-1.log", "store"} <= written
+    return {name.rpartition("/")[2] for name in modes}
 
 
 def test_secrets_of_config_and_environment_stay_out_of_the_log(program: Program) -> None:

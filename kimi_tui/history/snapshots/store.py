@@ -5,7 +5,7 @@ import fcntl
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,26 +64,30 @@ class ProjectStore:
             states=sum(1 for _ in self.manifests.all()),
         )
 
-    def prune(self, caps: Caps) -> int:
+    def prune(self, caps: Caps, *, now: float | None = None) -> int:
         """Collect states that are older than the caps allow, then the oldest while the store is too large.
 
-        Returns how many bytes that freed. Raises SessionError when a session uses the store, OSError.
+        `now` is the time that they are held against; None asks the clock. Returns how many bytes that freed.
+        Raises SessionError when a session uses the store, OSError.
         """
         with self._alone():
             before = _size(self.folder)
-            self._collect(time.time() - caps.age_days * 86400)
+            self._collect((time.time() if now is None else now) - caps.age_days * 86400)
             while _size(self.folder) > caps.project and (oldest := self._oldest()) is not None:
                 self._collect(oldest)
             return before - _size(self.folder)
 
-    def collect_when_due(self, caps: Caps) -> None:
-        """`prune` once a day, unless a session uses the store; what goes wrong is logged. Before `open`."""
-        stamp = self.folder / "collected"
+    def collect_when_due(self, caps: Caps, *, clock: Callable[[], float] = time.time) -> None:
+        """`prune` once a day, unless a session uses the store; what goes wrong is logged. Before `open`.
+
+        States are as old as the newest of them was then: a clock that has jumped ahead costs none.
+        """
+        stamp, now = self.folder / "collected", clock()
         try:
-            if not self.folder.is_dir() or time.time() - _modified(stamp) < _COLLECT_EVERY_S:
+            if not self.folder.is_dir() or 0 <= now - _modified(stamp) < _COLLECT_EVERY_S:
                 return
             stamp.touch(mode=0o600)
-            self.prune(caps)
+            self.prune(caps, now=min(now, max(self._last_times().values(), default=now)))
         except (OSError, SessionError):
             logger.info("old file states could not be collected", exc_info=True)
 
