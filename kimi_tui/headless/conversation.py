@@ -9,8 +9,9 @@ from kimi_tui.base.content import UserInput
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.output_schema import ATTEMPTS, Misfit, OutputSchema
 from kimi_tui.headless.printer import Printer
+from kimi_tui.headless.replies import reply_of
 from kimi_tui.headless.tally import Tally
-from kimi_tui.wire.channel import Outgoing, Subscription, Wire, WireClosed
+from kimi_tui.wire.channel import REQUESTS, Outgoing, Subscription, Wire, WireClosed
 from kimi_tui.wire.commands import Command, Prompt, RunSlash
 from kimi_tui.wire.events import (
     ApprovalResponse,
@@ -63,6 +64,8 @@ class Conversation:
         """Set when the session is open."""
         self._turn_over = asyncio.Event()
         self._in_turn = False
+        self._in_command = False
+        """Whether a command is carried out whose answer no turn tells."""
         self.wanted = asyncio.Event()
         """Set once there is something to send: before that, no session needs to be opened."""
 
@@ -93,9 +96,11 @@ class Conversation:
         if info.takes_turn or info.name == _SIDE_QUESTION:
             await self._turn(command, in_turn=info.takes_turn)
         else:
+            self._in_command = True
             with contextlib.suppress(WireClosed):
                 await self._wire.carry_out(command)
                 await self._everything_shown()
+            self._in_command = False
 
     async def follow(self, subscription: Subscription) -> None:
         """Show and count events, and answer requests, until the Wire closes."""
@@ -194,6 +199,8 @@ class Conversation:
                 return
             case BtwEnd(error=str(error)):
                 self._tally.fail(KimiTuiError(error))
+        if self._in_command and not isinstance(event, REQUESTS) and (reply := reply_of(event)):
+            await self._printer.reply(event, reply)
         await self._printer.show(event)
         if isinstance(event, TurnEnd | BtwEnd):
             self._turn_over.set()

@@ -25,7 +25,7 @@ from kimi_tui.headless.result import ending_of, result_of
 from kimi_tui.headless.tally import Tally, failure_of
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.commands import Interrupt, Shutdown
-from kimi_tui.wire.events import SessionInfo
+from kimi_tui.wire.events import Event, SessionInfo
 
 logger = logging.getLogger(__name__)
 
@@ -220,6 +220,9 @@ class _OnlyRemarks:
     async def show(self, event: Outgoing) -> None:
         """Something happened."""
         await self._remarks.on(event)
+
+    async def reply(self, event: Event, text: str) -> None:
+        """Nobody asked for it."""
 
     async def finish(self, result: dict[str, Any]) -> None:
         """It is over."""

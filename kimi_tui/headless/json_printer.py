@@ -9,7 +9,8 @@ from kimi_tui.base.output import Output
 from kimi_tui.headless.remarks import Remarks
 from kimi_tui.headless.step_answer import StepAnswer
 from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.events import BtwEnd, SessionInfo, StepBegin, StepRetry
+from kimi_tui.wire.codec import encode
+from kimi_tui.wire.events import BtwEnd, Event, SessionInfo, StepBegin, StepRetry
 
 
 class JsonPrinter:
@@ -19,6 +20,7 @@ class JsonPrinter:
         self._out = out
         self._remarks = remarks
         self._answer = StepAnswer()
+        self._replies: list[dict[str, Any]] = []
 
     async def begin(self, info: SessionInfo) -> None:
         """The session is open."""
@@ -35,7 +37,13 @@ class JsonPrinter:
                 self._answer.add(TextPart(response))
         await self._remarks.on(event)
 
+    async def reply(self, event: Event, text: str) -> None:
+        """A command was answered: the result has the event."""
+        self._replies.append(encode(event))
+
     async def finish(self, result: dict[str, Any]) -> None:
         """It is over."""
         answer, self._answer = self._answer, StepAnswer()
-        await self._out.write(json_line({**result, "result": answer.text}))
+        replies, self._replies = self._replies, []
+        told = {"replies": replies} if replies else {}
+        await self._out.write(json_line({**result, **told, "result": answer.text}))

@@ -3,7 +3,7 @@
 from typing import Any, Protocol
 
 from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.events import SessionInfo
+from kimi_tui.wire.events import Event, SessionInfo
 
 
 class Printer(Protocol):
@@ -15,6 +15,10 @@ class Printer(Protocol):
 
     async def show(self, event: Outgoing) -> None:
         """Something happened."""
+        ...
+
+    async def reply(self, event: Event, text: str) -> None:
+        """A command that is not the model's was answered by `event`, which says `text`."""
         ...
 
     async def finish(self, result: dict[str, Any]) -> None:

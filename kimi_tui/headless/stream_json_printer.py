@@ -21,8 +21,10 @@ from kimi_tui.base.output import Output
 from kimi_tui.headless.remarks import Remarks
 from kimi_tui.headless.step_answer import StepAnswer
 from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.codec import encode
 from kimi_tui.wire.events import (
     BtwEnd,
+    Event,
     SessionInfo,
     StepBegin,
     StepInterrupted,
@@ -75,6 +77,10 @@ class StreamJsonPrinter:
                     await self._write(_assistant(self._answer))
                 await self._end_answer(with_calls=False)
         await self._remarks.on(event)
+
+    async def reply(self, event: Event, text: str) -> None:
+        """A command was answered: the line has the event."""
+        await self._write({"type": "reply", "reply": encode(event)})
 
     async def finish(self, result: dict[str, Any]) -> None:
         """It is over."""

@@ -13,6 +13,7 @@ from kimi_tui.headless.tool_line import tool_line
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import (
     BtwEnd,
+    Event,
     PlanDisplay,
     SessionInfo,
     StepBegin,
@@ -79,6 +80,12 @@ class TextPrinter:
                 await self._remarks.on(event)
             case _:
                 await self._remarks.on(event)
+
+    async def reply(self, event: Event, text: str) -> None:
+        """A command was answered."""
+        await self._end_line()
+        await self._print(self._plain.feed(f"{text}\n"))
+        await self._end_line()
 
     async def finish(self, result: dict[str, Any]) -> None:
         """It is over."""

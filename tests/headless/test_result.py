@@ -12,7 +12,7 @@ from kimi_tui.base.usage import TokenUsage
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.print_mode import run_print
 from kimi_tui.wire.channel import Wire
-from kimi_tui.wire.codec import envelope
+from kimi_tui.wire.codec import encode, envelope
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.display import DiffBlock
 from kimi_tui.wire.events import (
@@ -26,6 +26,7 @@ from kimi_tui.wire.events import (
     TurnFailure,
 )
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, Question, QuestionRequest, ToolCallRequest
+from kimi_tui.wire.timeline import PlannedFile, Reverted, RevertPlan
 
 from .conftest import DEAF, HANG, STEP, call, result
 
@@ -237,6 +238,35 @@ async def test_a_slash_command_of_the_engine_is_run_and_other_slashes_go_to_the_
     other = type(run)()
     await other.play([STEP, TextPart("It is a folder.")], prompt="/etc/hosts: what is it?")
     assert other.sent == ["/etc/hosts: what is it?"]
+
+
+LISTED = Notification("1", "session", "notice", "engine", "", "Checkpoints", "1  fix it\n0  hello", "info")
+PLAN = RevertPlan(0, "user", (PlannedFile("a.py", "delete", removed=3, note="made"),), ("git push",))
+REPLY = """\
+Checkpoints
+1  fix it
+0  hello
+Going back to checkpoint 0: /revert 0 does it. Nothing has been done yet.
+delete         a.py  +0 −3  (made)
+What these commands did elsewhere stays:
+  $ git push
+Went to checkpoint 0.
+Files changed: a.py
+Left as they are: b.py
+"""
+
+
+async def test_what_a_command_of_the_engine_answers_is_printed_in_every_format(run):
+    answers = [LISTED, PLAN, Reverted(0, 3, "user", files=("a.py",), kept=("b.py",))]
+    await run.play(answers, prompt="/reset")
+    assert run.stdout.text == REPLY
+    in_json = type(run)()
+    await in_json.play(answers, prompt="/reset", output_format="json")
+    assert in_json.result["replies"] == [encode(answer) for answer in answers]
+    streamed = type(run)()
+    await streamed.play(answers, prompt="/reset", output_format="stream-json")
+    replies = [line["reply"] for line in streamed.stdout.objects if line["type"] == "reply"]
+    assert replies == [encode(answer) for answer in answers]
 
 
 async def test_a_slash_command_that_fails_is_an_error(run):

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 PACKAGES = [
-    "base", "language", "config", "llm", "wire", "history", "agentspec", "tools", "compaction", "soul",
+    "base", "language", "config", "llm", "wire", "words", "history", "agentspec", "tools", "compaction", "soul",
     "engine", "tui", "headless", "acp", "wireserver", "api", "cli",
 ]  # fmt: skip
 PROVIDER_SDKS = ("openai", "anthropic", "fastmcp", "mcp")

@@ -20,7 +20,6 @@ from kimi_tui.tui.linear.words import (
     said,
     todo_summary,
 )
-from kimi_tui.tui.transcript.revert_plan import told_comparison, told_fork, told_patch, told_plan
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.events import (
@@ -48,6 +47,7 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.timeline import Comparison, PatchWritten, SessionForked
+from kimi_tui.words.time_travel import told_comparison, told_fork, told_jump, told_patch, told_plan
 
 _KEPT = 20
 """Results that can be asked for."""
@@ -196,14 +196,9 @@ class Teller:
                 self._pair(told_patch(message))
             case SessionForked():
                 self._pair(told_fork(message))
-            case Reverted(to=to, files=files, kept=kept):
+            case Reverted():
                 self._end_speech()
-                told = [say("Went to checkpoint {number}.", number=to)]
-                if files:
-                    told.append(say("Files changed: {files}", files=_listed(files)))
-                if kept:
-                    told.append(say("Left as they are: {files}", files=_listed(kept)))
-                self._line(" ".join(told))
+                self._pair(told_jump(message))
             case BtwEnd(response=response, error=error):
                 self._line(say("Beside the conversation: {text}", text=plain(response or error or "")))
             case ShellCommandBegin(id=shell_id, command=command):
@@ -306,11 +301,6 @@ class Teller:
         if self._speech is not None:
             self._end_speech()
         self._voice.line(f"{self._lead}{text}")
-
-
-def _listed(files: tuple[str, ...]) -> str:
-    shown = ", ".join(plain_line(file) for file in files[:10])
-    return shown if len(files) <= 10 else f"{shown}, …"
 
 
 def _ending(end: TurnEnd) -> str:

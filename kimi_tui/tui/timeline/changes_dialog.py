@@ -10,8 +10,8 @@ from kimi_tui.tui.keys import CHANGES_KEYS, KeyNames, bindings
 from kimi_tui.tui.timeline.files import Line, Listed, Remark, compared
 from kimi_tui.tui.timeline.files_dialog import FilesDialog
 from kimi_tui.tui.timeline.hints import Hint
-from kimi_tui.tui.transcript.revert_plan import told_patch
 from kimi_tui.wire.timeline import Comparison, PatchWritten
+from kimi_tui.words.time_travel import told_patch
 
 
 class ChangesDialog(FilesDialog[str | None]):

@@ -18,7 +18,6 @@ from kimi_tui.tui.transcript.calls import OpenCalls
 from kimi_tui.tui.transcript.child import ChildPage, child_margin
 from kimi_tui.tui.transcript.page import Page
 from kimi_tui.tui.transcript.remarks import of_compaction, of_hook, of_retry, of_turn_end
-from kimi_tui.tui.transcript.revert_plan import told_comparison, told_fork, told_patch, told_plan
 from kimi_tui.tui.transcript.shells import UserShells
 from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing
@@ -70,6 +69,7 @@ from kimi_tui.wire.timeline import (
     Timeline,
     TimelineUpdate,
 )
+from kimi_tui.words.time_travel import told_comparison, told_fork, told_patch, told_plan
 
 
 class Scribe:

@@ -1,11 +1,22 @@
 """Plans, comparisons and forks in words, where no dialog shows them."""
 
+from collections.abc import Sequence
 from typing import assert_never
 
+from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import later, retell, say, say_many
 from kimi_tui.language.width import padded
-from kimi_tui.wire.timeline import Comparison, PatchWritten, PlannedAction, RevertPlan, SessionForked
+from kimi_tui.wire.timeline import (
+    Comparison,
+    PatchWritten,
+    PlannedAction,
+    Reverted,
+    RevertPlan,
+    SessionForked,
+)
 
+_NAMED = 20
+"""Files that a line names."""
 _WORDS: dict[PlannedAction, str] = {
     "restore": later("restore"),
     "delete": later("delete"),
@@ -72,6 +83,22 @@ def told_patch(written: PatchWritten) -> tuple[str, str]:
         lines.append(say("It does not hold:"))
         lines += [f"  {retell(path)}" for path in written.left_out]
     return headline, "\n".join(lines)
+
+
+def told_jump(jump: Reverted) -> tuple[str, str]:
+    """Where a jump went, and which files changed or stayed."""
+    lines = []
+    if jump.files:
+        lines.append(say("Files changed: {files}", files=_listed(jump.files)))
+    if jump.kept:
+        lines.append(say("Left as they are: {files}", files=_listed(jump.kept)))
+    return say("Went to checkpoint {number}.", number=jump.to), "\n".join(lines)
+
+
+def _listed(paths: Sequence[str]) -> str:
+    named = ", ".join(map(plain_line, paths[:_NAMED]))
+    more = len(paths) - _NAMED
+    return say("{names} and {count} more", names=named, count=more) if more > 0 else named
 
 
 def told_fork(fork: SessionForked) -> tuple[str, str]:
