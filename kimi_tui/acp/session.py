@@ -18,6 +18,7 @@ from kimi_tui.acp.words import invalid, request_error
 from kimi_tui.base.content import TextPart, ThinkPart, UserInput, is_blank
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import ToolCallPart
+from kimi_tui.base.secrets import blacked_out
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.wire.channel import Outgoing, Wire, WireClosed
 from kimi_tui.wire.commands import Interrupt, Prompt, RunSlash, SaveRecording, Shutdown
@@ -137,7 +138,7 @@ class Session:
             self._failure = error
         except Exception as error:
             logger.exception("the engine failed")
-            what = f"An internal error ended the session: {type(error).__name__}: {error}."
+            what = blacked_out(f"An internal error ended the session: {type(error).__name__}: {error}.")
             self._failure = KimiTuiError(
                 what, hint="The log has the details; `kimi-tui info` says where it is."
             )

@@ -18,6 +18,7 @@ from kimi_tui.api.travel import outcome_of
 from kimi_tui.api.turn import Turn
 from kimi_tui.base.content import ContentPart
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.secrets import blacked_out
 from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.engine.build import open_engine
 from kimi_tui.engine.engine import Engine
@@ -266,7 +267,7 @@ class KimiTui:
             front.failure = error
         except Exception as error:
             logger.exception("the engine failed")
-            what = f"An internal error ended the session: {type(error).__name__}: {error}."
+            what = blacked_out(f"An internal error ended the session: {type(error).__name__}: {error}.")
             front.failure = KimiTuiError(what, hint="Report it with the traceback that was logged.")
         finally:
             self._wire.close()

@@ -8,6 +8,7 @@ from kimi_tui.base.content import TextPart, system_note
 from kimi_tui.base.errors import APIEmptyResponseError, KimiTuiError, UsageError
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.message import Message
+from kimi_tui.base.secrets import blacked_out
 from kimi_tui.engine.slash_book import SlashCommand
 from kimi_tui.history.context import Context
 from kimi_tui.history.conversation import sendable
@@ -96,7 +97,7 @@ class SideQuestions:
             end = BtwEnd(begin.id, error=str(error))
         except Exception as error:
             logger.exception("a side question failed")
-            end = BtwEnd(begin.id, error=f"An internal error: {type(error).__name__}: {error}.")
+            end = BtwEnd(begin.id, error=blacked_out(f"An internal error: {type(error).__name__}: {error}."))
         finally:
             self._send(end)
             self._spent()

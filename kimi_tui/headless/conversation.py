@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.output_schema import ATTEMPTS, Misfit, OutputSchema
+from kimi_tui.base.secrets import blacked_out
 from kimi_tui.headless.printer import Printer
 from kimi_tui.headless.replies import reply_of
 from kimi_tui.headless.tally import Tally
@@ -209,6 +210,6 @@ class Conversation:
 def internal_error(error: Exception) -> KimiTuiError:
     """What to say of a defect of ours."""
     return KimiTuiError(
-        f"An internal error ended the run: {type(error).__name__}: {error}.",
+        blacked_out(f"An internal error ended the run: {type(error).__name__}: {error}."),
         hint="The log has the details; `kimi-tui info` says where it is.",
     )

@@ -11,6 +11,7 @@ from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.base.interruption import Interruption
 from kimi_tui.base.output import ByteStream, Output
 from kimi_tui.base.raw_input import LineTooLong
+from kimi_tui.base.secrets import blacked_out
 from kimi_tui.base.threaded_read import read_in_thread
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Shutdown
@@ -91,7 +92,7 @@ async def _serve(
         return error
     except Exception as error:
         logger.exception("the engine failed")
-        what = f"An internal error ended the session: {type(error).__name__}: {error}."
+        what = blacked_out(f"An internal error ended the session: {type(error).__name__}: {error}.")
         failure = KimiTuiError(what, hint="The log has the details; `kimi-tui info` says where it is.")
         server.fail(failure)
         return failure

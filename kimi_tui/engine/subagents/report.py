@@ -5,6 +5,7 @@ from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError, MaxStepsReached
 from kimi_tui.base.message import Message
+from kimi_tui.base.secrets import blacked_out
 from kimi_tui.base.value import value
 from kimi_tui.compaction.passage import is_own
 from kimi_tui.engine.subagents.records import SubagentRecord
@@ -52,7 +53,7 @@ def problem_in_words(error: Exception) -> str:
         case KimiTuiError():
             return str(error)
         case _:
-            return f"an internal error: {type(error).__name__}: {error}."
+            return blacked_out(f"an internal error: {type(error).__name__}: {error}.")
 
 
 def last_words(history: Sequence[Message]) -> str:
