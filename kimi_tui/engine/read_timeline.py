@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.engine.comparing import compared_states, states_of
@@ -20,6 +21,10 @@ from kimi_tui.history.tree import Place, Tree
 from kimi_tui.wire.commands import Compare, LookIntoBranch, ShowTimeline, TravelCommand
 from kimi_tui.wire.events import Event
 from kimi_tui.wire.timeline import Comparison, TimelineNode
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.file_history import FileHistory
+    from kimi_tui.history.snapshots.patch import Patch
 
 ONLY_READ = "This session is read only: nothing can be changed in it."
 WAY_OUT = "/write goes on with it."
@@ -96,16 +101,33 @@ class ReadTimeline:
             raise KimiTuiError(f"There is no branch {number}.", hint="/branches lists those that there are.")
         self._send(branch_content(branch, line, tree, live.history))
 
-    def _compared(self, before: int, after: int | None) -> Comparison:
+    def patch(self, before: int, after: int | None) -> "Patch":
+        """How the files differ, for git; “now” is how the session saw them last.
+
+        Blocks. Raises KimiTuiError.
+        """
+        _, tree = self._look()
+        states = states_of(tree, before, after)
+        if isinstance(states, Comparison):
+            raise KimiTuiError(states.note, hint="Choose another checkpoint.")
+        history = self._history(tree)
+        first, *second = states
+        return history.patch(first, second[0] if second else history.newest or first)
+
+    def _history(self, tree: Tree) -> "FileHistory":
         from kimi_tui.history.snapshots.file_history import FileHistory
         from kimi_tui.history.snapshots.store import ProjectStore
 
+        history = FileHistory(ProjectStore(self._share_dir, self._session.work_dir, self._session.id))
+        history.count_as_own(known.files for known in tree.live if known.files and is_manifest(known.files))
+        return history
+
+    def _compared(self, before: int, after: int | None) -> Comparison:
         _, tree = self._look()
         states = states_of(tree, before, after)
         if isinstance(states, Comparison):
             return states
-        history = FileHistory(ProjectStore(self._share_dir, self._session.work_dir, self._session.id))
-        history.count_as_own(known.files for known in tree.live if known.files and is_manifest(known.files))
+        history = self._history(tree)
         try:
             if after is not None:
                 return compared_states(history, before, after, *states)

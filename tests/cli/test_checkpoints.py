@@ -1,5 +1,6 @@
 """`kimi-tui checkpoints` on a session that a scripted model worked in."""
 
+import fcntl
 import subprocess
 
 from tests.e2e.program import Program, script, tool_call
@@ -34,6 +35,13 @@ def test_they_are_listed_previewed_reverted_to_and_counted(program: Program) -> 
     subprocess.run(["git", "apply"], input=patch, text=True, cwd=elsewhere, check=True)
     for name in ("made", "mine"):
         assert (elsewhere / name).read_text() == (program.work_dir / name).read_text()
+
+    (journal,) = program.context_files
+    with (journal.parent.parent / "locks" / journal.parent.name).open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as a process does that has the session open
+        assert "in use" in program.run("checkpoints", "revert", first, "--yes").stderr
+        assert program.run("checkpoints", "diff", first, last).stdout.splitlines() == changed
+        assert program.run("checkpoints", "diff", "--patch").stdout == patch
 
     plan = program.run("checkpoints", "revert", first, "--dry-run").stdout.splitlines()
     assert [line.split()[:2] for line in plan[:2]] == [["delete", "made"], ["restore", "mine"]]

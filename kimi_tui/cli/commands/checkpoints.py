@@ -12,7 +12,7 @@ from typing import Annotated, get_args
 import typer
 
 from kimi_tui.base.encoding import to_jsonable
-from kimi_tui.base.errors import SessionError, UsageError
+from kimi_tui.base.errors import SessionError, SessionInUse, UsageError
 from kimi_tui.base.paths import share_dir
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.cli.commands.subcommands import new_app, say
@@ -21,6 +21,7 @@ from kimi_tui.cli.questions import yes
 from kimi_tui.config.loading import read_config, settings_of
 from kimi_tui.config.settings import Checkpoints
 from kimi_tui.engine.coverage import shown_path
+from kimi_tui.engine.read_timeline import ReadTimeline
 from kimi_tui.engine.time_machine import TimeMachine, caps_of
 from kimi_tui.engine.timeline import node
 from kimi_tui.engine.todos import SessionTodos
@@ -203,15 +204,7 @@ class _Opened:
     """A session that is opened for this."""
 
     travels: Travels
-    context: Context
     heard: list[Event]
-
-    def from_here(self, number: int | None) -> int:
-        """A checkpoint, or without one that of the last prompt. Raises UsageError."""
-        prompts = [known.id for known in self.context.checkpoints if known.kind == "user"]
-        if number is None and not prompts:
-            raise UsageError("Nothing was said in this session yet.", hint="Name another with --session ID.")
-        return prompts[-1] if number is None else number
 
     async def do(self, command: TravelCommand) -> list[Event]:
         """What came of a command. Raises KimiTuiError."""
@@ -239,7 +232,7 @@ async def _opened(session_id: str | None) -> AsyncIterator[_Opened]:
         )
         try:
             await machine.settle()
-            yield _Opened(machine.travels, context, heard)
+            yield _Opened(machine.travels, heard)
         finally:
             await machine.close()
             await context.close()
@@ -301,8 +294,13 @@ def _branches(session_id: str | None) -> None:
 
 
 async def _patch(session_id: str | None, before: int | None, after: int | None) -> None:
-    async with _opened(session_id) as opened:
-        made = await opened.travels.patch(opened.from_here(before), after)
+    session = _found(session_id)
+    first = _since(session, before)
+    try:
+        async with _opened(session_id) as opened:
+            made = await opened.travels.patch(first, after)
+    except SessionInUse:
+        made = _reader(session, []).patch(first, after)
     if sys.stdout.isatty():
         typer.echo(plain(made.text.decode("utf-8", "replace")), nl=False)
     else:
@@ -312,16 +310,40 @@ async def _patch(session_id: str | None, before: int | None, after: int | None) 
 
 
 async def _diff(session_id: str | None, before: int | None, after: int | None) -> None:
-    async with _opened(session_id) as opened:
-        for event in await opened.do(Compare(opened.from_here(before), after)):
-            if isinstance(event, Comparison):
-                for file in event.files:
-                    note = f"  ({file.note})" if file.note else ""
-                    say(f"{_SIGNS[file.change]} {file.path}  +{file.added} −{file.removed}{note}")
-                if event.note:
-                    typer.echo(retell(event.note), err=True)
-                elif not event.files:
-                    say("The files are the same.")
+    session = _found(session_id)
+    compare = Compare(_since(session, before), after)
+    heard: list[Event] = []
+    try:
+        async with _opened(session_id) as opened:
+            heard += await opened.do(compare)
+    except SessionInUse:
+        await _reader(session, heard).travel(compare)
+    for event in heard:
+        if isinstance(event, Comparison):
+            for file in event.files:
+                note = f"  ({file.note})" if file.note else ""
+                say(f"{_SIGNS[file.change]} {file.path}  +{file.added} −{file.removed}{note}")
+            if event.note:
+                typer.echo(retell(event.note), err=True)
+            elif not event.files:
+                say("The files are the same.")
+
+
+def _since(session: Session, number: int | None) -> int:
+    """A checkpoint, or without one that of the last prompt. Raises UsageError, SessionError."""
+    if number is not None:
+        return number
+    checkpoints = Reading(session.context_file).line().checkpoints
+    prompts = [known.id for known in checkpoints if known.kind == "user"]
+    if not prompts:
+        raise UsageError("Nothing was said in this session yet.", hint="Name another with --session ID.")
+    return prompts[-1]
+
+
+def _reader(session: Session, heard: list[Event]) -> ReadTimeline:
+    """The timeline of a session that another process writes."""
+    reading = Reading(session.context_file)
+    return ReadTimeline(reading=reading, session=session, share_dir=share_dir(), send=heard.append)
 
 
 def _jump(
