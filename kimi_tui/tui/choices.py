@@ -80,6 +80,10 @@ class Choices(ScrollView, can_focus=False):
         self.scroll_to(y=0, animate=False)
         self.refresh(layout=True)
 
+    def take_most(self, rows: int) -> None:
+        """Be no higher than that; what is listed scrolls."""
+        self.styles.max_height = max(rows, 3)
+
     def move(self, lines: int) -> None:
         """Move the mark; past one end it comes out at the other."""
         if not self._choices:

@@ -62,17 +62,18 @@ class Review(ModalScreen[tuple[ApprovalResponse, ...]]):
             with Horizontal(id="review-actions"):
                 yield ActionButton(name("review.accept"), say("accept"), "decide('accept')")
                 yield ActionButton(name("review.reject"), say("reject"), "decide('reject')")
+                yield ActionButton(name("review.answer"), say("answer"), "answer", id="review-answer")
                 yield ActionButton(name("review.accept_all"), say("accept the rest"), "decide_rest('accept')")
                 yield ActionButton(name("review.edit"), say("edit"), "edit")
-                yield ActionButton(name("review.answer"), say("answer"), "answer", id="review-answer")
             yield Static(id="review-hint", classes="dialog-hint", markup=False)
             yield Hints(
                 [
+                    Hint(name("review.close"), say("close"), "close"),
+                    Hint(name("review.layout"), say("columns"), "layout"),
                     Hint(name("review.page_down"), say("a page down"), "page(1)"),
                     Hint(name("review.page_up"), say("a page up"), "page(-1)"),
-                    Hint(name("review.layout"), say("columns"), "layout"),
-                    Hint(name("review.close"), say("close"), "close"),
-                ]
+                ],
+                most_lines=1,
             )
 
     def on_mount(self) -> None:

@@ -67,6 +67,10 @@ class Picker(ModalScreen[str | None]):
     def _clicked(self, event: Choices.Chosen) -> None:
         self.dismiss(event.choice.value)
 
+    def on_resize(self) -> None:
+        """Leave room for what stands around the list."""
+        self.choices.take_most(self.size.height // 2)
+
     def action_move(self, lines: int) -> None:
         """Move the mark."""
         self.choices.move(lines)

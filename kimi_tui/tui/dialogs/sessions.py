@@ -211,6 +211,10 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
 
     # keys
 
+    def on_resize(self) -> None:
+        """Leave room for what stands around the list."""
+        self.choices.take_most(self.size.height * 45 // 100)
+
     def action_move(self, lines: int) -> None:
         """Move the mark."""
         self.choices.move(lines)
