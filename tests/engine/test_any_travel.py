@@ -88,6 +88,20 @@ class Travels(RuleBasedStateMachine):
         if self.uids:
             self.jump(Revert(data.draw(st.sampled_from(sorted(self.uids))), scope))
 
+    @rule(data=st.data())
+    def leave_a_note(self, data: st.DataObject) -> None:
+        if self.uids:
+            number = data.draw(st.sampled_from(sorted(self.uids)))
+            self.jump(Revert(number, "conversation", note="don't"))
+
+    @rule()
+    def clear(self) -> None:
+        left, before = self.world.files(), set(self.run_it(self.world.context.tree()).by_id)
+        if self.run_it(self.world.machine.travels.clear()):
+            self.engine_sees()
+            (made,) = set(self.run_it(self.world.context.tree()).by_id) - before
+            self.states[made] = left
+
     @rule()
     def undo(self) -> None:
         self.jump(Undo())

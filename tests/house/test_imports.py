@@ -6,8 +6,8 @@ import sys
 import pytest
 
 PACKAGES = [
-    "base", "language", "config", "llm", "wire", "words", "history", "agentspec", "tools", "compaction", "soul",
-    "engine", "tui", "headless", "acp", "wireserver", "api", "cli",
+    "base", "language", "config", "llm", "wire", "words", "history", "agentspec", "tools", "compaction",
+    "soul", "engine", "tui", "headless", "acp", "wireserver", "api", "cli",
 ]  # fmt: skip
 PROVIDER_SDKS = ("openai", "anthropic", "fastmcp", "mcp")
 

@@ -1,12 +1,16 @@
 """Going back to an earlier state of the files, as a user sees it."""
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kimi_tui.history.snapshots.caps import Caps
 from tests.history.snapshots.place import Place
+
+_NOBODY = 65534
 
 
 def test_what_the_agent_did_is_taken_back_and_what_you_did_is_kept(place: Place):
@@ -176,16 +180,40 @@ def test_a_file_that_is_too_large_is_named_and_left(tmp_path: Path):
     assert (place.work / "large").read_text() == "y" * 11
 
 
-def test_a_pipe_and_a_folder_that_cannot_be_read_are_named(place: Place, monkeypatch):
+@pytest.fixture
+def ours() -> Iterator[Path]:
+    """A folder of somebody whom permissions hold for, as whom the test runs."""
+    with tempfile.TemporaryDirectory(prefix="kimi-tui-ours-") as folder:
+        was_root = os.geteuid() == 0
+        if was_root:
+            os.chown(folder, _NOBODY, _NOBODY)
+            os.seteuid(_NOBODY)
+        try:
+            yield Path(folder)
+        finally:
+            if was_root:
+                os.seteuid(0)
+
+
+def test_a_pipe_and_a_folder_that_cannot_be_read_are_named(ours: Path):
+    place = Place(ours)
+    place.history.open()
     os.mkfifo(place.work / "pipe")
     (place.work / "closed").mkdir()
     (place.work / "closed" / "f").write_text("f\n")
+    (place.work / "open").write_text("one\n")
     start = place.checkpoint()
     assert place.history.not_covered == {"pipe": "it is no regular file"}
     with place.agent():
         (place.work / "closed").chmod(0)
-    place.revert(start)
-    assert (place.work / "closed" / "f").read_text() == "f\n"
+        (place.work / "open").write_text("two\n")
+    assert place.history.not_covered == {
+        "pipe": "it is no regular file", "closed": "the folder: Permission denied",
+    }  # fmt: skip
+    assert place.revert(start) == {"closed": "restore", "open": "restore"}
+    assert place.files() == {"closed/f": "f\n", "open": "one\n"}
+    place.checkpoint()
+    assert place.history.not_covered == {"pipe": "it is no regular file"}
 
 
 def test_what_is_ignored_is_not_covered_and_never_deleted(place: Place):
