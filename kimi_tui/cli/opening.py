@@ -20,7 +20,10 @@ from kimi_tui.wire.channel import Wire
 
 if TYPE_CHECKING:
     from kimi_tui.base.logging import LogFile
+    from kimi_tui.engine.engine import Engine
+    from kimi_tui.engine.opened import OpenedSession
     from kimi_tui.engine.options import EngineOptions
+    from kimi_tui.engine.reader import Reader
 
 logger = logging.getLogger(__name__)
 
@@ -36,25 +39,62 @@ class Opening:
     """Whether somebody is there to answer."""
 
     async def serve(
-        self, wire: Wire, *, adapt: "Callable[[EngineOptions], EngineOptions]" = lambda options: options
+        self,
+        wire: Wire,
+        *,
+        adapt: "Callable[[EngineOptions], EngineOptions]" = lambda options: options,
+        show_first: bool = False,
     ) -> None:
         """Open an engine behind `wire`, with options that `adapt` has the last word on; serve it to its end.
+
+        With `show_first` a session that is resumed is told of before the engine is there; it is the one that
+        the command line names, whatever `adapt` does.
 
         Raises ConfigError, ModelNotSet and SessionError. The engine is imported here and in a thread: the
         app's first frame is out by now, and keys are answered meanwhile.
         """
         start_log(self.line, self.places.share_dir)
         logger.info("kimi-tui %s starts in %s", __version__, self.places.work_dir)
+        opened: OpenedSession | None = None
         try:
+            if show_first and self._is_resumed:
+                opened = await self._shown_session(wire)
             await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build")
             from kimi_tui.engine.build import open_engine
             from kimi_tui.engine.reader import open_reader
 
             options = adapt(self._engine_options())
-            engine = await (open_reader if options.read_only else open_engine)(wire, options)
+            if options.read_only:
+                engine: Engine | Reader = await open_reader(wire, options)
+            else:
+                engine = await open_engine(wire, options, opened)
+        except BaseException:
+            if opened is not None:
+                opened.close()
+            raise
         finally:
             begin_collection()
         await engine.serve()
+
+    @property
+    def _is_resumed(self) -> bool:
+        """Whether an earlier session goes on, itself."""
+        line = self.line
+        return bool(line.session or line.continue_last) and not (line.fork or line.read_only)
+
+    async def _shown_session(self, wire: Wire) -> "OpenedSession":
+        await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.opened")
+        from kimi_tui.engine.opened import WantedSession, open_session
+
+        wanted = WantedSession(
+            share_dir=self.places.share_dir,
+            work_dir=self.places.work_dir,
+            session_id=self.line.session or None,
+            continue_last=self.line.continue_last,
+        )
+        opened = await open_session(wanted)
+        await opened.show(wire.send)
+        return opened
 
     def _engine_options(self) -> "EngineOptions":
         from kimi_tui.engine.options import EngineOptions

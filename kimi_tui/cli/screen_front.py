@@ -129,7 +129,7 @@ def _run(opening: Opening) -> int:
 
     app = KimiTuiApp(
         wire=wire,
-        start=partial(opening.serve, wire, adapt=connectable),
+        start=partial(opening.serve, wire, adapt=connectable, show_first=True),
         options=TuiOptions(
             work_dir=opening.places.work_dir,
             share_dir=opening.places.share_dir,

@@ -6,8 +6,6 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
-from kimi_tui.base.errors import SessionError
-from kimi_tui.base.private_share import take_rights_from_others
 from kimi_tui.base.secrets import keep_hidden, secrets_in
 from kimi_tui.config.credentials import secrets_of
 from kimi_tui.engine.accounts import Accounts
@@ -20,6 +18,7 @@ from kimi_tui.engine.library import open_library
 from kimi_tui.engine.mcp.opening import session_mcp
 from kimi_tui.engine.models import Models
 from kimi_tui.engine.modes import Modes
+from kimi_tui.engine.opened import OpenedSession, open_session
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.own_tools import OwnTools
 from kimi_tui.engine.plan_file import PlanFile
@@ -44,8 +43,6 @@ from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.toolbox import Toolbox
 from kimi_tui.engine.users_room import open_users_room
 from kimi_tui.engine.web import new_fetcher, search_service
-from kimi_tui.history.context import Context
-from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.hooks.hooks import Firing
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.call_ids import CallIds
@@ -71,41 +68,21 @@ from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.channel import Wire
 
 
-async def open_engine(wire: Wire, options: EngineOptions) -> Engine:
-    """A session, new or resumed, ready to `serve`.
+async def open_engine(wire: Wire, options: EngineOptions, opened: OpenedSession | None = None) -> Engine:
+    """A session, new or resumed, ready to `serve`; the one that is `opened` already, if one is.
 
     Raises ConfigError, ModelNotSet and SessionError.
     """
     async with AsyncExitStack() as resources:
-        session = await asyncio.to_thread(open_session, options)
-        session.acquire()
-        resources.callback(session.release)
-        return await _assemble(wire, options, session, resources)
-
-
-def open_session(options: EngineOptions) -> Session:
-    """The session that the options name: an earlier one, a copy of it, or a new one. Raises SessionError."""
-    take_rights_from_others(options.share_dir)
-    store = SessionStore(options.share_dir)
-    earlier: Session | None = None
-    if options.session_id is not None:
-        earlier = store.find(options.session_id)
-    elif options.continue_last:
-        earlier = store.last(options.work_dir)
-    if earlier is None:
-        return store.create(options.work_dir)
-    if not earlier.work_dir.is_dir():
-        raise SessionError(
-            f"The folder that the session worked in is gone: {earlier.work_dir}.",
-            hint="Put it back where it was, or begin a new session.",
-        )
-    return store.fork(earlier) if options.fork else earlier
+        opened = opened or await open_session(options.wanted)
+        resources.callback(opened.close)
+        return await _assemble(wire, options, opened, resources)
 
 
 async def _assemble(
-    wire: Wire, options: EngineOptions, session: Session, resources: AsyncExitStack
+    wire: Wire, options: EngineOptions, opened: OpenedSession, resources: AsyncExitStack
 ) -> Engine:
-    settings = options.settings
+    settings, session, context = options.settings, opened.session, opened.context
     keep_hidden((*secrets_in(os.environ), *secrets_of(settings)))
     workspace = Workspace(session.work_dir, starting_dirs(options, session))
     spec = starting_spec(options, session)
@@ -124,7 +101,6 @@ async def _assemble(
         keeper=SessionGrants(session, share_dir=options.share_dir),
     )
     hooks = session_hooks(settings.hooks, session, wire)
-    context = Context(session.context_file)
     todos = SessionTodos(session, context, wire.send)
     dmailbox = DMailbox()
     survivors = Survivors(session.dir / "commands")
@@ -154,7 +130,6 @@ async def _assemble(
         SearchService: search_service(settings),
     }
     resources.push_async_callback(context.close)
-    await context.restore()
     time_machine = TimeMachine(
         session=session,
         context=context,
@@ -237,6 +212,7 @@ async def _assemble(
         models=models,
         sandbox=sandbox is not None,
         broken=(*models.problems, *problems_of(sandbox), *library.problems),
+        shown=opened.shown,
     )
     time_machine.listen(telling)
     users_room = open_users_room(

@@ -194,7 +194,7 @@ class Engine:
 
     async def _introduce(self) -> None:
         self._telling.info()
-        await self._telling.past()
+        await self._telling.first_past()
         if self._todos.items:
             self._wire.send(TodoUpdate(self._todos.items))
         self._telling.damage()

@@ -8,6 +8,7 @@ from kimi_tui.base.value import value
 from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.config.loading import RawConfig, read_config
 from kimi_tui.config.settings import Settings
+from kimi_tui.engine.opened import WantedSession
 from kimi_tui.engine.own_tools import OwnTool
 from kimi_tui.tools.file.editor import NO_EDITOR, Editor
 from kimi_tui.tools.mcp.sources import McpWish
@@ -61,6 +62,17 @@ class EngineOptions:
     max_time_s: float | None = None
     interactive: bool = True
     """Whether somebody is there to answer. If nobody is, yolo holds only when it is asked for anew."""
+
+    @property
+    def wanted(self) -> WantedSession:
+        """Which session to open."""
+        return WantedSession(
+            share_dir=self.share_dir,
+            work_dir=self.work_dir,
+            session_id=self.session_id,
+            continue_last=self.continue_last,
+            fork=self.fork,
+        )
 
     def read_again(self) -> RawConfig:
         """The config as its places have it now. Raises ConfigError."""

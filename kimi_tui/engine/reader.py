@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError, SessionError
-from kimi_tui.engine.build import open_session
 from kimi_tui.engine.notices import notice
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.read_timeline import ONLY_READ, WAY_OUT, ReadTimeline
@@ -192,7 +191,7 @@ def _found(options: EngineOptions) -> Session:
             "There is no session in this folder to read.",
             hint="Name one: `kimi-tui sessions list` lists those that there are.",
         )
-    return open_session(replace(options, continue_last=True, fork=False))
+    return replace(options.wanted, continue_last=True, fork=False).found()
 
 
 def _goes_on(told: Sequence[Event], events: Sequence[Event]) -> bool:

@@ -7,7 +7,7 @@ from kimi_tui.base.compacted import is_summary, summary_text
 from kimi_tui.base.content import TextPart, UserInput, is_system_note
 from kimi_tui.base.message import Message
 from kimi_tui.history.records import Checkpoint
-from kimi_tui.tools.step_calls import result_content
+from kimi_tui.tools.results import result_content
 from kimi_tui.wire.events import (
     Event,
     Notification,

@@ -1,22 +1,21 @@
 """What the engine tells beside the turns: what the session is, what was said in it, what went wrong."""
 
-import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError, SessionError
+from kimi_tui.base.message import Message
 from kimi_tui.base.secrets import blacked_out
 from kimi_tui.engine.models import Models
 from kimi_tui.engine.notices import notice
-from kimi_tui.engine.recorded import read_recording, with_commands
-from kimi_tui.engine.replay import replayed
+from kimi_tui.engine.past import tell_past
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.behaviour import Behaviour
-from kimi_tui.wire.events import Event, ReplayBegin, ReplayEnd, SessionInfo, SlashCommandInfo
+from kimi_tui.wire.events import Event, SessionInfo, SlashCommandInfo
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +38,9 @@ class Telling:
         models: Models,
         sandbox: bool = False,
         broken: Sequence[KimiTuiError] = (),
+        shown: Sequence[Message] | None = None,
     ) -> None:
+        """`shown` is the conversation that front ends know already."""
         self._send = send
         self._session = session
         self._context = context
@@ -48,6 +49,7 @@ class Telling:
         self._models = models
         self._sandbox = sandbox
         self._broken = broken
+        self._shown = shown
         self.slash_commands: Callable[[], tuple[SlashCommandInfo, ...]] = tuple
         """The commands there are at this moment."""
         self.hooks: Callable[[], dict[str, int]] = dict
@@ -80,19 +82,15 @@ class Telling:
         )
 
     async def past(self, *, anew: bool = False) -> None:
-        """What was said and run, between ReplayBegin and ReplayEnd; nothing for an empty conversation.
+        """What was said and run; see `tell_past`."""
+        await tell_past(self._send, self._session, self._context, anew=anew)
 
-        With `anew` it takes the place of what was told before, also when it is empty.
-        """
-        if not (self._context.history or anew):
-            return
-        recorded = await asyncio.to_thread(read_recording, self._session.wire_file)
-        commands = recorded.commands.values() if self._context.history else ()
-        said = replayed(self._context.history, recorded.results, self._context.marked)
-        self._send(ReplayBegin(anew))
-        for event in with_commands(said, commands):
-            self._send(event)
-        self._send(ReplayEnd())
+    async def first_past(self) -> None:
+        """The past, unless front ends know it from before the engine was there."""
+        if self._shown is None:
+            await self.past()
+        elif self._shown is not self._context.history:  # an interrupted jump was settled meanwhile
+            await self.past(anew=True)
 
     def damage(self) -> None:
         """What was found broken when the session was opened: its own files, and the user's for it."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from kimi_tui.base.message import ToolCall
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.soul.limits import LimitReached, RepetitionLimits
-from kimi_tui.tools.step_calls import result_content
+from kimi_tui.tools.results import result_content
 from kimi_tui.wire.events import ToolReturn
 
 _LONGEST_ARGUMENTS = 120

@@ -30,7 +30,8 @@ from kimi_tui.soul.spending import Spending
 from kimi_tui.soul.status import Status
 from kimi_tui.soul.turn_hooks import TurnHooks
 from kimi_tui.tools.dmail import DMail, DMailbox, SendDMail
-from kimi_tui.tools.step_calls import StepCalls, result_message
+from kimi_tui.tools.results import result_message
+from kimi_tui.tools.step_calls import StepCalls
 from kimi_tui.wire.events import SteerInput, StepBegin, StepInterrupted, ToolReturn
 
 logger = logging.getLogger(__name__)

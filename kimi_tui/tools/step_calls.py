@@ -9,8 +9,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
-from kimi_tui.base.content import ContentPart, as_output, system_note
-from kimi_tui.base.message import Message, ToolCall
+from kimi_tui.base.message import ToolCall
 from kimi_tui.base.value import value
 from kimi_tui.hooks.hooks import NO_HOOKS, Firing
 from kimi_tui.tools.approval import ToolRejected
@@ -215,21 +214,6 @@ async def _returned(tool: Tool[Any], params: BaseModel, call: RunningCall) -> To
     if not isinstance(result, ToolReturn):  # a user's own tool may return anything
         raise TypeError(f"it returned {type(result).__name__}, not a ToolReturn")
     return result
-
-
-def result_message(call: ToolCall, result: ToolReturn) -> Message:
-    """`result` as the model reads it."""
-    return Message("tool", result_content(result), tool_call_id=call.id)
-
-
-def result_content(result: ToolReturn) -> tuple[ContentPart, ...]:
-    """What the model reads of `result`: a `<system>` note, then the output."""
-    note = result.message
-    if result.is_error:
-        note = f"ERROR: {note}"
-    elif not note and not result.output:
-        note = "The tool gave no output."
-    return (*((system_note(note),) if note else ()), *as_output(result.output))
 
 
 def _rejection(rejection: ToolRejected) -> ToolReturn:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from kimi_tui.base.content import UserInput
 from kimi_tui.config.settings import Model, ModelPrice, Provider, Settings
 from kimi_tui.engine.build import open_engine
+from kimi_tui.engine.opened import OpenedSession, open_session
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.history.context import Context
 from kimi_tui.history.conversation import sendable
@@ -178,19 +179,31 @@ class Home:
         )
 
     @asynccontextmanager
-    async def opened(self, *, settings: Settings | None = None, **options: Any) -> AsyncIterator[Front]:
-        """A front end with an engine, which is shut down at the end."""
+    async def opened(
+        self,
+        *,
+        settings: Settings | None = None,
+        shown_first: Callable[[OpenedSession], Awaitable[object]] | None = None,
+        **options: Any,
+    ) -> AsyncIterator[Front]:
+        """A front end with an engine, which is shut down at the end.
+
+        With `shown_first` the session is shown before there is an engine, and may be changed in between.
+        """
         front = Front()
-        engine = await open_engine(
-            front.wire,
-            EngineOptions(
-                settings=settings or self.settings(),
-                share_dir=self.share_dir,
-                work_dir=self.work_dir,
-                home_dir=self.path / "home",
-                **options,
-            ),
+        asked = EngineOptions(
+            settings=settings or self.settings(),
+            share_dir=self.share_dir,
+            work_dir=self.work_dir,
+            home_dir=self.path / "home",
+            **options,
         )
+        session: OpenedSession | None = None
+        if shown_first is not None:
+            session = await open_session(asked.wanted)
+            await session.show(front.wire.send)
+            await shown_first(session)
+        engine = await open_engine(front.wire, asked, session)
         serving = asyncio.ensure_future(engine.serve())
         try:
             await front.until(StatusUpdate)  # the last of the introduction

@@ -3,7 +3,7 @@
 from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart, system_note
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, steer_message, user_message
 from kimi_tui.engine.replay import replayed
-from kimi_tui.tools.step_calls import result_message
+from kimi_tui.tools.results import result_message
 from kimi_tui.tools.tool import failed, ok
 from kimi_tui.wire.display import BriefBlock
 from kimi_tui.wire.events import StepBegin, ToolResult, ToolReturn, TurnBegin, TurnEnd

@@ -6,14 +6,16 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.base.content import TextPart
-from kimi_tui.base.errors import SessionError
+from kimi_tui.base.errors import ConfigError, SessionError
 from kimi_tui.base.message import ToolCall
+from kimi_tui.engine.opened import OpenedSession
 from kimi_tui.history.session import SessionStore
 from kimi_tui.wire.commands import Interrupt, Prompt
 from kimi_tui.wire.display import DiffBlock, TodoItem
 from kimi_tui.wire.events import (
     CheckpointCreated,
     Notification,
+    ReplayBegin,
     SessionInfo,
     StepBegin,
     TodoUpdate,
@@ -207,3 +209,49 @@ async def test_a_recording_of_nonsense_costs_its_lines_only(home: Home) -> None:
     async with home.opened(continue_last=True) as front:
         assert len([event for event in front.replay if isinstance(event, ToolResult)]) == 3
         assert TextPart("done") in front.replay
+
+
+async def leave_it(_: OpenedSession) -> None:
+    """Nothing happens between the first look and the engine."""
+
+
+async def test_a_session_can_be_told_of_before_its_engine_is_there(home: Home) -> None:
+    await a_session(home)
+    async with home.opened(continue_last=True) as front:
+        as_ever = front.replay
+    home.script("text: so it is")
+    async with home.opened(continue_last=True, shown_first=leave_it) as front:
+        names = [type(event).__name__ for event in front.events]
+        assert names.index("ReplayEnd") < names.index("SessionInfo")
+        assert names.count("ReplayBegin") == 1
+        assert front.replay == as_ever
+        assert (await front.turn("is it so?")).outcome == "finished"
+
+
+async def test_what_becomes_of_it_until_the_engine_is_there_is_told_anew(home: Home) -> None:
+    await a_session(home)
+
+    async def go_back(opened: OpenedSession) -> None:
+        await opened.context.revert_to(3)  # as settling an interrupted jump does
+
+    async with home.opened(continue_last=True, shown_first=go_back) as front:
+        assert [event.anew for event in front.of(ReplayBegin)] == [False, True]
+        [_, *told] = [event.user_input for event in front.of(TurnBegin)]
+        assert told == ["thanks", "write a.txt"]
+
+
+async def test_a_session_that_was_shown_is_let_go_when_its_engine_can_not_be_opened(home: Home) -> None:
+    await a_session(home)
+    with pytest.raises(ConfigError):
+        async with home.opened(continue_last=True, shown_first=leave_it, agent="nobody"):
+            pass
+    async with home.opened(continue_last=True) as front:
+        assert front.replay
+
+
+async def test_a_session_that_another_one_has_is_not_shown(home: Home) -> None:
+    await a_session(home)
+    async with home.opened(continue_last=True):
+        with pytest.raises(SessionError):
+            async with home.opened(continue_last=True, shown_first=leave_it):
+                pass

@@ -9,7 +9,8 @@ from kimi_tui.base.errors import JournalWriteError
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.tools.approval import ToolRejected
-from kimi_tui.tools.step_calls import StepCalls, result_message
+from kimi_tui.tools.results import result_message
+from kimi_tui.tools.step_calls import StepCalls
 from kimi_tui.tools.tool import RunningCall, Tool, failed, json_schema, ok
 from kimi_tui.tools.toolset import Toolset
 from kimi_tui.wire.events import ToolOutput, ToolResult, ToolReturn
