@@ -15,7 +15,7 @@ from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import MainScreen
 from kimi_tui.wire.channel import Outgoing, Wire
-from kimi_tui.wire.commands import Command, Shutdown
+from kimi_tui.wire.commands import Command, RunSlash, Shutdown
 from kimi_tui.wire.events import SessionInfo, SlashCommandInfo, StatusUpdate
 from kimi_tui.wire.requests import Answer, Request
 
@@ -74,6 +74,8 @@ class FakeEngine:
         self.answers: list[Answer] = []
         self.deaf = False
         """Whether it ignores a Shutdown."""
+        self.goes_on: asyncio.Future[None] | None = None
+        """What its own commands take until they are carried out."""
 
     async def serve(self) -> None:
         if self._error is not None:
@@ -82,6 +84,8 @@ class FakeEngine:
         self._wire.send(StatusUpdate(context_tokens=0, max_context_tokens=200_000))
         async for command in self._wire.commands():
             self.commands.append(command)
+            if isinstance(command, RunSlash) and self.goes_on is not None:
+                self._wire.goes_on(self.goes_on)
             if isinstance(command, Shutdown) and not self.deaf:
                 break
         self._wire.close()

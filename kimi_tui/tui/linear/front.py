@@ -36,7 +36,15 @@ from kimi_tui.tui.prompt.shell_line import shell_line
 from kimi_tui.tui.state import ScreenState, apply, closed
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire, WireClosed
 from kimi_tui.wire.commands import Command, Interrupt, Prompt, RunShell, RunSlash, Shutdown, StopShell
-from kimi_tui.wire.events import Notification, ReplayBegin, ReplayEnd, RequestClosed, SessionInfo, TurnBegin
+from kimi_tui.wire.events import (
+    Notification,
+    ReplayBegin,
+    ReplayEnd,
+    RequestClosed,
+    SessionInfo,
+    SnapshotProgress,
+    TurnBegin,
+)
 from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
 
 _AGAIN_S = 3.0
@@ -136,7 +144,7 @@ class LinearFront:
 
     def _take(self, message: Outgoing) -> None:
         first = self.state.session is None
-        was_replaying = self.state.replaying
+        was_replaying, was_looking = self.state.replaying, self.state.scan is not None
         self.state = apply(self.state, message, now=self._options.clock())
         match message:
             case SessionInfo() if first:
@@ -155,6 +163,9 @@ class LinearFront:
                 else:
                     self.tell(say("You: {text}", text=words))
                 self.tell(say("Working. ctrl+c interrupts."))
+            case SnapshotProgress():
+                if self._carrying_out and self.state.scan is not None and not was_looking:
+                    self.tell(say("Looking at the files. ctrl+c gives it up."))
             case RequestClosed(request_id=request_id):
                 if any(request.id == request_id for request in self.state.requests):
                     self.tell(say("What was asked needs no answer any more."))

@@ -17,6 +17,7 @@ from kimi_tui.wire.events import (
     ReplayBegin,
     ReplayEnd,
     SlashCommandInfo,
+    SnapshotProgress,
     StepBegin,
     ToolResult,
     ToolReturn,
@@ -215,6 +216,24 @@ async def test_a_jump_is_planned_first_and_done_after_a_yes(open_talk: Any) -> N
             "revert 3 --dry-run",
             "revert 3",
         ]
+
+
+async def test_ctrl_c_gives_up_a_jump_that_still_looks_at_the_files(open_talk: Any) -> None:
+    session = replace(SESSION, slash_commands=(SlashCommandInfo("revert", "Go back"),))
+    async with open_talk(session=session) as talk:
+        await talk.asked()
+        talk.engine.goes_on = asyncio.get_running_loop().create_future()
+        talk.lines.type("/revert 3")
+        await talk.until(lambda: talk.told(RunSlash))
+        talk.engine.say(SnapshotProgress(1, 9), SnapshotProgress(2, 9))
+        await talk.until(lambda: "Looking at the files. ctrl+c gives it up." in talk.heard)
+        talk.front.interrupt()
+        await talk.until(lambda: talk.told(Interrupt))
+        talk.engine.goes_on.set_result(None)
+        await talk.asked()
+        assert talk.heard.count("Looking at the files. ctrl+c gives it up.") == 1
+        assert [command.line for command in talk.told(RunSlash)] == ["revert 3 --dry-run"]
+        assert "Do it?" not in talk.lines.text
 
 
 async def test_a_backslash_goes_on_in_the_next_line(open_talk: Any) -> None:
