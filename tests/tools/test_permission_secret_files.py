@@ -10,7 +10,7 @@ from kimi_tui.tools.permission.rulebook import RuleBook
 RULES = (
     "Bash(cat *)", "Bash(grep *)", "Bash(head *)", "Bash(cp *)", "Bash(curl *)", "Bash(git show *)",
     "Bash(echo *)", "Bash(ls *)", "Bash(find *)", "Bash(pytest *)", "Bash(base64 *)", "Bash(cd *)",
-    "Bash(rm *)", "Bash(tar *)",
+    "Bash(rm *)", "Bash(tar *)", "Bash(rg *)", "Bash(diff *)",
 )  # fmt: skip
 
 
@@ -18,6 +18,8 @@ RULES = (
 def work_dir(tmp_path: Path) -> Path:
     work = tmp_path / "work"
     (work / "sub" / ".ssh").mkdir(parents=True)
+    (work / "fine" / "node_modules").mkdir(parents=True)
+    (work / "fine" / "node_modules" / "some.pem").write_text("text\n")
     for name in (".env", ".env.example", "a.txt", "sub/b.txt", "sub/server.pem", "sub/.ssh/odd"):
         (work / name).write_text("text\n")
     (work / "link").symlink_to(".env")
@@ -69,6 +71,28 @@ def verdict(work_dir: Path, command: str, *more: str) -> str | None:
         "bash -c 'cat .env'",
         "echo $(cat .env)",
         "pytest --env-file .env",
+        "grep -r x .",
+        "grep -rn x",
+        "grep -Rh x sub",
+        "grep -rn x s*",
+        "grep --recurs x",
+        "grep -d recurse x .",
+        "grep -A 3 -r sub",
+        "grep -re x",
+        "grep -r --include='*.pem' x .",
+        "grep -r --include='*.{py,pem}' x .",
+        "grep -r --exclude=.env x .",
+        "cd sub && grep -r x",
+        "for d in sub; do grep -r x $d; done",
+        "rg -uu x",
+        "rg --hidden x",
+        "rg x sub",
+        "rg -g '*.pem' x",
+        "diff -r sub dir",
+        "find . -type f -exec cat {} +",
+        "find sub -exec grep x {} +",
+        "find . -name '*.txt' -o -name '*.pem' -exec cat {} +",
+        "find . -name '*.pem' -exec head {} +",
     ],
 )
 def test_a_file_with_secrets_is_asked_for_whatever_is_granted(work_dir: Path, command: str) -> None:
@@ -83,7 +107,18 @@ def test_a_file_with_secrets_is_asked_for_whatever_is_granted(work_dir: Path, co
         "cat .env.example",
         "cat *",
         "grep credentials a.txt",
-        "grep -rn x sub",
+        "grep -rn x fine",
+        "grep -rn --include='*.txt' x .",
+        "grep -rn --include=*.txt x .",
+        "grep -r --exclude='.env*' --exclude='*.pem' --exclude-dir=.ssh x .",
+        "rg -g '!*.pem' x",
+        "rg -g '*.txt' x",
+        "rg x fine",
+        "rg x a.txt",
+        "diff -r fine fine",
+        "find . -exec ls {} +",
+        "find fine -exec cat {} +",
+        "find . -type f -exec echo {} ';'",
         "echo .env $HOME",
         "ls -la .env",
         "rm .env",

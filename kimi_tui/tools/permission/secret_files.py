@@ -10,6 +10,7 @@ from pathlib import Path
 from kimi_tui.tools.file.secrets import is_private, is_secret
 from kimi_tui.tools.permission.part import Part, Word
 from kimi_tui.tools.permission.places import Folder
+from kimi_tui.tools.permission.sweeps import secrets_below, sweep_of
 
 _SHOWS = frozenset(
     {
@@ -35,10 +36,10 @@ _MOST_FILES = 5_000
 
 
 def may_show_secrets(part: Part, folders: Collection[Folder], *, consented: Callable[[Path], bool]) -> bool:
-    """Whether `part`, run in one of `folders`, names a file that is likely to hold secrets.
+    """Whether `part`, run in one of `folders`, names or finds a file that is likely to hold secrets.
 
     `consented` says which files the user lets the model read. What is swept up from below a folder
-    (`grep -r`) isn't looked for.
+    (`grep -r`) counts, as far as a short look shows (`sweeps`).
     """
     words = [*(part.arguments if part.program not in _NAMES_ONLY else ()), *_inputs(part)]
     must_exist = part.program not in _NEEDS_NO_FILE
@@ -54,7 +55,24 @@ def may_show_secrets(part: Part, folders: Collection[Folder], *, consented: Call
             real = Path(os.path.realpath(path))
             if (_is_secret(path) or _is_secret(real)) and not consented(real):
                 return True
-    return False
+    return _sweeps_up_secrets(part, folders, consented)
+
+
+def _sweeps_up_secrets(part: Part, folders: Collection[Folder], consented: Callable[[Path], bool]) -> bool:
+    sweep = sweep_of(part, tells_names_only=_NAMES_ONLY)
+    if sweep is None:
+        return False
+    if None in folders:
+        return True
+    starts: list[Path] = []
+    for word in sweep.roots:
+        files = _files(word, folders)
+        if files is None:
+            return True
+        starts += [path for path in files if path.exists()]
+    if not starts:  # no folder was named, or what looked like one was something else
+        starts = [folder for folder in folders if folder is not None]
+    return any(not consented(path.resolve()) for path in secrets_below(sweep, starts))
 
 
 def _inputs(part: Part) -> Iterable[Word]:

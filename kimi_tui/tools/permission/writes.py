@@ -51,7 +51,7 @@ def written_words(part: Part) -> list[Word]:
     path_options = _PATH_OPTIONS.get(part.program, set())
     clusters = part.program in _CLUSTERING
     words = list(option_values(part.arguments, path_options, clusters=clusters))
-    operands = _operands(part.arguments, path_options)
+    operands = operands_of(part.arguments, path_options)
     match part.program:
         case (
             "tee" | "rm" | "rmdir" | "unlink" | "shred" | "touch" | "mkdir" | "mkfifo" | "mknod" | "truncate"
@@ -129,7 +129,7 @@ def _written_by_tar(arguments: Sequence[Word]) -> Iterable[Word]:
                 yield value
 
 
-def _operands(arguments: Sequence[Word], valued: Collection[str]) -> list[Word]:
+def operands_of(arguments: Sequence[Word], valued: Collection[str]) -> list[Word]:
     """The words that are no options, nor values of the options `valued`."""
     operands: list[Word] = []
     skips = False
