@@ -35,6 +35,11 @@ _LEFT_OUT = frozenset(
     }
 )  # fmt: skip
 """Folders of tools and of other people's packages, whose certificates and examples look like secrets."""
+_CODE = (
+    ".c", ".cc", ".cpp", ".css", ".go", ".h", ".html", ".java", ".js", ".kt", ".md", ".mjs", ".php", ".png",
+    ".py", ".pyc", ".rb", ".rs", ".rst", ".scss", ".sh", ".svg", ".swift", ".ts", ".tsx", ".vue",
+)  # fmt: skip
+"""Endings of most files of a project, which hold no secret but in hidden folders or under a name of one."""
 _MOST_ENTRIES = 10_000
 """How many files and folders are looked at, the nearest first."""
 
@@ -79,6 +84,8 @@ def secrets_below(sweep: Sweep, starts: Iterable[Path]) -> Iterator[Path]:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in _LEFT_OUT:
                     waiting.append(Path(entry.path))
+            elif entry.name.endswith(_CODE) and "/." not in entry.path and not entry.name.startswith("id_"):
+                continue
             elif is_secret(entry.path) and (
                 not sweep.only or any(fnmatchcase(entry.name, pattern) for pattern in sweep.only)
             ):
