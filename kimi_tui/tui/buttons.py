@@ -16,7 +16,8 @@ class ActionButton(Static):
     ALLOW_SELECT: ClassVar[bool] = False
 
     def __init__(self, key: str, label: str, action: str, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
-        super().__init__(Content.assemble((key, "bold underline"), f" {label}"), id=id)
+        name = key.replace("escape", "esc")
+        super().__init__(Content.assemble((name, "bold underline"), f" {label}"), id=id)
         self._action = action
 
     async def on_click(self, event: events.Click) -> None:

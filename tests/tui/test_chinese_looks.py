@@ -37,8 +37,3 @@ def test_an_edit_that_waits(snap_compare: Any, tmp_path: Path) -> None:
 def test_the_timeline(snap_compare: Any, tmp_path: Path) -> None:
     app, act = timeline_app(tmp_path, ("f3", "down", "down", "down"), "dark")
     assert snap_compare(app, terminal_size=(120, 40), run_before=act)
-
-
-def test_the_plan_of_a_revert(snap_compare: Any, tmp_path: Path) -> None:
-    app, act = timeline_app(tmp_path, ("f3", "down", "down", "enter"), "light")
-    assert snap_compare(app, terminal_size=(80, 24), run_before=act)

@@ -88,7 +88,7 @@ def timeline_looks(snap_compare: Any, tmp_path: Path) -> Looks:
 
 SIZES = pytest.mark.parametrize(
     ("size", "theme"),
-    [((80, 24), "light"), ((120, 40), "dark"), ((200, 60), "dark")],
+    [((80, 24), "light"), ((120, 40), "dark")],
     ids=lambda value: f"{value[0]}x{value[1]}" if isinstance(value, tuple) else value,
 )
 
