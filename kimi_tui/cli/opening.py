@@ -92,7 +92,7 @@ class Opening:
             session_id=self.line.session or None,
             continue_last=self.line.continue_last,
         )
-        opened = await open_session(wanted)
+        opened = await open_session(wanted, glimpse=wire.send)
         await opened.show(wire.send)
         return opened
 

@@ -11,7 +11,7 @@ from kimi_tui.base.errors import SessionError
 from kimi_tui.base.message import Message
 from kimi_tui.base.private_share import take_rights_from_others
 from kimi_tui.base.value import value
-from kimi_tui.engine.past import tell_past
+from kimi_tui.engine.past import tell_end, tell_past
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.wire.events import Event
@@ -52,15 +52,17 @@ class WantedSession:
 class OpenedSession:
     """A session that is this process's to write, and the conversation in it."""
 
-    def __init__(self, session: Session, context: Context) -> None:
+    def __init__(self, session: Session, context: Context, *, end_is_shown: bool = False) -> None:
+        """`end_is_shown`: front ends know its latest turns already."""
         self.session = session
         self.context = context
+        self._end_is_shown = end_is_shown
         self.shown: Sequence[Message] | None = None
         """The conversation, when front ends know it already."""
 
     async def show(self, send: Callable[[Event], None]) -> None:
         """Tell front ends what was said."""
-        await tell_past(send, self.session, self.context)
+        await tell_past(send, self.session, self.context, anew=self._end_is_shown)
         self.shown = self.context.history
 
     def close(self) -> None:
@@ -68,14 +70,20 @@ class OpenedSession:
         self.session.release()
 
 
-async def open_session(wanted: WantedSession) -> OpenedSession:
-    """The session that is wanted. Raises SessionError."""
+async def open_session(
+    wanted: WantedSession, *, glimpse: Callable[[Event], None] | None = None
+) -> OpenedSession:
+    """The session that is wanted; if it is long, its latest turns go to `glimpse` first.
+
+    Raises SessionError.
+    """
     session = await asyncio.to_thread(wanted.found)
     session.acquire()
     try:
+        end_is_shown = glimpse is not None and await tell_end(glimpse, session)
         context = Context(session.context_file)
         await context.restore()
     except BaseException:
         session.release()
         raise
-    return OpenedSession(session, context)
+    return OpenedSession(session, context, end_is_shown=end_is_shown)

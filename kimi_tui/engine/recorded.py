@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -66,12 +67,17 @@ class Recorded:
                 pass
 
 
-def read_recording(path: Path) -> Recorded:
-    """What the recording at `path` holds; lines that can't be read are left out."""
+def read_recording(path: Path, *, last: int | None = None) -> Recorded:
+    """What the recording at `path`, or its `last` bytes, holds; lines that can't be read are left out."""
     recorded = Recorded()
     checkpoint = b""
     try:
         with path.open("rb") as file:
+            if last is not None and file.seek(0, os.SEEK_END) > last:
+                file.seek(-last, os.SEEK_END)
+                file.readline()
+            elif last is not None:
+                file.seek(0)
             for line in file:
                 match kind[1] if (kind := _TOLD.search(line)) is not None else b"":
                     case b"CheckpointCreated":

@@ -8,14 +8,16 @@ import pytest
 from kimi_tui.base.content import TextPart
 from kimi_tui.base.errors import ConfigError, SessionError
 from kimi_tui.base.message import ToolCall
-from kimi_tui.engine.opened import OpenedSession
+from kimi_tui.engine.opened import OpenedSession, WantedSession, open_session
 from kimi_tui.history.session import SessionStore
 from kimi_tui.wire.commands import Interrupt, Prompt
 from kimi_tui.wire.display import DiffBlock, TodoItem
 from kimi_tui.wire.events import (
     CheckpointCreated,
+    Event,
     Notification,
     ReplayBegin,
+    ReplayEnd,
     SessionInfo,
     StepBegin,
     TodoUpdate,
@@ -255,3 +257,55 @@ async def test_a_session_that_another_one_has_is_not_shown(home: Home) -> None:
         with pytest.raises(SessionError):
             async with home.opened(continue_last=True, shown_first=leave_it):
                 pass
+
+
+def grow_long(home: Home, *, last: str = "") -> None:
+    """Three hundred turns more in the journal, and `last` at its end."""
+    turn = (
+        '{"role": "user", "content": "request %d"}\n'
+        '{"role": "assistant", "content": "I look.", "tool_calls": [{"id": "c%d", "type": "function",'
+        ' "function": {"name": "Bash", "arguments": "{}"}}]}\n'
+        '{"role": "tool", "tool_call_id": "c%d", "content": "a.py"}\n'
+        '{"role": "assistant", "content": "%s"}\n'
+    )
+    with (home.session_dir / "context.jsonl").open("a") as journal:
+        journal.writelines(turn % (number, number, number, "long words " * 400) for number in range(300))
+        journal.write(last)
+
+
+async def told_while_opening(home: Home) -> tuple[list[Event], list[Event]]:
+    """What is told of the session of `home` before it is read, and afterwards."""
+    wanted = WantedSession(share_dir=home.share_dir, work_dir=home.work_dir, continue_last=True)
+    first: list[Event] = []
+    then: list[Event] = []
+    opened = await open_session(wanted, glimpse=first.append)
+    await opened.show(then.append)
+    await opened.context.close()
+    opened.close()
+    return first, then
+
+
+@pytest.mark.parametrize("last", ["", '{"role": "user", "content": "torn of'])
+async def test_the_latest_turns_of_a_long_session_are_told_while_it_is_read(home: Home, last: str) -> None:
+    await a_session(home)
+    grow_long(home, last=last)
+    first, then = await told_while_opening(home)
+    [begin, *latest, end] = first
+    assert (begin, end) == (ReplayBegin(), ReplayEnd())
+    assert isinstance(latest[0], TurnBegin)
+    [begin, *everything, end] = then
+    assert (begin, end) == (ReplayBegin(anew=True), ReplayEnd())
+    assert everything[-len(latest) :] == latest
+    assert 5 * len(latest) < len(everything)
+
+
+@pytest.mark.parametrize("last", [None, '{"role": "assistant", "content": "%s"}\n' % ("x" * 200_000)])
+async def test_a_session_whose_end_says_little_is_told_as_a_whole_at_once(
+    home: Home, last: str | None
+) -> None:
+    await a_session(home)
+    if last is not None:
+        grow_long(home, last=last)
+    first, then = await told_while_opening(home)
+    assert first == []
+    assert then[0] == ReplayBegin()
