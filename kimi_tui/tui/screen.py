@@ -294,8 +294,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if twice and self._furniture is not None and self.state.turn is None and self.prompt.blank:
             event.stop()  # in the timeline, escape leaves it
             await self.furnished.toggle_pane("timeline")
-        elif event.key == "escape" and self.state.scan is None:
-            self.action_focus_prompt()  # nothing else wanted it
 
     def _typed_ago(self) -> float | None:
         return self._options.clock() - self._typed_at if self.prompt.blank else None

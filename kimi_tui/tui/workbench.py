@@ -233,6 +233,10 @@ class Workbench(Vertical):
     def _pager_wanted(self, event: Transcript.PagerWanted) -> None:
         self._open_pager(event.title, event.text)
 
+    @on(Transcript.Left)
+    def _transcript_left(self) -> None:
+        self.post_message(self.Left())
+
     @on(Transcript.LinkClicked)
     def _link_clicked(self, event: Transcript.LinkClicked) -> None:
         if event.url.startswith(("http://", "https://", "mailto:")):

@@ -6,7 +6,7 @@ from kimi_tui.base.content import TextPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.language.width import cells
 from kimi_tui.tui.panes.search import SearchLine
-from kimi_tui.tui.transcript.transcript import Transcript
+from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.wire.commands import Interrupt
 from kimi_tui.wire.events import StepBegin, ToolResult, ToolReturn, TurnBegin, TurnEnd
 from tests.tui.conftest import Desk
@@ -108,13 +108,25 @@ async def test_markup_in_names_and_arguments_is_text(open_desk: Any) -> None:
 
 async def test_escape_leads_from_the_conversation_back_to_the_prompt(open_desk: Any) -> None:
     async with open_desk() as desk:
-        await desk.say(TurnBegin("hello"))
-        await desk.say(TurnEnd())
-        desk.screen.furnished.workbench.transcript.focus()
-        await desk.until(lambda: isinstance(desk.app.focused, Transcript))
+        await desk.say(TurnBegin("hello"), StepBegin(1))
+        transcript = desk.screen.furnished.workbench.transcript
+        transcript.focus()
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.told(Interrupt))
+        assert transcript.has_focus
+        await desk.say(TurnEnd("cancelled"))
         await desk.pilot.press("escape")
         await desk.until(lambda: desk.screen.prompt.editor.has_focus)
-        assert len(desk.app.screen_stack) == 1
+
+
+async def test_escape_leaves_a_pane_and_interrupts_nothing(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await worked(desk)
+        await desk.pilot.press("ctrl+l")
+        await desk.until(lambda: isinstance(desk.app.focused, ToolsPane))
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.screen.prompt.editor.has_focus)
+        assert not desk.told(Interrupt)
 
 
 async def click_on(desk: Any, text: str) -> None:

@@ -31,6 +31,7 @@ TRANSCRIPT_BINDINGS = (
     _key("redo", "U", "command('redo')", "redo it"),
     _key("extend_up", "shift+up", "extend_selection(-1)", "select text, a row up"),
     _key("extend_down", "shift+down", "extend_selection(1)", "select text, a row down"),
+    _key("leave", "escape", "leave", "back to the prompt, when there is nothing to interrupt"),
     _key("search", "slash", "search", "search the conversation"),
     _key("next_match", "n", "next_match(1)", "the next match"),
     _key("previous_match", "N", "next_match(-1)", "the match before"),

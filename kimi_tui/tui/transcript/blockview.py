@@ -63,6 +63,9 @@ class BlockView(FlowView):
         name: str
         """With what follows it, if something does."""
 
+    class Left(Message, namespace="transcript"):
+        """The user is done here."""
+
     class SearchWanted(Message, namespace="transcript"):
         """The user wants to type what to search for."""
 

@@ -53,6 +53,14 @@ class Transcript(BlockView):
         """Get ready for answers as soon as there is time."""
         self.set_timer(_WARM_UP_S, self._warm_up)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What runs is interrupted first; then escape leaves."""
+        return action != "leave" or not self.screen.check_action("interrupt", ())
+
+    def action_leave(self) -> None:
+        """Go back to the prompt."""
+        self.post_message(self.Left())
+
     # messages
 
     def show(self, message: Outgoing) -> None:
