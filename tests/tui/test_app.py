@@ -17,6 +17,7 @@ from kimi_tui.wire.events import (
     CostUpdate,
     SessionInfo,
     SlashCommandInfo,
+    SnapshotProgress,
     StatusUpdate,
     StepBegin,
     TodoUpdate,
@@ -24,6 +25,7 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from tests.tui.conftest import SESSION
+from tests.wire.hostile import assert_harmless, every_message
 
 
 async def test_an_answer_appears(open_desk: Any) -> None:
@@ -308,3 +310,16 @@ async def test_hostile_text_in_any_field_is_shown_harmlessly(open_desk: Any) -> 
         assert "\u202e" not in text
         assert text.count("[red]x[/red]") >= 4
         assert desk.app.return_code is None
+
+
+async def test_no_field_of_any_message_drives_the_terminal_or_costs_the_app(
+    open_desk: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_desk(size=(200, 60)) as desk:
+        await desk.pilot.press("f3", "ctrl+l")
+        messages = list(every_message())
+        for few in range(0, len(messages), 40):
+            await desk.say(SnapshotProgress(few, -1), *messages[few : few + 40])
+            assert_harmless(desk.shown())
+        assert desk.app.return_code is None
+    assert "could not be shown" not in caplog.text

@@ -69,7 +69,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
     @draft.setter
     def draft(self, draft: Draft) -> None:
         self._pastes = Pastes(draft.pastes)
-        self.replace_all(draft.text)
+        self.replace_all(plain(draft.text))  # it may come from a journal
 
     @property
     def unfolded(self) -> str:

@@ -26,6 +26,7 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.requests import ApprovalRequest, Proposal, Question, QuestionOption, QuestionRequest
 from tests.tui.conftest import SESSION
+from tests.wire.hostile import assert_harmless, every_message
 
 EDIT = ApprovalRequest(
     "r1",
@@ -87,6 +88,16 @@ async def test_nothing_but_words_is_ever_written(open_talk: Any) -> None:
         )
         await talk.until(lambda: "Done." in talk.lines.text)
         assert not set(talk.lines.text) & {"\x1b", "\x07", "\x9b", "\r"}
+
+
+async def test_no_field_of_any_message_is_more_than_words(open_talk: Any) -> None:
+    async with open_talk() as talk:
+        await talk.asked()
+        for message in every_message():
+            talk.engine.say(message)
+        talk.engine.say(TurnBegin("the end"))
+        await talk.until(lambda: "the end" in talk.lines.text)
+        assert_harmless(talk.lines.text)
 
 
 async def test_an_approval_is_asked_and_answered_with_a_letter(open_talk: Any) -> None:
