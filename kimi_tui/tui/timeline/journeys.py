@@ -120,6 +120,7 @@ class Journeys:
                 if undoing
                 else say("Do again what the last undo took back"),
                 act=say("undo") if undoing else say("redo"),
+                way_back=say("redo does it again") if undoing else "",
                 scopes=("both",),
                 scope="both",
                 ask=lambda _: PlanRevert("undo" if undoing else "redo"),
@@ -251,6 +252,7 @@ class Journeys:
         mail: bool = False,
         may_note: bool = False,
         only: str | None = None,
+        way_back: str = "",
     ) -> None:
         dialog = PlanDialog(
             title=title,
@@ -260,6 +262,7 @@ class Journeys:
             writes_note=mail,
             may_note=may_note,
             only=only,
+            way_back=way_back,
             plan=lambda wanted: self._enquiries.ask(ask(wanted)),
             names=self._names,
             copy=self._copy,

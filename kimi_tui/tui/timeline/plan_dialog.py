@@ -55,13 +55,14 @@ class PlanDialog(FilesDialog[Decision | None]):
         writes_note: bool = False,
         may_note: bool = False,
         only: str | None = None,
+        way_back: str = "",
         plan: Callable[[RevertScope], None],
         names: KeyNames,
         copy: Callable[[str], None],
     ) -> None:
         """`act` names what enter does; `plan` asks for the plan of a scope, which `show_plan` gets.
 
-        With `only` no other file than that one is ticked at first.
+        With `only` no other file than that one is ticked at first. `way_back` says how it is taken back.
         """
         super().__init__(title=title, names=names, copy=copy)
         self._act = act
@@ -70,6 +71,7 @@ class PlanDialog(FilesDialog[Decision | None]):
         self._writes_note = writes_note
         self._may_note = may_note
         self._only = only
+        self._way_back = way_back or say("undo brings it back")
         self._ask_plan = plan
         self._plans: dict[bool, RevertPlan] = {}
         """By whether it is for one turn only."""
@@ -154,6 +156,7 @@ class PlanDialog(FilesDialog[Decision | None]):
         if conflicts and self._scope != "conversation":
             words = say_many("{count} conflict", "{count} conflicts", conflicts)
             parts.append(Content.styled(words, "bold $warning"))
+        parts.append(Content.styled(self._way_back, "$text-muted"))
         if plan.turns and self._scope in ("both", "conversation"):
             words = say_many(
                 "{count} message stays on a branch", "{count} messages stay on a branch", plan.turns
@@ -166,8 +169,6 @@ class PlanDialog(FilesDialog[Decision | None]):
             parts.append(Content.styled(words, "$warning"))
         if _LEFT_OUT[self._scope] and not plan.commands:
             parts.append(Content.styled(say(_LEFT_OUT[self._scope]), "$text-muted"))
-        else:
-            parts.append(Content.styled(say("undo brings it back"), "$text-muted"))
         self.summarize(Content(" · ").join(parts))
         self._show_hints()
 

@@ -60,7 +60,8 @@ async def test_enter_shows_the_plan_and_enter_again_goes_back_with_files(open_ti
         shown = desk.words()
         assert "Go back to before “good” (checkpoint 9)" in shown
         assert (
-            "4 of 7 files +4 −5 · 1 conflict · 1 message stays on a branch · 2 shell commands since" in shown
+            "4 of 7 files +4 −5 · 1 conflict · undo brings it back · 1 message stays on a branch · 2 sh"
+            in shown
         )
         assert "[✔] restore src/auth.py" in shown
         assert "[ ] conflict a.py you edited the lines that the agent wrote −2" in shown
@@ -166,6 +167,7 @@ async def test_undo_and_redo_are_plans_too(open_timeline: Any) -> None:
     async with open_timeline() as desk:
         await open_plan(desk, "u", plan=replace(PLAN, reason="undo"))
         assert "Take back: going back to 4" in desk.shown()
+        assert "redo does it again" in desk.words()
         await desk.pilot.press("enter")
         await desk.until(lambda: desk.told(Undo))
         assert desk.told(PlanRevert) == [PlanRevert("undo")]
@@ -249,7 +251,7 @@ async def test_what_has_changed_is_written_as_a_patch(open_timeline: Any) -> Non
         await desk.until(lambda: "2 files are in /w/checkpoint-0-to-now.patch." in desk.words())
         await desk.pilot.press("escape")
         await closed(desk)
-        await desk.pilot.press("escape")
+        await desk.pilot.press("escape", "ctrl+end")
         await desk.until(lambda: "takes them back." in desk.words())  # the conversation has it, too
 
 

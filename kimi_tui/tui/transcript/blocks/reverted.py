@@ -88,7 +88,7 @@ class RevertedBlock(Block):
         event = self._event
         told = [self._words()]
         if event.note:
-            told.append(say("for the model: {note}", note=plain(event.note)))
+            told.append(say("the model reads this with your next prompt: {note}", note=plain(event.note)))
         for words, paths in ((say("Changed:"), event.files), (say("Left as they are:"), event.kept)):
             if paths:
                 told.append("\n".join([words, *(f"  {plain_line(path)}" for path in paths)]))
@@ -132,7 +132,7 @@ class RevertedBlock(Block):
             )
         ]
         if note := plain_line(self._event.note):
-            words = say("for the model: {note}", note=note)
+            words = say("the model reads this with your next prompt: {note}", note=note)
             lines.append(Line(truncated([("    ✉ ", ink("waiting")), (words, ink("dim"))], width)))
         if self.is_latest and (hint := _HINTS.get(self._event.reason)):
             lines.append(
