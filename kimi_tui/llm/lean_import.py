@@ -59,9 +59,15 @@ class _Package(ModuleType):
     def __init__(self, name: str, names: Names) -> None:
         super().__init__(name)
         self._handed_on = names
+        self._modules = {
+            place[1:].partition(".")[0] for place, _ in names.values() if place[1:2] not in ("", ".")
+        }
+        self.__all__ = [known for known in names if not known.startswith("_")]
 
     def __getattr__(self, name: str) -> Any:
         known = self._handed_on.get(name)
+        if known is None and name in self._modules:
+            return import_module(f"{self.__name__}.{name}")  # which sets it here
         if known is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         place, its_name = known
@@ -73,7 +79,7 @@ class _Package(ModuleType):
         return found
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._handed_on})
+        return sorted({*super().__dir__(), *self._handed_on, *self._modules})
 
 
 class _Loader:

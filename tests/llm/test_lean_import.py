@@ -50,6 +50,23 @@ def test_a_package_that_hands_names_on_brings_a_module_when_its_name_is_asked_fo
         types.Cow  # noqa: B018
 
 
+def test_whoever_takes_all_names_or_a_module_gets_them_as_ever(package):
+    name = package(
+        {
+            "__init__.py": "from . import types",
+            "types/__init__.py": "from .cat import Cat as Cat, _paws\nfrom .dog import Dog as Dog\n",
+            "types/cat.py": "class Cat: ...\n_paws = 4\nlives = 9",
+            "types/dog.py": "class Dog: ...",
+        }
+    )
+    types = import_lean(name).types
+    assert types.cat.lives == 9
+    assert types._paws == 4
+    taken: dict[str, object] = {}
+    exec(f"from {name}.types import *", taken)  # it can't stand in a function
+    assert {"Cat", "Dog"} == taken.keys() - {"__builtins__"}
+
+
 def test_a_package_that_does_anything_else_is_imported_as_ever(package):
     name = package(
         {
