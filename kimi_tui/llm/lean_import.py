@@ -40,7 +40,10 @@ def import_lean(name: str) -> ModuleType:
 
 
 def handed_on(source: str) -> Names | None:
-    """The names that the `__init__` of a package hands on; None when it does anything else."""
+    """The names that the `__init__` of a package hands on; None when it does anything else.
+
+    A name that is a module's as well is something else: whoever imports that module would put it there.
+    """
     names: Names = {}
 
     def take(found: re.Match[str]) -> str:
@@ -50,7 +53,8 @@ def handed_on(source: str) -> Names | None:
         return ""
 
     rest = _IMPORT.sub(take, _COMMENT.sub("", source).replace(f"{_FUTURE}\n", ""))
-    return None if rest.strip() else names
+    modules = {place.lstrip(".").partition(".")[0] for place, _ in names.values()}
+    return None if rest.strip() or modules & names.keys() else names
 
 
 class _Package(ModuleType):

@@ -101,7 +101,14 @@ def test_what_is_missing_is_missing():
 
 @pytest.mark.parametrize(
     "source",
-    ["from .a import A\nA.b = 1", "import os", "from .a import *", '"""Words."""', "from os import path"],
+    [
+        "from .a import A\nA.b = 1",
+        "import os",
+        "from .a import *",
+        '"""Words."""',
+        "from os import path",
+        "from .a import a",
+    ],
 )
 def test_only_imports_of_its_own_names_count_as_handing_on(source: str):
     assert handed_on(source) is None
