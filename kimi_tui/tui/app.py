@@ -19,6 +19,7 @@ from textual.worker import WorkerFailed
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError, SessionInUse
+from kimi_tui.base.secrets import blacked_out
 from kimi_tui.base.terminal import plain
 from kimi_tui.language.errors import told
 from kimi_tui.language.saying import retell, say
@@ -186,7 +187,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             logger.exception("the engine failed")
             self._fail(
                 KimiTuiError(
-                    f"The session ended by an internal error: {type(error).__name__}: {error}.",
+                    blacked_out(f"The session ended by an internal error: {type(error).__name__}: {error}."),
                     hint="What was said is on disk; start again with --continue.",
                 )
             )
