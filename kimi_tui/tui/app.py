@@ -14,6 +14,7 @@ from textual import on, work
 from textual.app import App
 from textual.css.query import NoMatches
 from textual.driver import Driver
+from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.worker import WorkerFailed
 
@@ -53,6 +54,8 @@ class KimiTuiApp(App[None], inherit_bindings=False):
     BINDINGS = bindings(APP_KEYS)
     ENABLE_COMMAND_PALETTE = False
     NOTIFICATION_TIMEOUT = 4
+
+    app_focus = Reactive(True, compute=False, repaint=False)
 
     def __init__(
         self,

@@ -8,8 +8,9 @@ from textual import events, getters, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
-from textual.reactive import reactive
+from textual.reactive import Reactive, reactive
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from kimi_tui.base.errors import KimiTuiError
@@ -63,7 +64,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     HORIZONTAL_BREAKPOINTS = [(0, "-cramped"), (40, "-narrow"), (70, "-roomy")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (10, "-low"), (20, "-tall")]  # noqa: RUF012
 
-    state: reactive[ScreenState] = reactive(ScreenState())
+    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """As in any screen; here the two widgets that look different then are drawn, not all of it."""
 
     prompt = getters.query_one(Prompt)
     queue = getters.query_one(QueueList)

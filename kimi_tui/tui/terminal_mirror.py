@@ -165,7 +165,7 @@ def _add_wide(cells: list[Cell], text: str, look: Look) -> None:
             cells[base] = (cells[base][0] + character, cells[base][1])
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def _look_of(style: Style, colours: ColorSystem, *, blank: bool = False) -> Look:
     if blank and not (style.underline or style.strike or style.overline or style.underline2):
         if not style.reverse:

@@ -45,7 +45,7 @@ class Workbench(Vertical):
     Workbench { height: 1fr; }
     """
 
-    state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
+    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
 
     transcript = getters.query_one(Transcript)
     panel = getters.query_one(ApprovalPanel)

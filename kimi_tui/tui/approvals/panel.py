@@ -77,7 +77,7 @@ class ApprovalPanel(Vertical, can_focus=True):
     BINDINGS = bindings(APPROVAL_KEYS)
     BINDING_GROUP_TITLE = "Approvals"
 
-    state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
+    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
     marked: var[int] = var(0)
     """Index of the marked choice."""
 

@@ -63,7 +63,7 @@ class QuestionPanel(Vertical, can_focus=True):
     """
     BINDINGS = bindings(QUESTION_KEYS)
 
-    state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
+    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
 
     options = getters.query_one(Choices)
     tabs = getters.query_one(Tabs)

@@ -24,7 +24,7 @@ class TodoPane(VerticalScroll):
     DEFAULT_CSS = """
     TodoPane { height: auto; }
     """
-    state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
+    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
 
     def compose(self) -> ComposeResult:
         """One text."""

@@ -42,7 +42,7 @@ class ToolsPane(ScrollView, can_focus=True, inherit_bindings=False):
     BINDING_GROUP_TITLE = "Tool calls"
     COMPONENT_CLASSES: ClassVar[set[str]] = {"tools--marked"}
 
-    state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
+    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
 
     @dataclass
     class Marked(Message):

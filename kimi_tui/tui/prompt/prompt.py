@@ -51,7 +51,7 @@ class Prompt(Vertical):
     Prompt #prompt-mark { width: 2; height: 1; }
     """
 
-    state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
+    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
     mode: var[PromptMode] = var[PromptMode]("agent")
     """Whom the user talks to."""
 

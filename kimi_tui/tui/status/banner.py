@@ -25,7 +25,7 @@ class Banner(Static):
     Banner.-shown { display: block; }
     """
 
-    state: reactive[ScreenState] = reactive(ScreenState(), layout=False)
+    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
 
     def __init__(self) -> None:
         super().__init__(markup=False)
@@ -36,7 +36,9 @@ class Banner(Static):
         if old.session == state.session or state.session is None:
             return
         text = _in_the_way(state.session)
-        self.update(_AWAY + say(text) if text else "")
+        words = _AWAY + say(text) if text else ""
+        if words != self.content:
+            self.update(words)
         self.set_class(bool(text) and not self._put_away, "-shown")
 
     async def on_click(self, event: events.Click) -> None:

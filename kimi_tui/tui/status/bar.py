@@ -21,7 +21,7 @@ class StatusBar(Widget):
     StatusBar { height: 1; width: 1fr; padding: 0 1; }
     """
 
-    state: reactive[ScreenState] = reactive(ScreenState())
+    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
     branch: reactive[str] = reactive("")
     """The git branch of the work dir."""
 
@@ -29,10 +29,20 @@ class StatusBar(Widget):
         super().__init__()
         self.auto_links = False
         self._names = names
+        self._shown: list[Segment] = []
+
+    def watch_state(self) -> None:
+        """Draw it when it says something else."""
+        if self._figures() != self._shown:
+            self.refresh()
 
     def render(self) -> RenderResult:
         """The line, cut to the width there is."""
-        return bar([*self._fill(), *self._numbers()], self._keys(), self.size.width)
+        self._shown = self._figures()
+        return bar(self._shown, self._keys(), self.size.width)
+
+    def _figures(self) -> list[Segment]:
+        return [*self._fill(), *self._numbers()]
 
     def _fill(self) -> list[Segment]:
         state = self.state

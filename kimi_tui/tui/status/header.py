@@ -20,15 +20,25 @@ class HeaderLine(Widget):
     HeaderLine { height: 1; width: 1fr; padding: 0 1; }
     """
 
-    state: reactive[ScreenState] = reactive(ScreenState())
+    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
 
     def __init__(self, work_dir: Path) -> None:
         super().__init__()
         self.auto_links = False
         self._work_dir = home_relative(work_dir)
+        self._shown: object = None
+
+    def watch_state(self) -> None:
+        """Draw it when it says something else."""
+        if self._sides() != self._shown:
+            self.refresh()
 
     def render(self) -> RenderResult:
         """The line, cut to the width there is."""
+        self._shown = left, right = self._sides()
+        return bar(left, right, self.size.width)
+
+    def _sides(self) -> tuple[list[Segment], list[Segment]]:
         session = self.state.session
         left = [
             Segment("kimi-tui", "bold $primary", 60),
@@ -40,10 +50,10 @@ class HeaderLine(Widget):
                 if self.state.failed
                 else (say("starting …"), "$text-muted")
             )
-            return bar(left, [Segment(*how, 80)], self.size.width)
+            return left, [Segment(*how, 80)]
         if session.title:
             left.append(Segment(plain_line(session.title), "$text-muted", 40, "screen.command('sessions')"))
-        return bar(left, self._model(), self.size.width)
+        return left, self._model()
 
     def _model(self) -> list[Segment]:
         session = self.state.session
