@@ -23,7 +23,6 @@ from kimi_tui.wire.commands import (
     Prompt,
     Revert,
     RunSlash,
-    SaveRecording,
     ShowTimeline,
     Shutdown,
 )
@@ -154,20 +153,19 @@ async def test_a_jump_of_the_writer_is_told_anew(tmp_path: Path) -> None:
 async def test_whatever_is_asked_of_it_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     async with session(tmp_path, tmp_path / "share", says("one")) as talk:
         await talk.ask("first")
-        talk.command(SaveRecording())
-        await talk.do(ListSessions(), SessionList)
-        before = files_under(tmp_path / "share" / "sessions")
-        async with reading(tmp_path, id_of(talk)) as ears:
-            ears.wire.command(Prompt("mine"))
-            ears.wire.command(Revert(0))
-            ears.wire.command(NameCheckpoint(0, "mine"))
-            await ears.until_noticed("read only")
-            ears.wire.command(ShowTimeline())
-            ears.wire.command(Compare(0))
-            await ears.until_heard(Comparison)
-            ears.wire.command(ListSessions())
-            await ears.until_heard(SessionList)
-        assert files_under(tmp_path / "share" / "sessions") == before
+        session_id = id_of(talk)
+    before = files_under(tmp_path / "share" / "sessions")  # all is saved: the writer has ended
+    async with reading(tmp_path, session_id) as ears:
+        ears.wire.command(Prompt("mine"))
+        ears.wire.command(Revert(0))
+        ears.wire.command(NameCheckpoint(0, "mine"))
+        await ears.until_noticed("read only")
+        ears.wire.command(ShowTimeline())
+        ears.wire.command(Compare(0))
+        await ears.until_heard(Comparison)
+        ears.wire.command(ListSessions())
+        await ears.until_heard(SessionList)
+    assert files_under(tmp_path / "share" / "sessions") == before
 
 
 async def test_the_end_of_the_writer_is_told_once(tmp_path: Path) -> None:
