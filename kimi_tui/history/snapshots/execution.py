@@ -26,9 +26,9 @@ from kimi_tui.history.snapshots.plan import PlanItem
 
 Phase = Literal["remove", "remove folders", "make folders", "prepare", "settle", "put", "modes"]
 _PHASES: tuple[Phase, ...] = get_args(Phase)
-_BESIDE_EACH_OTHER: set[Phase] = {"prepare", "settle", "put"}
-_AT_ONCE = 16
-"""How many files are brought to the medium together: file systems commit what waits in one go."""
+_BESIDE_EACH_OTHER: set[Phase] = {"prepare", "settle"}
+_AT_ONCE = 4
+"""How many files are brought to the medium together. More of them only wait for each other's locks."""
 
 
 @dataclass(frozen=True, slots=True)
