@@ -7,7 +7,7 @@ from benchmarks.extent import Extent
 from benchmarks.figure import Figure, median, percentile
 from benchmarks.home import KIMI_TUI, LAST_WORDS, Home, model, new_home
 from benchmarks.terminal import Terminal, terminal
-from benchmarks.workloads.streaming import END, PACE
+from benchmarks.workloads.streaming import END, KEY_PERIOD_S, PACE
 
 KEYS = 60
 FOCUS_OUT, FOCUS_IN = "\x1b[O", "\x1b[I"
@@ -36,7 +36,7 @@ def measure(extent: Extent) -> list[Figure]:
         with terminal([KIMI_TUI, "--continue"], env=many.env, cwd=many.work_dir) as program:
             program.until(LAST_WORDS)
             program.rest()
-            echoes = [program.echo_s() for _ in range(KEYS)]
+            echoes = [_typed(program) for _ in range(KEYS)]
             program.rest()
             idle = _idle(program, idle_s)
             focus = median([_focus_s(program) for _ in range(FOCUS_ROUNDS)])
@@ -57,6 +57,12 @@ def measure(extent: Extent) -> list[Figure]:
         Figure("idle", "CPU of losing and getting the focus", focus * 1e3, "ms", most=50),
         *_stream_cost(turns),
     ]  # fmt: skip
+
+
+def _typed(program: Terminal) -> float:
+    """Seconds to the echo of a key, as quick typists press them."""
+    time.sleep(KEY_PERIOD_S)
+    return program.echo_s()
 
 
 def _open(home: Home) -> tuple[float, float]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 SMALLEST = (40, 10)
 """Columns and lines below which nothing sensible can be shown."""
+_THREAD_TURN_S = 0.001
+"""How long a thread at work may keep a key waiting; the interpreter gives it five times as much."""
 _AFTER_A_CRASH = "What was said and typed is kept: `kimi-tui --continue` goes on."
 _WITHOUT = 'Without one, use print mode: kimi-tui -p "…".'
 
@@ -103,6 +105,7 @@ def _run(opening: Opening) -> int:
     from kimi_tui.tui.scrollback import write_lines
     from kimi_tui.tui.session_wish import SessionWish
 
+    sys.setswitchinterval(_THREAD_TURN_S)
     appearance = appearance_in(opening.config.data)
     inline = opening.line.inline or appearance.ui.inline
     mouse = appearance.ui.mouse and not inline  # the wheel scrolls the terminal there

@@ -8,7 +8,7 @@ from kimi_tui.wire.channel import Outgoing, Subscription
 
 logger = logging.getLogger(__name__)
 
-FRAME_S = 1 / 14
+FRAME_S = 0.08
 """The least time between two batches."""
 
 

@@ -1,6 +1,6 @@
 """The palette: what colour each ink has in the theme of the moment."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.style import Style
 from textual.color import Color
@@ -111,6 +111,11 @@ class Palette:
         if style is None:
             style = self._styles[ink] = self._mixed(ink)
         return style
+
+    def read(self, roles: Iterable[str]) -> None:
+        """Read the styles of `roles` now, which the first text in them would wait for."""
+        for role in roles:
+            self._look(role)
 
     def filtered(self, strip: Strip) -> Strip:
         """`strip` as the app's filters leave it: without colours for `NO_COLOR`, for instance."""

@@ -12,6 +12,7 @@ from kimi_tui.tui.transcript.blocks.block import Block, Clock
 from kimi_tui.tui.transcript.blockview import BlockView
 from kimi_tui.tui.transcript.chronicle import Chronicle
 from kimi_tui.tui.transcript.inbox import Inbox
+from kimi_tui.tui.transcript.palette import ROLES
 from kimi_tui.tui.transcript.piece import Gallery
 from kimi_tui.tui.transcript.printout import printout
 from kimi_tui.wire.channel import Outgoing
@@ -128,6 +129,7 @@ class Transcript(BlockView):
     def _warm_up(self) -> None:
         if not self._is_warm:
             self._is_warm = True
+            self._colours().read(ROLES)
             self.run_worker(_load, thread=True, group="warm-up")
 
     def _tick(self) -> None:
