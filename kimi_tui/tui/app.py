@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.console import RenderableType
 from textual import on, work
+from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.css.query import NoMatches
 from textual.driver import Driver
@@ -33,7 +34,7 @@ from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
 from kimi_tui.tui.scrollback import OrdinaryScreenFile, PrintWanted, Scrollback, TurnShown
 from kimi_tui.tui.session_wish import SessionWanted, SessionWish
-from kimi_tui.tui.terminal_background import background_luminance
+from kimi_tui.tui.terminal_background import asked_background
 from kimi_tui.tui.terminal_frames import Frames
 from kimi_tui.tui.terminal_link import TerminalFile, send_between_frames
 from kimi_tui.tui.themes import THEMES, resolved_theme
@@ -75,6 +76,8 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self._leaving = False
         self._frames = Frames(self, is_inline=options.inline)
         self.keys_first = KeysFirst()
+        self._typed_early = ""
+        """What was typed before there was somebody to type to."""
         self._attention = Attention(
             way=way_for(options.notify),
             send=partial(send_between_frames, self),
@@ -99,7 +102,8 @@ class KimiTuiApp(App[None], inherit_bindings=False):
     async def run_async(self, *, headless: bool = False, **options: Any) -> Any:
         """Run on the terminal; the theme `auto` asks it for its background first."""
         if self._options.theme == "auto" and not headless:
-            self._begin_with(resolved_theme("auto", luminance=background_luminance()))
+            luminance, self._typed_early = asked_background()
+            self._begin_with(resolved_theme("auto", luminance=luminance))
         return await super().run_async(headless=headless, **options)
 
     def get_default_screen(self) -> Screen[Any]:
@@ -166,7 +170,9 @@ class KimiTuiApp(App[None], inherit_bindings=False):
             self.action_leave()
 
     def on_ready(self) -> None:
-        """Say what is wrong with the key map."""
+        """Hand on what was typed before anybody was there; say what is wrong with the key map."""
+        for event in XTermParser().feed(self._typed_early):
+            self.post_message(event)
         for complaint in complaints(self._options.keymap):
             self.notify(plain(retell(complaint)), severity="warning", timeout=10, markup=False)
 

@@ -5,20 +5,31 @@ import re
 import select
 import sys
 import time
+from typing import NamedTuple
 
 _QUERY = b"\x1b]11;?\x1b\\\x1b[c"
 """OSC 11, then a question that every terminal answers: an answer to the second alone ends the wait."""
 _COLOUR = re.compile(rb"\x1b\]11;rgba?:([0-9a-fA-F]+)/([0-9a-fA-F]+)/([0-9a-fA-F]+)")
 _DEVICE = re.compile(rb"\x1b\[\?[0-9;]*c")
+_ANSWERS = re.compile(rb"\x1b\]11;[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[\?[0-9;]*c")
 
 
-def background_luminance(*, timeout_s: float = 0.2) -> float | None:
-    """How bright the terminal's background is, 0 to 1; None when it does not say.
+class Background(NamedTuple):
+    """What a terminal was heard to say when it was asked."""
+
+    luminance: float | None = None
+    """How bright its background is, 0 to 1; None when it does not say."""
+    typed: str = ""
+    """What somebody typed meanwhile."""
+
+
+def asked_background(*, timeout_s: float = 0.2) -> Background:
+    """Ask the terminal for its background.
 
     Keys that were typed already are more important: with input waiting nothing is asked.
     """
     if os.name != "posix" or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return None
+        return Background()
     import termios
     import tty
 
@@ -26,17 +37,22 @@ def background_luminance(*, timeout_s: float = 0.2) -> float | None:
     try:
         before = termios.tcgetattr(descriptor)
     except termios.error:
-        return None
+        return Background()
     try:
         tty.setcbreak(descriptor, termios.TCSANOW)
         if _readable(descriptor, 0):
-            return None
+            return Background()
         os.write(sys.stdout.fileno(), _QUERY)
-        return luminance_in(_reply(descriptor, timeout_s))
+        return background_in(_reply(descriptor, timeout_s))
     except (OSError, termios.error):
-        return None
+        return Background()
     finally:
         termios.tcsetattr(descriptor, termios.TCSANOW, before)
+
+
+def background_in(reply: bytes) -> Background:
+    """What is in the bytes that came after the question."""
+    return Background(luminance_in(reply), _ANSWERS.sub(b"", reply).decode("utf-8", "replace"))
 
 
 def luminance_in(reply: bytes) -> float | None:

@@ -50,6 +50,17 @@ def test_a_terminal_gets_no_more_colours_than_it_has(
         screen.close()
 
 
+def test_what_is_typed_while_the_terminal_is_asked_for_its_colours_is_kept(program: Program) -> None:
+    program.script(script(ANSWER))
+    screen = Screen(program, columns=80, lines=24)
+    try:
+        screen.until(lambda _: "\x1b]11;?" in screen.sent)
+        screen.type("fix it")
+        screen.until("❯ fix it")
+    finally:
+        screen.close()
+
+
 def test_a_key_costs_its_own_cells_and_two_hundred_sizes_leave_the_screen_whole(program: Program) -> None:
     program.script(script(ANSWER))
     screen = Screen(program, columns=80, lines=24)

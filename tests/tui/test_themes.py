@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from kimi_tui.tui.terminal_background import luminance_in
+from kimi_tui.tui.terminal_background import Background, background_in, luminance_in
 from kimi_tui.tui.themes import THEMES, resolved_theme
 
 
@@ -45,13 +45,19 @@ def test_the_answer_of_the_terminal_is_read(reply: bytes, luminance: float | Non
     assert luminance_in(reply) == luminance
 
 
+@pytest.mark.parametrize("end", [b"\x07", b"\x1b\\"])
+def test_what_is_typed_around_the_answer_is_no_part_of_it(end: bytes) -> None:
+    reply = b"fix \x1b]11;rgb:ffff/ffff/ffff" + end + "错误".encode() + b"\x1b[?62c\x1b[A"
+    assert background_in(reply) == Background(1.0, "fix 错误\x1b[A")
+
+
 def test_every_theme_can_be_told_from_the_others_by_name() -> None:
     assert len({theme.name for theme in THEMES}) == len(THEMES)
 
 
 ASK = """
-from kimi_tui.tui.terminal_background import background_luminance
-print("said", background_luminance(timeout_s=TIMEOUT))
+from kimi_tui.tui.terminal_background import asked_background
+print("said", asked_background(timeout_s=TIMEOUT).luminance)
 """
 
 
