@@ -235,7 +235,9 @@ class Round:
                 screen.vanish()
             case ending:
                 os.kill(pid, signal.Signals[ending])
-                assert screen.exit_code() in (-signal.Signals[ending], 128 + signal.Signals[ending])
+                code = screen.exit_code()
+                expected = (-signal.Signals[ending], 128 + signal.Signals[ending])
+                assert code in expected, f"it ended with {code}"
                 if ending != "SIGKILL":
                     screen.assert_terminal_is_restored()
         wait_for(lambda: not is_alive(pid))

@@ -113,6 +113,7 @@ class Screen:
         self._child.expect(pexpect.EOF)
         self._receive(self._child.before or b"")
         self._after = termios.tcgetattr(self._child.fileno())
+        self._child.wait()  # what is still ending would be signalled by `close`, and end otherwise
         self._child.close()
         status = self._child.exitstatus
         return int(status) if status is not None else -int(self._child.signalstatus or 0)
