@@ -112,7 +112,7 @@ def test_what_rules_cover_is_allowed(rules: list[str], command: str) -> None:
         (["Bash(set *)"], "set -o history"),
         (["Bash(printf *)"], "printf -v 'a[$(evil)]' b"),
         (["Bash(printf *)"], "printf %n PATH"),
-        (["Bash(printf *)"], "x=%n; printf \"$x\" PATH"),
+        (["Bash(printf *)"], 'x=%n; printf "$x" PATH'),
         (["Bash(test *)"], "test -v 'a[$(evil)]'"),
         (["Bash(read *)"], "read 'a[$(evil)]'"),
         (["Bash(rm *)"], "rm -rf build"),
