@@ -1,12 +1,10 @@
 """The MCP servers: how each one is, what it offers, and connecting it anew."""
 
-from collections.abc import Callable
 from typing import assert_never
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import Screen
 from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain_line
@@ -14,13 +12,12 @@ from kimi_tui.language.saying import later, retell, say, say_many
 from kimi_tui.language.width import padded
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.dialogs.following import FollowingDialog
-from kimi_tui.tui.keys import MCP_KEYS, KeyNames, bindings
+from kimi_tui.tui.keys import MCP_KEYS, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
 from kimi_tui.tui.markdown.wrap import wrap
-from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.timeline.hints import Hint, Hints
-from kimi_tui.wire.commands import Command, RunSlash
+from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.mcp import McpServerState, McpServerStatus, McpStatus
 
 _NONE = later(
@@ -39,16 +36,7 @@ class McpDialog(FollowingDialog[None]):
     details = getters.query_one(LineView)
     title_line = getters.query_one("#mcp-title", Static)
 
-    def __init__(
-        self,
-        *,
-        owner: Screen[object],
-        state: Callable[[], ScreenState],
-        command: Callable[[Command], None],
-        names: KeyNames,
-    ) -> None:
-        super().__init__(owner=owner, state=state, command=command, names=names)
-        self._shown: McpStatus | None = None
+    _shown: McpStatus | None = None
 
     def compose(self) -> ComposeResult:
         """Title, servers, what is known of the marked one."""
