@@ -3,39 +3,35 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, get_args
 
 import typer
 
 from kimi_tui.base.encoding import to_jsonable
-from kimi_tui.base.errors import SessionError, SessionInUse, UsageError
+from kimi_tui.base.errors import SessionError, UsageError
 from kimi_tui.base.paths import share_dir
-from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.cli.commands.differences import print_comparison, print_patch, print_plan
 from kimi_tui.cli.commands.subcommands import new_app, say
+from kimi_tui.cli.commands.visits import (
+    checkpoint_settings,
+    comparison_of,
+    last_prompt,
+    patch_of,
+    session_of,
+    tree_of,
+    visit,
+)
 from kimi_tui.cli.places import current_dir
 from kimi_tui.cli.questions import yes
-from kimi_tui.config.loading import read_config, settings_of
-from kimi_tui.config.settings import Checkpoints
-from kimi_tui.engine.coverage import shown_path
-from kimi_tui.engine.read_timeline import ReadTimeline
-from kimi_tui.engine.time_machine import TimeMachine, caps_of
+from kimi_tui.engine.time_machine import caps_of
 from kimi_tui.engine.timeline import node
-from kimi_tui.engine.todos import SessionTodos
-from kimi_tui.engine.travels import Travels, listed_branch, listed_checkpoint
-from kimi_tui.history.context import Context
-from kimi_tui.history.reading import Reading
-from kimi_tui.history.session import Session, SessionStore
+from kimi_tui.engine.travels import listed_branch, listed_checkpoint
 from kimi_tui.history.snapshots.caps import MB
 from kimi_tui.history.snapshots.store import ProjectStore
-from kimi_tui.history.tree import Tree
 from kimi_tui.language.saying import retell
-from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.commands import (
-    Compare,
     ForkSession,
     NameCheckpoint,
     PlanRevert,
@@ -46,8 +42,7 @@ from kimi_tui.wire.commands import (
     TravelCommand,
     Undo,
 )
-from kimi_tui.wire.events import Event
-from kimi_tui.wire.timeline import Comparison, Reverted, RevertPlan, RevertScope, SessionForked
+from kimi_tui.wire.timeline import Reverted, RevertPlan, RevertScope, SessionForked
 
 app = new_app("Checkpoints: what a session can go back to, and what that takes on disk.")
 SessionOption = Annotated[
@@ -60,7 +55,6 @@ Only = Annotated[
     typer.Option("--only", metavar="FILE", help="Change this file alone; may be repeated."),
 ]
 _SCOPES: tuple[RevertScope, ...] = get_args(RevertScope)
-_SIGNS = {"added": "A", "removed": "D", "changed": "M", "not covered": "?"}
 
 
 @app.command("list")
@@ -70,13 +64,27 @@ def list_checkpoints(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """List the checkpoints of a session, the newest first."""
-    _list(session_id, everywhere=everywhere, as_json=as_json)
+    session = session_of(session_id)
+    tree = tree_of(session)
+    live = [tree.places[known.uid] for known in tree.live]
+    for place in reversed(list(tree.places.values()) if everywhere else live):
+        known = node(place, session.state.names)
+        if as_json:
+            typer.echo(json.dumps(to_jsonable(known), ensure_ascii=False))
+        else:
+            say(listed_checkpoint(known))
+    if not tree.places and not as_json:
+        typer.echo(retell("There are no checkpoints yet."), err=True)
 
 
 @app.command()
 def branches(session_id: SessionOption = None) -> None:
     """List the lines of the conversation that reverts, clears and compactions left."""
-    _branches(session_id)
+    known = tree_of(session_of(session_id)).own_branches()
+    for branch in reversed(known):
+        say(listed_branch(branch))
+    if not known:
+        typer.echo(retell("There are no branches yet."), err=True)
 
 
 @app.command()
@@ -93,7 +101,12 @@ def diff(
     ] = False,
 ) -> None:
     """Show how the files differ between two checkpoints, or between one and now."""
-    asyncio.run((_patch if patch else _diff)(session_id, before, after))
+    session = session_of(session_id)
+    first = last_prompt(session) if before is None else before
+    if patch:
+        print_patch(asyncio.run(patch_of(session, first, after)))
+    else:
+        print_comparison(asyncio.run(comparison_of(session, first, after)))
 
 
 @app.command()
@@ -183,7 +196,7 @@ def prune(
     ] = None,
 ) -> None:
     """Free disk space: forget old states of the files. Conversations and the files themselves stay."""
-    caps = caps_of(_settings(current_dir()))
+    caps = caps_of(checkpoint_settings(current_dir()))
     caps = replace(
         caps,
         age_days=days if days is not None else caps.age_days,
@@ -199,61 +212,6 @@ def prune(
     say(f"Freed {freed / MB:.1f} MB.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """A session that is opened for this."""
-
-    travels: Travels
-    heard: list[Event]
-
-    async def do(self, command: TravelCommand) -> list[Event]:
-        """What came of a command. Raises KimiTuiError."""
-        self.heard.clear()
-        await self.travels.do(command)
-        return list(self.heard)
-
-
-@asynccontextmanager
-async def _opened(session_id: str | None) -> AsyncIterator[_Opened]:
-    session = _found(session_id)
-    session.acquire()
-    try:
-        context = Context(session.context_file)
-        await context.restore()
-        heard: list[Event] = []
-        machine = TimeMachine(
-            session=session,
-            context=context,
-            workspace=Workspace(session.work_dir, tuple(map(Path, session.state.additional_dirs))),
-            share_dir=share_dir(),
-            settings=_settings(session.work_dir),
-            todos=SessionTodos(session, context, heard.append),
-            send=heard.append,
-        )
-        try:
-            await machine.settle()
-            yield _Opened(machine.travels, heard)
-        finally:
-            await machine.close()
-            await context.close()
-    finally:
-        session.release()
-
-
-def _found(session_id: str | None) -> Session:
-    store = SessionStore(share_dir())
-    if session_id is not None:
-        return store.find(session_id)
-    session = store.last(current_dir())
-    if session is None:
-        raise UsageError("There is no session in this folder.", hint="Name one with --session ID.")
-    return session
-
-
-def _settings(work_dir: Path) -> Checkpoints:
-    return settings_of(read_config(share_dir=share_dir(), work_dir=work_dir)).checkpoints
-
-
 def _scope(text: str) -> RevertScope:
     for known in _SCOPES:
         if known == text:
@@ -263,87 +221,6 @@ def _scope(text: str) -> RevertScope:
 
 def _paths(only: Sequence[str] | None) -> tuple[str, ...] | None:
     return tuple(only) if only else None
-
-
-def _list(session_id: str | None, *, everywhere: bool, as_json: bool) -> None:
-    session = _found(session_id)
-    tree = _read(session)
-    live = [tree.places[known.uid] for known in tree.live]
-    for place in reversed(list(tree.places.values()) if everywhere else live):
-        known = node(place, session.state.names)
-        if as_json:
-            typer.echo(json.dumps(to_jsonable(known), ensure_ascii=False))
-        else:
-            say(listed_checkpoint(known))
-    if not tree.places and not as_json:
-        typer.echo(retell("There are no checkpoints yet."), err=True)
-
-
-def _read(session: Session) -> Tree:
-    """The timeline of a session, also of one that another process writes. Raises SessionError."""
-    reading = Reading(session.context_file)
-    return reading.tree(reading.line())
-
-
-def _branches(session_id: str | None) -> None:
-    tree = _read(_found(session_id))
-    for branch in reversed(tree.own_branches()):
-        say(listed_branch(branch))
-    if not tree.own_branches():
-        typer.echo(retell("There are no branches yet."), err=True)
-
-
-async def _patch(session_id: str | None, before: int | None, after: int | None) -> None:
-    session = _found(session_id)
-    first = _since(session, before)
-    try:
-        async with _opened(session_id) as opened:
-            made = await opened.travels.patch(first, after)
-    except SessionInUse:
-        made = _reader(session, []).patch(first, after)
-    if sys.stdout.isatty():
-        typer.echo(plain(made.text.decode("utf-8", "replace")), nl=False)
-    else:
-        sys.stdout.buffer.write(made.text)
-    for path, why in made.left_out:
-        typer.echo(f"{plain_line(shown_path(path))}: {retell(why)}", err=True)
-
-
-async def _diff(session_id: str | None, before: int | None, after: int | None) -> None:
-    session = _found(session_id)
-    compare = Compare(_since(session, before), after)
-    heard: list[Event] = []
-    try:
-        async with _opened(session_id) as opened:
-            heard += await opened.do(compare)
-    except SessionInUse:
-        await _reader(session, heard).travel(compare)
-    for event in heard:
-        if isinstance(event, Comparison):
-            for file in event.files:
-                note = f"  ({file.note})" if file.note else ""
-                say(f"{_SIGNS[file.change]} {file.path}  +{file.added} −{file.removed}{note}")
-            if event.note:
-                typer.echo(retell(event.note), err=True)
-            elif not event.files:
-                say("The files are the same.")
-
-
-def _since(session: Session, number: int | None) -> int:
-    """A checkpoint, or without one that of the last prompt. Raises UsageError, SessionError."""
-    if number is not None:
-        return number
-    checkpoints = Reading(session.context_file).line().checkpoints
-    prompts = [known.id for known in checkpoints if known.kind == "user"]
-    if not prompts:
-        raise UsageError("Nothing was said in this session yet.", hint="Name another with --session ID.")
-    return prompts[-1]
-
-
-def _reader(session: Session, heard: list[Event]) -> ReadTimeline:
-    """The timeline of a session that another process writes."""
-    reading = Reading(session.context_file)
-    return ReadTimeline(reading=reading, session=session, share_dir=share_dir(), send=heard.append)
 
 
 def _jump(
@@ -369,34 +246,24 @@ async def _planned_jump(
     dry_run: bool,
     sure: bool,
 ) -> None:
-    async with _opened(session_id) as opened:
-        for event in await opened.do(plan):
+    async with visit(session_of(session_id)) as visited:
+        for event in await visited.do(plan):
             if isinstance(event, RevertPlan):
-                _show(event)
+                print_plan(event)
         if dry_run or not (sure or yes(question)):
             return
-        for event in await opened.do(go):
+        for event in await visited.do(go):
             if isinstance(event, Reverted):
                 say(f"Went to checkpoint {event.to}; {len(event.files)} file(s) changed.")
 
 
 async def _fork(session_id: str | None, to: int | None) -> None:
-    async with _opened(session_id) as opened:
-        for event in await opened.do(ForkSession(to)):
+    async with visit(session_of(session_id)) as visited:
+        for event in await visited.do(ForkSession(to)):
             if isinstance(event, SessionForked):
                 say(f"{event.session_id}  {event.title}")
 
 
 async def _name(session_id: str | None, number: int, text: str) -> None:
-    async with _opened(session_id) as opened:
-        await opened.do(NameCheckpoint(number, text))
-
-
-def _show(plan: RevertPlan) -> None:
-    for file in plan.files:
-        note = f"  ({file.note})" if file.note else ""
-        say(f"{file.action:12} {file.path}  +{file.added} −{file.removed}{note}")
-    if plan.note or not plan.files:
-        say(plan.note or "No file would change.")
-    for command in plan.commands:
-        say(f"can't be taken back elsewhere: $ {command}")
+    async with visit(session_of(session_id)) as visited:
+        await visited.do(NameCheckpoint(number, text))
