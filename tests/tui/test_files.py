@@ -38,6 +38,26 @@ def test_a_part_of_a_repository_lists_its_own_files(repository: Path) -> None:
     assert "auth.py" in listed(repository / "src")
 
 
+@pytest.mark.parametrize("bare", [False, True])
+def test_listing_runs_no_program_that_the_repository_names(tmp_path: Path, *, bare: bool) -> None:
+    work, trace, program = tmp_path / "work", tmp_path / "ran", tmp_path / "evil"
+    program.write_text(f"#!/bin/sh\necho ran >>'{trace}'\nprintf '/\\0'\n")
+    program.chmod(0o755)
+    git = ["git", "-C", str(work), *([] if bare else ["-c", "core.fsmonitor=false"])]
+    subprocess.run(["git", "init", "-q", *(["--bare"] if bare else []), work], check=True)
+    make(work, "a.py", "sub/b.py")
+    subprocess.run([*git, "config", "core.fsmonitor", program], check=True)
+    subprocess.run([*git, "config", "core.untrackedCache", "true"], check=True)
+    if bare:
+        subprocess.run([*git, "config", "core.bare", "false"], check=True)
+        subprocess.run([*git, "config", "core.worktree", "."], check=True)
+    subprocess.run(["git", "ls-files", "--others"], cwd=work, check=True, capture_output=True)
+    assert trace.exists(), "the trap is none"
+    trace.unlink()
+    assert "a.py" in listed(work)
+    assert not trace.exists()
+
+
 def test_without_git_the_usual_heaps_are_left_out(tmp_path: Path) -> None:
     make(tmp_path, "a.py", "node_modules/x/index.js", ".cache/y", "sub/b.py", ".env")
     assert set(listed(tmp_path)) == {"a.py", ".env", "sub/", "sub/b.py"}

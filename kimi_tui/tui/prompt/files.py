@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from kimi_tui.base.own_git import git_command, git_environment
 from kimi_tui.base.terminal import plain
 from kimi_tui.tui import fuzzy
 
@@ -70,9 +71,13 @@ def listed(work_dir: Path) -> list[str]:
 
 
 def _listed_by_git(work_dir: Path) -> list[str] | None:
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]
+    command = git_command("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+    if command is None:
+        return None
     try:
-        result = subprocess.run(command, cwd=work_dir, capture_output=True, timeout=20, check=True)
+        result = subprocess.run(
+            command, cwd=work_dir, env=git_environment(), capture_output=True, timeout=20, check=True
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return [os.fsdecode(name) for name in result.stdout.split(b"\0") if name][:MOST_FILES]
