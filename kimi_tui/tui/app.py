@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from rich.console import RenderableType
 from textual import on, work
@@ -36,6 +36,7 @@ from kimi_tui.tui.scrollback import OrdinaryScreenFile, PrintWanted, Scrollback,
 from kimi_tui.tui.session_wish import SessionWanted, SessionWish
 from kimi_tui.tui.terminal_background import asked_background
 from kimi_tui.tui.terminal_frames import Frames
+from kimi_tui.tui.terminal_input import InputDriver, sleep_until_input
 from kimi_tui.tui.terminal_link import TerminalFile, send_between_frames
 from kimi_tui.tui.themes import THEMES, resolved_theme
 from kimi_tui.wire.channel import Wire
@@ -137,7 +138,9 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         if file := getattr(driver, "_file", None):
             loop = asyncio.get_running_loop()
             terminal = OrdinaryScreenFile(file) if self._options.inline else file
-            driver._file = TerminalFile(terminal, lambda: loop.call_soon_threadsafe(self.lose_terminal))  # type: ignore[attr-defined]
+            gone = partial(loop.call_soon_threadsafe, self.lose_terminal)
+            driver._file = TerminalFile(terminal, gone)  # type: ignore[attr-defined]
+            sleep_until_input(cast("InputDriver", driver), gone)
             hasten(driver, self, self.keys_first)
         return driver
 

@@ -2,6 +2,7 @@
 
 import random
 import re
+from pathlib import Path
 
 import pytest
 
@@ -84,3 +85,25 @@ def test_a_key_costs_its_own_cells_and_two_hundred_sizes_leave_the_screen_whole(
         assert screen.rest() == shown
     finally:
         screen.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux tells how often a thread woke")
+def test_a_program_that_waits_does_nothing_at_all(program: Program) -> None:
+    program.script(script(ANSWER))
+    screen = Screen(program, columns=80, lines=24)
+    try:
+        converse(screen)
+        for _ in range(20):
+            woken = wakings(screen.pid)
+            screen.rest(quiet_s=0.5)
+            if wakings(screen.pid) == woken:
+                return
+        raise AssertionError("its threads wake though nothing happens")
+    finally:
+        screen.close()
+
+
+def wakings(pid: int) -> int:
+    """How often the threads of a process went to sleep and woke again."""
+    told = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/status")]
+    return sum(int(count) for text in told for count in re.findall(r"ctxt_switches:\s*(\d+)", text))
