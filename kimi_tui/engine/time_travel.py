@@ -22,8 +22,9 @@ from kimi_tui.engine.revert_words import (
 )
 from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.todos import SessionTodos
-from kimi_tui.history.context import Context, Reversion
+from kimi_tui.history.context import Context
 from kimi_tui.history.conversation import is_note
+from kimi_tui.history.kept_line import Reversion
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.manifest import is_manifest

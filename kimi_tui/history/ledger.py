@@ -5,54 +5,21 @@ right when another prompt takes its place.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
 from kimi_tui.base.errors import JournalWriteError
-from kimi_tui.base.message import Message
-from kimi_tui.base.value import value
-from kimi_tui.history.conversation import is_note
 from kimi_tui.history.disk import part_of
 from kimi_tui.history.finding import Finding
-from kimi_tui.history.journal import Journal, raw_lines
+from kimi_tui.history.journal import Journal
 from kimi_tui.history.line import Line
 from kimi_tui.history.loading import Loaded, ids_used, load
-from kimi_tui.history.notation import DamagedLine, encode, parse
+from kimi_tui.history.notation import encode
 from kimi_tui.history.records import Repair, SystemPrompt
+from kimi_tui.history.stretch import Body, Stretch
 
 _LOSSES = {"torn_line", "damaged_line"}
-
-
-@value
-class Body:
-    """Lines of a file that are carried over into its successor, or into that of another."""
-
-    path: Path
-    start: int
-    end: int
-    ends_in_newline: bool = True
-
-    def until(self, offset: int) -> "Body":
-        """The lines before `offset`, in bytes from the first of these lines."""
-        return Body(self.path, self.start, self.start + offset)
-
-    def chunks(self) -> Iterator[bytes]:
-        """The lines, in pieces."""
-        yield from part_of(self.path, self.start, self.end)
-        if not self.ends_in_newline:
-            yield b"\n"
-
-
-@value
-class Rotation:
-    """A rotation, with its damage mended in memory."""
-
-    line: Line
-    body: Body
-    repairs: Sequence[bytes]
-    """The lines that mend it on disk, after those of `body`."""
-    found: tuple[Finding, ...]
 
 
 class Ledger:
@@ -125,22 +92,18 @@ class Ledger:
         """All of the file's lines."""
         return Body(self._journal.path, self._head, self._journal.end)
 
-    def copy_to(self, path: Path, body: Body, then: Sequence[bytes]) -> None:
-        """Write the system prompt, `body` and `then` to another file. Raises JournalWriteError."""
-        Journal(path).rewrite(chain([self._kept_head()], body.chunks(), then))
+    def copy_to(self, path: Path, stretch: Stretch) -> None:
+        """Write the system prompt and `stretch` to another file. Raises JournalWriteError."""
+        Journal(path).rewrite(chain([self._kept_head()], stretch.body.chunks(), stretch.repairs))
 
-    def until(self, offset: int) -> Body:
-        """The file's lines before `offset`."""
-        return Body(self._journal.path, self._head, self._head + offset)
-
-    def rotation(self, number: int) -> Rotation:
+    def rotation(self, number: int) -> Stretch:
         """What a rotation holds. Raises ValueError when there is none of that number, SessionError."""
         path = self._journal.rotations().get(number)
         if path is None:
             raise ValueError(f"Branch {number} does not exist")
         loaded = load(path)
         body = Body(path, loaded.head, loaded.end, loaded.ends_in_newline)
-        return Rotation(loaded.line, body, *_mended(loaded, self._journal))
+        return Stretch(loaded.line, body, *_mended(loaded, self._journal))
 
     def begin_anew(self, body: Body, then: Callable[[int | None], Sequence[bytes]]) -> int | None:
         """Replace the file by the system prompt, `body`, and the lines of `then(branch)`.
@@ -167,22 +130,6 @@ class Ledger:
         self._prompt = prompt
         self._prompt_is_due = False
         self._owed = b""
-
-    def own_words(self, offset: int) -> list[tuple[Message, bytes]]:
-        """What the user said right after `offset`: up to the model's answer, without system notes."""
-        words: list[tuple[Message, bytes]] = []
-        for raw in raw_lines(self._journal.path, start=self._head + offset):
-            try:
-                record, _ = parse(raw.data)
-            except DamagedLine:
-                continue
-            if not isinstance(record, Message):
-                continue
-            if record.role != "user":
-                break
-            if not is_note(record):
-                words.append((record, raw.data.rstrip(b"\r\n") + b"\n"))
-        return words
 
     def _new_head(self) -> bytes:
         return encode(SystemPrompt(self._prompt)) if self._prompt is not None else b""

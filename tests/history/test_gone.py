@@ -89,6 +89,16 @@ async def test_a_jump_finds_what_it_leaves_behind(context_file: Path, jump: str)
     assert is_same(await reopened(context_file), context)
 
 
+async def test_switching_to_a_branch_leaves_nothing_behind_either(context_file: Path) -> None:
+    context = Context(context_file)
+    await long_story(context)
+    context_file.unlink()
+    left = (await context.restore_from_rotation(1)).branch
+    assert left is not None
+    assert [it.text for it in (await context.read_branch(left)).history][-1] == "three"
+    assert is_same(await reopened(context_file), context)
+
+
 async def test_what_can_not_be_written_anew_is_tried_again(context_file: Path) -> None:
     disk = FailingDisk()
     context = Context(context_file, disk=disk)
