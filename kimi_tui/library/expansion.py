@@ -1,9 +1,12 @@
 """What a command's or a skill's text becomes when it is used: arguments put in, files that it names added."""
 
+import os
 import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
+
+from kimi_tui.base.resolved_path import open_resolved
 
 MOST_BYTES_OF_A_FILE = 64 * 1024
 MOST_FILES = 20
@@ -76,7 +79,7 @@ def _block(name: str, path: Path, *, may_include: Callable[[Path], bool]) -> str
     if not may_include(path):
         return f'<file path="{name}">(left out: it may hold secrets, or a rule forbids reading it)</file>'
     try:
-        with path.open("rb") as stream:
+        with os.fdopen(open_resolved(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
             data = stream.read(MOST_BYTES_OF_A_FILE + 1)
         text = data[:MOST_BYTES_OF_A_FILE].decode(
             "utf-8", "ignore" if len(data) > MOST_BYTES_OF_A_FILE else "strict"

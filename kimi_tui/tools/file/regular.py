@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kimi_tui.base.errors import FileProblem
+from kimi_tui.base.resolved_path import open_resolved
 from kimi_tui.base.value import value
 from kimi_tui.tools.file.ledger import FileVersion, version_of
 from kimi_tui.tools.workspace import Located, showable
@@ -15,9 +16,7 @@ from kimi_tui.tools.workspace import Located, showable
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)  # what became a FIFO meanwhile doesn't block
-    | getattr(os, "O_NOFOLLOW", 0)  # the path is resolved: a link there now is somebody's trick
     | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
 _MANY_NAMES = 5000
@@ -40,7 +39,7 @@ def open_regular(file: Located) -> BinaryIO:
     """Open a regular file for reading. Raises FileProblem, at once, when it is anything else."""
     try:
         require_regular(file, file.real.stat().st_mode)  # some devices act when they are opened
-        descriptor = os.open(file.real, _FLAGS)
+        descriptor = open_resolved(file.real, _FLAGS)
         try:
             require_regular(file, os.fstat(descriptor).st_mode)
             return os.fdopen(descriptor, "rb")

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kimi_tui.base.errors import FileProblem
+from kimi_tui.base.resolved_path import ResolvedFolder, resolved_folder
 from kimi_tui.tools.file.ledger import FileVersion, version_of
 from kimi_tui.tools.file.regular import Content, file_problem, load
 from kimi_tui.tools.workspace import Located
@@ -25,8 +26,8 @@ def replace_content(file: Located, data: bytes, *, expected: Content | None) -> 
     current = load(file, limit=MAX_CHANGED_BYTES)
     require_expected(file, current, expected)
     try:
-        file.real.parent.mkdir(parents=True, exist_ok=True)
-        return _write_and_rename(file.real, data, current.info if current else None)
+        with resolved_folder(file.real.parent, make=True) as folder:
+            return _write_and_rename(folder, file.real, data, current.info if current else None)
     except OSError as error:
         raise file_problem(file, error) from error
 
@@ -65,42 +66,33 @@ def require_replaceable(file: Located, content: Content) -> None:
         )
 
 
-def _write_and_rename(path: Path, data: bytes, keep: os.stat_result | None) -> FileVersion:
-    temporary = path.with_name(f".kimi-tui-{secrets.token_hex(6)}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(temporary, flags, 0o666 if keep is None else 0o600)
+def _write_and_rename(
+    folder: ResolvedFolder, path: Path, data: bytes, keep: os.stat_result | None
+) -> FileVersion:
+    temporary = f".kimi-tui-{secrets.token_hex(6)}.tmp"
+    descriptor = folder.create(temporary, 0o666 if keep is None else 0o600)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            if keep is not None:
-                _keep_attributes(path, temporary, keep)
+            if keep is not None and os.name == "posix":
+                _keep_attributes(path, descriptor, keep)
             stream.write(data)
             stream.flush()
-            os.fsync(stream.fileno())
-            version = version_of(data, os.fstat(stream.fileno()))
-        temporary.replace(path)
+            os.fsync(descriptor)
+            version = version_of(data, os.fstat(descriptor))
+        folder.replace(temporary, path.name)
     except BaseException:
         with suppress(OSError):
-            temporary.unlink()
+            folder.remove(temporary)
         raise
-    _sync_folder(path.parent)
+    folder.sync()
     return version
 
 
-def _keep_attributes(path: Path, temporary: Path, keep: os.stat_result) -> None:
-    if hasattr(os, "chown"):
-        with suppress(OSError):  # only root gives files away
-            os.chown(temporary, keep.st_uid, keep.st_gid)
+def _keep_attributes(path: Path, descriptor: int, keep: os.stat_result) -> None:
+    with suppress(OSError):  # only root gives files away
+        os.fchown(descriptor, keep.st_uid, keep.st_gid)
     if hasattr(os, "listxattr"):
         with suppress(OSError):
-            for name in os.listxattr(path):
-                os.setxattr(temporary, name, os.getxattr(path, name))
-    temporary.chmod(stat.S_IMODE(keep.st_mode))
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # Windows has no such thing
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            for name in os.listxattr(path, follow_symlinks=False):
+                os.setxattr(descriptor, name, os.getxattr(path, name, follow_symlinks=False))
+    os.fchmod(descriptor, stat.S_IMODE(keep.st_mode))

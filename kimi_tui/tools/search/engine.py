@@ -49,16 +49,20 @@ class Command:
 
     arguments: Sequence[str]
     folder: str
+    input: int | None = None
+    """A file to read from its beginning."""
 
 
 async def search(commands: Sequence[Command], *, seconds: float) -> Answer:
     """Run the first of `commands` that can be started. Cancelled or late, it is killed."""
     for command in commands:
         try:
+            if command.input is not None:
+                os.lseek(command.input, 0, os.SEEK_SET)
             process = await asyncio.create_subprocess_exec(
                 *command.arguments,
                 cwd=command.folder,
-                stdin=asyncio.subprocess.DEVNULL,
+                stdin=asyncio.subprocess.DEVNULL if command.input is None else command.input,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
             )
@@ -119,8 +123,11 @@ def ripgrep_programs() -> tuple[str, ...]:
     return (*([on_path] if on_path else []), *bundled)
 
 
-def ripgrep_command(program: str, query: Query) -> Command:
-    """The command that makes ripgrep answer `query`: paths end in NUL, lines have numbers."""
+def ripgrep_command(program: str, query: Query, searched: int) -> Command:
+    """The command that makes ripgrep answer `query`: paths end in NUL, lines have numbers.
+
+    `searched` is the folder or the file, opened: its path may lead elsewhere by now.
+    """
     arguments = ["--no-config", "--null", "--hidden"]
     match query.mode:
         case "files":
@@ -141,14 +148,18 @@ def ripgrep_command(program: str, query: Query) -> Command:
     arguments += [f"--glob=!{name}" for name in sorted(VCS_FOLDERS)]
     if query.mode != "files":
         arguments += ["--crlf", f"--regexp={query.pattern}"]
-    target = f".{os.sep}{query.file}" if query.file else "."
-    return Command([program, *arguments, "--", target], query.folder)
+    if query.file is not None:
+        return Command([program, *arguments, "--", "-"], sys.prefix, searched)
+    opened = f"/proc/self/fd/{searched}"
+    folder = opened if os.path.isdir(opened) else query.folder  # noqa: PTH112
+    return Command([program, *arguments, "--", "."], folder)
 
 
-def fallback_command(query: Query) -> Command:
+def fallback_command(query: Query, searched: int) -> Command:
     """The command of our own program: it prints what ripgrep would, and has Python's regular expressions.
 
     It starts elsewhere than in the folder to search, whose modules are none of Python's business.
     """
     module = "kimi_tui.tools.search.fallback"
-    return Command([sys.executable, "-P", "-m", module, json.dumps(asdict(query))], sys.prefix)
+    arguments = [sys.executable, "-P", "-m", module, json.dumps(asdict(query))]
+    return Command(arguments, sys.prefix, searched if query.file is not None else None)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from kimi_tui.base.resolved_path import open_resolved
 from kimi_tui.tools.search.pattern import BadPattern, glob_regex
 from kimi_tui.tools.search.query import MAX_COLUMNS, Query
 from kimi_tui.tools.search.walk import Found, Walk
@@ -92,12 +93,11 @@ class Search:
         return status
 
     def _files(self) -> Iterator[tuple[str, str]]:
-        """Path and relative path of each file to look at."""
-        folder = Path(self._query.folder)
+        """Path and relative path of each file to look at; no path for what comes in as input."""
         if self._query.file:
-            yield str(folder / self._query.file), self._query.file
+            yield "", self._query.file
             return
-        for found in Walk(folder, seconds=float("inf")):
+        for found in Walk(Path(self._query.folder), seconds=float("inf")):
             if found.is_regular and self._is_wanted(found):
                 yield found.path, found.relative
 
@@ -196,7 +196,7 @@ def _anywhere(glob: str) -> re.Pattern[str]:
 
 def _text(path: str) -> str | None:
     """The text of a file; None when there is none in it. Raises OSError for a file too large, too."""
-    with open(path, "rb") as file:  # noqa: PTH123
+    with os.fdopen(open_resolved(Path(path), os.O_RDONLY) if path else sys.stdin.fileno(), "rb") as file:
         head = file.read(_SNIFFED)
         is_wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
         if b"\0" in head and not is_wide:

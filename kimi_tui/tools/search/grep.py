@@ -4,17 +4,20 @@ import asyncio
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
 from kimi_tui.base.errors import FileProblem
+from kimi_tui.base.resolved_path import open_resolved
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.file.document import has_surrogates
-from kimi_tui.tools.file.regular import file_problem, require_regular
-from kimi_tui.tools.file.secrets import SECRET_NAMES, consent_to_read, is_secret
+from kimi_tui.tools.file.regular import file_problem, open_regular, require_regular
+from kimi_tui.tools.file.secrets import SECRET_NAMES, consent_to_read, is_private
 from kimi_tui.tools.search.engine import (
     Answer,
     fallback_command,
@@ -93,14 +96,15 @@ class Grep(Tool[GrepParams]):
             query = _query(params, place)
             if query.file:
                 await consent_to_read(place, call, self._approval)
-            answer, hidden, notes = await self._answers(query)
+            with _opened(place, query) as searched:
+                answer, hidden, notes = await self._answers(query, searched)
             _require_success(answer)
             withheld: set[str] = set()
             shown = self._presentation(params, place, query, withheld)
             found = await asyncio.to_thread(findings, query, answer, shown)
         except FileProblem as problem:
             return failed(str(problem), brief=problem.what)
-        notes += self._notes(answer, hidden, sorted(withheld))
+        notes += self._notes(answer, place, hidden, sorted(withheld))
         if not found.entries and not query.file:
             notes.append("Files that git ignores are only searched when the path leads to them.")
         return page(found, offset=params.offset, limit=params.head_limit, notes=notes)
@@ -118,55 +122,61 @@ class Grep(Tool[GrepParams]):
             )
 
         def may_show(path: str) -> bool:
-            if is_secret(path):
+            if is_private(Path(path)):
                 return False
-            if self._approval.may_read(place.real / os.path.relpath(path, place.path)):
+            if self._approval.may_read(Path(path)):
                 return True
             withheld.add(path)
             return False
 
         return Presentation(
-            name=self._workspace.shown,
+            name=lambda path: self._shown(path, place),
             may_show=cache(may_show),
             line_numbers=params.line_numbers,
         )
 
-    async def _answers(self, query: Query) -> tuple[Answer, list[str], list[str]]:
+    def _shown(self, path: str, place: Located) -> str:
+        """`path`, links resolved, as the one who named `place` knows it."""
+        return self._workspace.shown(place.path / os.path.relpath(path, place.real))
+
+    async def _answers(self, query: Query, searched: int) -> tuple[Answer, list[str], list[str]]:
         """The answer, the files that were left out since they hold secrets, and what to say of it."""
         secrets = Query(pattern="", folder=query.folder, mode="files", globs=SECRET_NAMES)
         async with asyncio.TaskGroup() as group:
-            searching = group.create_task(self._ask(query))
-            listing = None if query.file else group.create_task(self._ask(secrets))
+            searching = group.create_task(self._ask(query, searched))
+            listing = None if query.file else group.create_task(self._ask(secrets, searched))
         answer, notes = searching.result(), []
         if answer.status == 2 and _NEEDS_PYTHON.search(answer.errors):
-            python = await search([fallback_command(query)], seconds=self._seconds)
+            python = await search([fallback_command(query, searched)], seconds=self._seconds)
             if python.status != 2:
                 answer = python
                 notes.append("The pattern was understood as one of Python.")
         hidden = paths_in(listing.result().output, query.folder) if listing else []
-        return answer, sorted(path for path in hidden if is_secret(path)), notes
+        return answer, sorted(path for path in hidden if is_private(Path(path))), notes
 
-    async def _ask(self, query: Query) -> Answer:
-        commands = [ripgrep_command(program, query) for program in self._programs()]
-        return await search([*commands, fallback_command(query)], seconds=self._seconds)
+    async def _ask(self, query: Query, searched: int) -> Answer:
+        commands = [ripgrep_command(program, query, searched) for program in self._programs()]
+        return await search([*commands, fallback_command(query, searched)], seconds=self._seconds)
 
-    def _notes(self, answer: Answer, hidden: Sequence[str], withheld: Sequence[str]) -> list[str]:
+    def _notes(
+        self, answer: Answer, place: Located, hidden: Sequence[str], withheld: Sequence[str]
+    ) -> list[str]:
         notes = []
         if answer.end != "whole":
             why = f"took over {self._seconds:g} s" if answer.end == "time" else "found too much"
             notes.append(f"The search {why} and was stopped, so this is not all: narrow it.")
         if hidden:
-            notes.append(f"Not searched, since they may hold secrets: {self._named(hidden)}.")
+            notes.append(f"Not searched, since they may hold secrets: {self._named(hidden, place)}.")
         if withheld:
             why = "Matches are left out, since the user's permissions keep these from being searched"
-            notes.append(f"{why}: {self._named(withheld)}.")
+            notes.append(f"{why}: {self._named(withheld, place)}.")
         unread = [line for line in answer.errors.splitlines() if _SYSTEM_ERROR.search(line)]
         if unread:
             notes.append(f"{counted(len(unread), 'place')} could not be read, such as {unread[0]}.")
         return notes
 
-    def _named(self, paths: Sequence[str]) -> str:
-        names = ", ".join(self._workspace.shown(path) for path in paths[:_NAMED_FILES])
+    def _named(self, paths: Sequence[str], place: Located) -> str:
+        names = ", ".join(self._shown(path, place) for path in paths[:_NAMED_FILES])
         more = f" and {len(paths) - _NAMED_FILES} more" if len(paths) > _NAMED_FILES else ""
         return f"{names}{more}"
 
@@ -183,6 +193,23 @@ def _require_searchable(place: Located) -> bool:
     return False
 
 
+@contextmanager
+def _opened(place: Located, query: Query) -> Iterator[int]:
+    """A descriptor of what is searched, which stays that whatever becomes of its path. Raises FileProblem."""
+    if query.file is not None:
+        with open_regular(place) as stream:
+            yield stream.fileno()
+        return
+    try:
+        descriptor = open_resolved(place.real, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    except OSError as error:
+        raise file_problem(place, error) from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def _query(params: GrepParams, place: Located) -> Query:
     is_folder = _require_searchable(place)
     for text in (params.pattern, params.glob or "", params.file_type or ""):
@@ -190,7 +217,7 @@ def _query(params: GrepParams, place: Located) -> Query:
             raise FileProblem("The pattern holds a NUL or half a character.", hint="Write \\x00 for a NUL.")
     return Query(
         pattern=params.pattern,
-        folder=str(place.path if is_folder else place.real.parent),
+        folder=str(place.real if is_folder else place.real.parent),
         file=None if is_folder else place.real.name,
         globs=_globs(params.glob or ""),
         file_type=params.file_type,

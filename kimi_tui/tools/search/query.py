@@ -16,9 +16,9 @@ class Query:
 
     pattern: str
     folder: str
-    """Where the program runs: paths and globs are relative to it."""
+    """Where the program runs, links resolved: paths and globs are relative to it."""
     file: str | None = None
-    """The one file in `folder` to search; None for all."""
+    """The one file in `folder` to search, which the program reads as its input; None for all."""
     globs: tuple[str, ...] = ()
     file_type: str | None = None
     mode: OutputMode | Literal["files"] = "files_with_matches"

@@ -28,6 +28,17 @@ def test_a_link_that_took_the_files_place_is_not_followed(desk: Desk) -> None:
         open_regular(located)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_nor_one_that_took_the_place_of_a_folder_above(desk: Desk) -> None:
+    desk.put("d/config", "mine"), desk.put("secrets/config", "theirs")
+    located = desk.workspace.locate("d/config")
+    (desk.dir / "d").rename(desk.dir / "old")
+    (desk.dir / "d").symlink_to("secrets")
+
+    with pytest.raises(FileProblem, match="symbolic link"):
+        open_regular(located)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there is none")
 @pytest.mark.timeout(10)
 def test_a_file_without_size_and_end_is_not_read_for_ever() -> None:

@@ -275,6 +275,58 @@ async def test_a_secret_is_searched_by_name_with_consent(desk: Desk, programs: P
 
 @pytest.mark.skipif(os.name == "nt", reason="there are none")
 @pytest.mark.timeout(20)
+async def test_what_a_link_leads_to_is_as_secret_as_where_it_lies(
+    desk: Desk, programs: Programs, tmp_path: Path
+) -> None:
+    home = tmp_path / "home" / ".aws"
+    home.mkdir(parents=True)
+    (home / "config").write_text("needle = 1\n")
+    (home / "notes").write_text("needle = 2\n")
+    (desk.dir / "link").symlink_to(home)
+    result = await grep(desk, "needle", path="link", programs=programs, output_mode="content")
+
+    assert lines(result) == ["link/notes:1:needle = 2"]
+    assert desk.user.asked == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder is known by its path alone")
+async def test_a_folder_that_is_turned_elsewhere_meanwhile_is_not_searched(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """The first program can't be started; by the next one's start the folder is another one."""
+    desk.put("d/a.txt", "needle here\n")
+    desk.put("elsewhere/b.txt", "needle there\n")
+    turned = False
+
+    def programs() -> tuple[str, ...]:
+        nonlocal turned
+        if not turned:
+            turned = True
+            (desk.dir / "d").rename(desk.dir / "old")
+            (desk.dir / "d").symlink_to("elsewhere")
+        return ripgrep_programs()
+
+    result = await grep(desk, "needle", path="d", programs=programs, output_mode="content")
+    assert lines(result) == ["d/a.txt:1:needle here"]
+
+
+async def test_a_file_that_is_turned_elsewhere_meanwhile_is_not_searched(desk: Desk) -> None:
+    desk.put("a.txt", "needle here\n")
+    desk.put("b.txt", "needle there\n")
+
+    for programs in (ripgrep_programs, tuple):
+        desk.put("a.txt", "needle here\n")
+
+        def turned(programs: Programs = programs) -> tuple[str, ...]:
+            (desk.dir / "a.txt").unlink()
+            (desk.dir / "a.txt").symlink_to("b.txt")
+            return programs()
+
+        result = await grep(desk, "needle", path="a.txt", programs=turned, output_mode="content")
+        assert lines(result) == ["a.txt:1:needle here"]
+        (desk.dir / "a.txt").unlink()
+
+
 async def test_special_files_hold_up_nothing(desk: Desk, programs: Programs) -> None:
     os.mkfifo(desk.dir / "fifo")
     (desk.dir / "loop").symlink_to("loop")
