@@ -20,7 +20,8 @@ from kimi_tui.language.saying import later, say
 from kimi_tui.tui.attention import Attention
 from kimi_tui.tui.catching_up import apply_all
 from kimi_tui.tui.images.reading import photo_of
-from kimi_tui.tui.keys import SCREEN_KEYS, KeyNames, bindings
+from kimi_tui.tui.key_tables import SCREEN_KEYS
+from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.outbox import all_heard
 from kimi_tui.tui.prompt.drafts import Draft

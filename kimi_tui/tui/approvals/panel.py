@@ -24,7 +24,8 @@ from kimi_tui.tui.approvals.answers import (
 from kimi_tui.tui.approvals.body import RequestBody
 from kimi_tui.tui.approvals.edits import with_edit
 from kimi_tui.tui.buttons import ActionButton
-from kimi_tui.tui.keys import APPROVAL_KEYS, KeyNames, bindings
+from kimi_tui.tui.key_tables import APPROVAL_KEYS
+from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.display import ShellBlock
 from kimi_tui.wire.events import ApprovalResponse

@@ -17,7 +17,8 @@ from kimi_tui.language.width import cells
 from kimi_tui.tui.approvals.panel import GRACE_S
 from kimi_tui.tui.approvals.tabs import Tab, Tabs
 from kimi_tui.tui.choices import Choice, Choices
-from kimi_tui.tui.keys import QUESTION_KEYS, bindings
+from kimi_tui.tui.key_tables import QUESTION_KEYS
+from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.requests import Question, QuestionRequest, QuestionResponse
 

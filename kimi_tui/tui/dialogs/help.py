@@ -12,7 +12,8 @@ from textual.widgets import Static
 from kimi_tui.language.saying import later, say
 from kimi_tui.language.width import cells, padded
 from kimi_tui.tui.commands.registry import SlashCommand
-from kimi_tui.tui.keys import GROUPS, HELP_KEYS, KeyNames, bindings
+from kimi_tui.tui.key_tables import HELP_KEYS
+from kimi_tui.tui.keys import GROUPS, KeyNames, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, Spans, ink
 from kimi_tui.tui.markdown.wrap import wrap

@@ -12,7 +12,8 @@ from kimi_tui.language.saying import later, retell, say, say_many
 from kimi_tui.language.width import padded
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.dialogs.following import FollowingDialog
-from kimi_tui.tui.keys import MCP_KEYS, bindings
+from kimi_tui.tui.key_tables import MCP_KEYS
+from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
 from kimi_tui.tui.markdown.wrap import wrap

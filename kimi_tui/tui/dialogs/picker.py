@@ -12,7 +12,8 @@ from textual.widgets import Input, Static
 from kimi_tui.language.saying import say
 from kimi_tui.tui import fuzzy
 from kimi_tui.tui.choices import Choice, Choices
-from kimi_tui.tui.keys import PICKER_KEYS, bindings
+from kimi_tui.tui.key_tables import PICKER_KEYS
+from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.timeline.hints import Hint, Hints
 
 MOST_SHOWN = 200

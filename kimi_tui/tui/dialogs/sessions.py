@@ -16,7 +16,8 @@ from kimi_tui.language.saying import say
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.picker import filtered
-from kimi_tui.tui.keys import SESSIONS_KEYS, KeyNames, bindings
+from kimi_tui.tui.key_tables import SESSIONS_KEYS
+from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.timeline.hints import Hint, Hints

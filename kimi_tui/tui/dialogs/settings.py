@@ -17,7 +17,8 @@ from kimi_tui.tui.buttons import ActionButton
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.dialogs.following import FollowingDialog
 from kimi_tui.tui.dialogs.picker import Picker, filtered
-from kimi_tui.tui.keys import SETTINGS_KEYS, KeyNames, bindings
+from kimi_tui.tui.key_tables import SETTINGS_KEYS
+from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.live_settings import When, when_it_counts
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.commands import Command

@@ -16,7 +16,8 @@ from kimi_tui.language.saying import retell, say, say_many
 from kimi_tui.tui.buttons import ActionButton
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.dialogs.following import FollowingDialog
-from kimi_tui.tui.keys import SETUP_KEYS, KeyNames, bindings
+from kimi_tui.tui.key_tables import SETUP_KEYS
+from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.commands import Command
 from kimi_tui.wire.setup import (

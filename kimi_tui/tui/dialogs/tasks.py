@@ -14,7 +14,8 @@ from kimi_tui.language.saying import later, retell, say
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.dialogs.following import FollowingDialog
 from kimi_tui.tui.dialogs.pager import Pager
-from kimi_tui.tui.keys import TASKS_KEYS, KeyNames, bindings
+from kimi_tui.tui.key_tables import TASKS_KEYS
+from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
 from kimi_tui.tui.markdown.wrap import chop, wrap

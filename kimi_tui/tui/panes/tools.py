@@ -18,7 +18,8 @@ from kimi_tui.base.call_arguments import Arguments
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import say
 from kimi_tui.tui.figures import duration
-from kimi_tui.tui.keys import TOOLS_KEYS, bindings
+from kimi_tui.tui.key_tables import TOOLS_KEYS
+from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.tool_runs import RunStatus, ToolRun
 

@@ -10,7 +10,8 @@ from textual.widgets import TextArea
 from kimi_tui.base.terminal import plain
 from kimi_tui.tui.brush import Brush
 from kimi_tui.tui.images.album import TOKEN
-from kimi_tui.tui.keys import EDITING_KEYS, PROMPT_KEYS, KeyNames
+from kimi_tui.tui.key_tables import EDITING_KEYS, PROMPT_KEYS
+from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.keys_first import keys_of
 from kimi_tui.tui.prompt.drafts import Draft
 from kimi_tui.tui.prompt.paste import Pastes

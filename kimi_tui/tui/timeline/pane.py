@@ -10,7 +10,8 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from kimi_tui.language.saying import say
-from kimi_tui.tui.keys import TIMELINE_KEYS, KeyNames, bindings
+from kimi_tui.tui.key_tables import TIMELINE_KEYS
+from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.timeline.hints import Hints
 from kimi_tui.tui.timeline.look import told, told_now
 from kimi_tui.tui.timeline.pane_hints import PaneHints, Typing

@@ -12,7 +12,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
-from kimi_tui.tui.keys import TIMELINE_TREE_KEYS, bindings
+from kimi_tui.tui.key_tables import TIMELINE_TREE_KEYS
+from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.timeline.look import Marks, drawn, fold_cells, now_row
 from kimi_tui.tui.timeline.marking import on_mark
 from kimi_tui.tui.timeline.rows import Row, Rows
