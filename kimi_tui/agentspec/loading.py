@@ -9,6 +9,7 @@ from kimi_tui.agentspec.form import AgentForm, read_form
 from kimi_tui.agentspec.spec import ResolvedAgentSpec, SubagentSpec, ToolRef
 from kimi_tui.agentspec.tool_names import named_tools, parse_tool
 from kimi_tui.base.assets import asset_path
+from kimi_tui.base.secret_paths import is_private
 
 AGENT_FILE = "agent.yaml"
 _AGENT_DIR = "${KIMI_AGENT_DIR}"
@@ -104,6 +105,11 @@ def _system_prompt(form: AgentForm, base: ResolvedAgentSpec | None) -> tuple[Pat
             )
         return base.system_prompt_path, base.system_prompt_template
     path = _file_beside(form.system_prompt)
+    if is_private(path):
+        raise form.system_prompt.error(
+            f"{path} may hold secrets, which a system prompt would send to the model.",
+            hint="Name a text file.",
+        )
     try:
         return path, path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.secret_paths import is_private
 from kimi_tui.base.value import value
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.slash_book import PromptCommand
@@ -15,7 +16,6 @@ from kimi_tui.library import skills
 from kimi_tui.library.commands import WrittenCommand, command_folders, find_commands
 from kimi_tui.library.skills import Skill, find_skills, listed, skill_folders
 from kimi_tui.tools.approval import Approval
-from kimi_tui.tools.file.secrets import is_private
 
 SKILL_PREFIX = "skill:"
 

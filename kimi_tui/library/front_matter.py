@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.secret_paths import is_private
 from kimi_tui.base.terminal import plain
 from kimi_tui.base.value import value
 
@@ -52,6 +53,8 @@ def read_markdown(path: Path) -> MarkdownFile:
     try:
         if not path.is_file():  # a FIFO would block
             raise ConfigError(f"{path} is no file.", hint="Take it away.")
+        if is_private(path.resolve()):
+            raise ConfigError(f"{path} leads to a file that may hold secrets.", hint="Take it away.")
         with path.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except OSError as error:

@@ -298,6 +298,7 @@ class TestMistakes:
             ("system_prompt: system.md", 1, "no tools", "`tools`"),
             ("tools: []\nsystem_prompt: gone.md", 2, "gone.md", "agent file"),
             ("tools: []\nsystem_prompt: .", 2, "can't be read", "UTF-8"),
+            ("tools: []\nsystem_prompt: /etc/shadow", 2, "may hold secrets", "text file"),
             (MINIMAL + "mcp: gone.json", 3, "gone.json", "agent file"),
             (MINIMAL + "subagents:\n  a: {path: gone.yaml}", 4, "gone.yaml", "agent file"),
             (MINIMAL + "- ReadFile\n- Raed", 4, "no tool “Raed”", "The tools are"),

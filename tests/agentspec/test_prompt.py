@@ -145,6 +145,18 @@ class TestInstructions:
         os.mkfifo(tmp_path / "AGENTS.md")
         assert PromptVariables.collect(tmp_path).agents_md == "(none)"
 
+    def test_one_that_leads_to_a_secret_is_not_sent_along(self, write: WriteFile, tmp_path: Path) -> None:
+        """As in a folder that somebody else packed."""
+        (tmp_path / "repo" / ".git").mkdir(parents=True)
+        write("repo/AGENTS.md", "of the root")
+        (tmp_path / "repo" / "src").mkdir()
+        write("home/.aws/config", "hunter2")
+        (tmp_path / "repo/src/AGENTS.md").symlink_to(tmp_path / "home/.aws/config")
+        merged = PromptVariables.collect(tmp_path / "repo/src").agents_md
+        assert "hunter2" not in merged
+        assert "left out" in merged
+        assert "of the root" in merged
+
     def test_invalid_bytes_are_replaced(self, tmp_path: Path) -> None:
         (tmp_path / "AGENTS.md").write_bytes(b"use \xff tabs")
         assert "use \ufffd tabs" in PromptVariables.collect(tmp_path).agents_md

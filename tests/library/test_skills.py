@@ -34,6 +34,16 @@ def test_without_front_matter_the_folder_names_it_and_the_first_line_describes_i
     assert (found.name, found.description) == ("release", "How we release")
 
 
+def test_one_that_leads_to_a_secret_is_none(tmp_path: Path) -> None:
+    secret = put(tmp_path / "home", ".ssh", "hunter2\n").rename(tmp_path / "home" / ".ssh" / "id_rsa")
+    (tmp_path / "skills" / "pdf").mkdir(parents=True)
+    (tmp_path / "skills" / "pdf" / "SKILL.md").symlink_to(secret)
+    found = find_skills([tmp_path / "skills"])
+    assert found.skills == ()
+    assert "secrets" in str(found.problems[0])
+    assert "hunter2" not in str(found.problems[0])
+
+
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from pathlib import Path
 
-from kimi_tui.tools.file.secrets import is_private, is_secret
+from kimi_tui.base.secret_paths import is_private, is_secret
 from kimi_tui.tools.permission.part import Part, Word
 from kimi_tui.tools.permission.places import Folder
 from kimi_tui.tools.permission.sweeps import secrets_below, sweep_of

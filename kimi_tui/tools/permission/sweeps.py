@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path
 
+from kimi_tui.base.secret_paths import is_secret
 from kimi_tui.base.value import value
-from kimi_tui.tools.file.secrets import is_secret
 from kimi_tui.tools.permission.part import Part, Word
 from kimi_tui.tools.permission.writes import is_option, operands_of, option_values
 

@@ -14,10 +14,11 @@ from pydantic import BeforeValidator, Field
 
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.base.resolved_path import open_resolved
+from kimi_tui.base.secret_paths import SECRET_NAMES, is_private
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.file.document import has_surrogates
 from kimi_tui.tools.file.regular import file_problem, open_regular, require_regular
-from kimi_tui.tools.file.secrets import SECRET_NAMES, consent_to_read, is_private
+from kimi_tui.tools.file.secrets import consent_to_read
 from kimi_tui.tools.search.engine import (
     Answer,
     fallback_command,
