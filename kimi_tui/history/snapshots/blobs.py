@@ -130,13 +130,16 @@ class BlobStore:
             self._where[digest] = pack
 
     def _copies(self, digest: str) -> Iterator[bytes]:
-        with suppress(OSError, zlib.error):
-            yield zlib.decompress(self._path(digest).read_bytes())
-        if digest not in self._where:
-            self._look_for_packs()
         if (pack := self._where.get(digest)) is not None:
             with suppress(OSError, zlib.error):
                 yield pack.read(digest)
+        with suppress(OSError, zlib.error):
+            yield zlib.decompress(self._path(digest).read_bytes())
+        if pack is None:
+            self._look_for_packs()
+            if (pack := self._where.get(digest)) is not None:
+                with suppress(OSError, zlib.error):
+                    yield pack.read(digest)
 
     def _path(self, digest: str) -> Path:
         return self._loose / digest[:2] / digest[2:]

@@ -8,9 +8,10 @@ it should be is left, and one that is neither was changed by somebody since and 
 import contextlib
 import json
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -24,11 +25,12 @@ from kimi_tui.history.snapshots.look import look_at_paths
 from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, Placer, Refused, WorkDisk
 from kimi_tui.history.snapshots.plan import PlanItem
 
-Phase = Literal["remove", "remove folders", "make folders", "prepare", "settle", "put", "modes"]
+Phase = Literal["remove", "remove folders", "make folders", "prepare", "put", "modes"]
 _PHASES: tuple[Phase, ...] = get_args(Phase)
-_BESIDE_EACH_OTHER: set[Phase] = {"prepare", "settle"}
 _AT_ONCE = 4
 """How many files are brought to the medium together. More of them only wait for each other's locks."""
+_WORTH_THREADS = 8
+"""Files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Step:
     path: str
     now: Entry | None
     then: Entry | None
+    temporary: str
+    """The name that what is to be there has before, in the same folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +85,15 @@ class Executor:
         `found` is what was at their paths a moment ago; what isn't there as planned is left as it is. Raises
         OSError when not even the intention could be written down, and what `record` raises.
         """
-        steps = [Step(item.path, item.now, item.then) for item in items]
+        uid = new_uid()
+        steps = _numbered(uid, ((item.path, item.now, item.then) for item in items))
         if not steps:
             return Outcome()
-        uid = new_uid()
         journal = self._journals / f"{uid}.json"
         make_private_dir(self._journals)
         intention = {"root": str(self._root), "steps": [[step.path, step.now, step.then] for step in steps]}
         replace_file(self._disk, journal, [json.dumps(intention, separators=(",", ":")).encode("ascii")])
-        outcome = self._carry_out(steps, uid, {step.path: found.get(step.path) for step in steps})
+        outcome = self._carry_out(steps, {step.path: found.get(step.path) for step in steps})
         record(outcome)
         discard(self._disk, journal)
         return outcome
@@ -99,18 +103,18 @@ class Executor:
         outcome: Outcome | None = None
         for journal in sorted(self._journals.glob("*.json")):
             if (steps := _steps(journal, self._root)) is not None:
-                self._clear_away(steps, journal.stem)
-                found = self._carry_out(steps, journal.stem, self._found(steps))
+                self._clear_away(steps)
+                found = self._carry_out(steps, self._found(steps))
                 record(found)
                 before = outcome or Outcome()
                 outcome = Outcome(before.done + found.done, before.failed + found.failed)
             discard(self._disk, journal)
         return outcome
 
-    def _carry_out(self, steps: list[Step], uid: str, found: Changes) -> Outcome:
+    def _carry_out(self, steps: list[Step], found: Changes) -> Outcome:
         failed: dict[str, str] = {}
         todo = []
-        for number, step in enumerate(steps):
+        for step in steps:
             is_now = found.get(step.path, step.now)
             removed_already = is_now is None and _kind(step.now) != _kind(step.then)
             if is_now == step.then:
@@ -118,31 +122,38 @@ class Executor:
             if is_now != step.now and not removed_already and not _is_half_made(is_now, step.then):
                 failed[step.path] = "it changed meanwhile"
             else:
-                todo.append((number, Step(step.path, is_now, step.then)))
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
-            for phase in _PHASES:
-                ordered = sorted(todo, key=lambda one: one[1].path, reverse=phase == "remove folders")
-                left = [(number, step) for number, step in ordered if step.path not in failed]
-
-                def attempt(one: tuple[int, Step], phase: Phase = phase) -> str | None:
-                    return self._attempt(phase, one[1], f".kimi-tui-{uid}-{one[0]}")
-
-                why = threads.map(attempt, left) if phase in _BESIDE_EACH_OTHER else map(attempt, left)
-                failed |= {one[1].path: problem for one, problem in zip(left, why, strict=True) if problem}
+                todo.append(replace(step, now=is_now))
+        todo.sort(key=lambda step: step.path)
+        for phase in _PHASES:
+            left = [step for step in todo if step.path not in failed]
+            failed |= self._go_through(phase, left)
         done = tuple(step.path for step in steps if step.path not in failed)
         return Outcome(done, tuple(failed.items()))
 
-    def _attempt(self, phase: Phase, step: Step, temporary: str) -> str | None:
-        """Do a step's part of a phase; why it could not be done."""
-        try:
-            self._do(phase, step, temporary)
-        except (OSError, Refused) as error:
-            with contextlib.suppress(OSError):
-                self._work_disk.unlink((self._root / step.path).with_name(temporary))
-            return getattr(error, "strerror", None) or str(error)
-        return None
+    def _go_through(self, phase: Phase, steps: Sequence[Step]) -> dict[str, str]:
+        """Do a phase of all `steps`, which are ordered by path; those that it can't be done of, and why."""
+        if phase == "remove folders":
+            steps = steps[::-1]
+        if phase != "prepare" or len(steps) < _WORTH_THREADS:
+            return self._attempted(phase, steps)
+        shares = [steps[start::_AT_ONCE] for start in range(_AT_ONCE)]
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            problems = threads.map(partial(self._attempted, phase), shares)
+        return {path: why for share in problems for path, why in share.items()}
 
-    def _do(self, phase: Phase, step: Step, temporary: str) -> None:
+    def _attempted(self, phase: Phase, steps: Iterable[Step]) -> dict[str, str]:
+        """`_go_through`, one after the other."""
+        problems = {}
+        for step in steps:
+            try:
+                self._do(phase, step)
+            except (OSError, Refused) as error:
+                with contextlib.suppress(OSError):
+                    self._work_disk.unlink((self._root / step.path).with_name(step.temporary))
+                problems[step.path] = getattr(error, "strerror", None) or str(error)
+        return problems
+
+    def _do(self, phase: Phase, step: Step) -> None:
         now, then = _kind(step.now), _kind(step.then)
         is_put = then in {"file", "link"}
         match phase:
@@ -154,11 +165,9 @@ class Executor:
             case "make folders" if step.then is not None and then == "folder":
                 self._placer.make_folder(step.path, step.then.mode)
             case "prepare" if step.then is not None and is_put:
-                self._placer.prepare(step.path, step.then, temporary=temporary)
-            case "settle" if is_put:
-                self._placer.settle(step.path, temporary=temporary)
+                self._placer.prepare(step.path, step.then, temporary=step.temporary)
             case "put" if step.then is not None and is_put:
-                self._placer.put(step.path, step.then, temporary=temporary)
+                self._placer.put(step.path, step.then, temporary=step.temporary)
             case "modes" if step.then is not None and then == "folder":
                 self._placer.set_mode(step.path, step.then.mode)
             case _:
@@ -171,13 +180,13 @@ class Executor:
         look = look_at_paths(self._root, paths, entries=expected, blobs=self._blobs, caps=Caps())
         return {path: entry for path, entry in look.changes.items() if path in set(paths)}
 
-    def _clear_away(self, steps: list[Step], uid: str) -> None:
+    def _clear_away(self, steps: list[Step]) -> None:
         """Take away what was written to be renamed."""
         reachable = set(self.reachable(step.path for step in steps))
-        for number, step in enumerate(steps):
+        for step in steps:
             if step.path in reachable:
                 with contextlib.suppress(OSError):
-                    self._work_disk.unlink((self._root / step.path).with_name(f".kimi-tui-{uid}-{number}"))
+                    self._work_disk.unlink((self._root / step.path).with_name(step.temporary))
 
 
 def _reachable(root: Path, paths: Iterable[str]) -> list[str]:
@@ -191,6 +200,12 @@ def _reachable(root: Path, paths: Iterable[str]) -> list[str]:
         if known[folder]:
             reachable.append(path)
     return reachable
+
+
+def _numbered(uid: str, changes: Iterable[tuple[str, Entry | None, Entry | None]]) -> list[Step]:
+    return [
+        Step(path, now, then, f".kimi-tui-{uid}-{number}") for number, (path, now, then) in enumerate(changes)
+    ]
 
 
 def _is_half_made(found: Entry | None, then: Entry | None) -> bool:
@@ -208,7 +223,8 @@ def _steps(journal: Path, root: Path) -> list[Step] | None:
         record: dict[str, Any] = json.loads(journal.read_bytes())
         if record["root"] != str(root):
             return None
-        return [Step(path, _entry(now), _entry(then)) for path, now, then in record["steps"]]
+        recorded = ((path, _entry(now), _entry(then)) for path, now, then in record["steps"])
+        return _numbered(journal.stem, recorded)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -101,7 +101,7 @@ class Placer:
 
     def __init__(self, root: Path, blobs: BlobStore, disk: WorkDisk, *, added: Collection[str] = ()) -> None:
         self._added = added
-        self._root = root
+        self._start = str(root)
         self._blobs = blobs
         self._disk = disk
 
@@ -112,12 +112,12 @@ class Placer:
             raise Refused("it is not in the work dir")
         for folder in parents_of(path):
             try:
-                info = os.lstat(on_disk(self._root, folder))
+                info = os.lstat(on_disk(self._start, folder))
             except FileNotFoundError:
                 continue
             if not stat.S_ISDIR(info.st_mode):
                 raise Refused(f"{folder} is no folder any more")
-        return self._root / path
+        return Path(on_disk(self._start, path))
 
     def remove(self, path: str) -> None:
         """Take away a file or a link, if it is there."""
@@ -152,7 +152,7 @@ class Placer:
             self._disk.chmod(whole, mode)
 
     def prepare(self, path: str, entry: Entry, *, temporary: str) -> None:
-        """Make a file or a link under a `temporary` name, beside where it is to be.
+        """Make a file or a link under a `temporary` name, beside where it is to be, down to the medium.
 
         May be called from several threads.
         """
@@ -164,30 +164,21 @@ class Placer:
         else:
             self._write(beside, entry)
 
-    def settle(self, path: str, *, temporary: str) -> None:
-        """Return when what was prepared is on the medium. May be called from several threads."""
-        beside = self.whole_path(path).with_name(temporary)
-        if beside.is_symlink():
-            return
-        file = self._disk.open(beside, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            self._disk.fsync(file)
-        finally:
-            self._disk.close(file)
-
     def put(self, path: str, entry: Entry, *, temporary: str) -> None:
         """Put what was prepared in place of what is there."""
         whole = self.whole_path(path)
+        beside = whole.with_name(temporary)
         if entry.kind == "file":
-            self._disk.chmod(whole.with_name(temporary), entry.mode)
-        self._disk.rename(whole.with_name(temporary), whole)
+            self._disk.chmod(beside, entry.mode)
+        self._disk.rename(beside, whole)
 
     def _make_parents(self, path: str) -> None:
         """Make the folders on the way that the user removed."""
-        folders = takewhile(lambda folder: not (self._root / folder).is_dir(), parents_of(path))
-        for folder in reversed(list(folders)):
+        folders = (on_disk(self._start, folder) for folder in parents_of(path))
+        missing = takewhile(lambda folder: not os.path.isdir(folder), folders)  # noqa: PTH112
+        for folder in reversed(list(missing)):
             with contextlib.suppress(FileExistsError):  # made for the file beside it
-                self._disk.mkdir(self._root / folder, _FOLDER_MODE)
+                self._disk.mkdir(Path(folder), _FOLDER_MODE)
 
     def _write(self, path: Path, entry: Entry) -> None:
         try:
@@ -197,6 +188,7 @@ class Placer:
         file = self._disk.open(path, _NEW)
         try:
             write_all(self._disk, file, content)
+            self._disk.fsync(file)
         finally:
             self._disk.close(file)
 
