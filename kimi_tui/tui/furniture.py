@@ -15,9 +15,10 @@ from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
 from kimi_tui.tui.commands.dispatch import Verdict, run_from_palette, run_line
 from kimi_tui.tui.commands.host import ScreenHost
+from kimi_tui.tui.commands.line import parsed
 from kimi_tui.tui.commands.modes import MODE_COMMANDS, cycle_mode
 from kimi_tui.tui.commands.personal import personal_commands
-from kimi_tui.tui.commands.registry import PaneName, Registry, Severity, parsed
+from kimi_tui.tui.commands.registry import PaneName, Registry, Severity
 from kimi_tui.tui.commands.setting_up import KEY_TAKING, SETUP_COMMANDS
 from kimi_tui.tui.commands.time_travel import TIMELINE_COMMANDS
 from kimi_tui.tui.external_editor import edited
@@ -26,6 +27,7 @@ from kimi_tui.tui.images.showing import Pictures, means_for, show_pictures_by
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.personal_desk import personal_acts
+from kimi_tui.tui.prompt.menu import menu
 from kimi_tui.tui.prompt.prompt import Prompt
 from kimi_tui.tui.prompt.shell_line import ShellLine
 from kimi_tui.tui.state import ScreenState
@@ -194,6 +196,21 @@ class Furniture:
     async def run_palette(self) -> str:
         """Let the user choose a command; the text to put into the prompt if it wants an argument."""
         return await run_from_palette(host=self.host, registry=self.registry, names=self._names)
+
+    async def run_menu(self, prompt: Prompt) -> None:
+        """Let the user choose what the prompt is to do."""
+        entries = menu(self._state(), blank=prompt.blank, mode=prompt.mode, names=self._names)
+        match await self.host.choose(say("The prompt"), entries):
+            case "newline":
+                prompt.editor.action_newline()
+            case "clear":
+                prompt.discard()
+            case "mode":
+                self.cycle_mode()
+            case ("paste" | "search" | "steer" | "shell") as action:
+                prompt.act(action)
+            case _:
+                pass
 
     async def choose_older(self, entries: Sequence[str]) -> str | None:
         """Let the user choose among what was sent before, newest first."""

@@ -391,6 +391,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Run a command without an argument: what a click on the header does."""
         await self.furnished.run_line(f"/{name}")
 
+    @on(Prompt.MenuPressed)
+    @work(group="command")
+    async def _open_menu(self) -> None:
+        await self.furnished.run_menu(self.prompt)
+
     @on(Prompt.SearchPressed)
     @work(group="command")
     async def _search_history(self) -> None:

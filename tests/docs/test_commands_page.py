@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
+from kimi_tui.tui.commands.line import parsed
 from kimi_tui.tui.commands.modes import MODE_COMMANDS
-from kimi_tui.tui.commands.registry import Registry, parsed
+from kimi_tui.tui.commands.registry import Registry
 from kimi_tui.tui.commands.setting_up import SETUP_COMMANDS
 from kimi_tui.tui.commands.time_travel import TIMELINE_COMMANDS
 from kimi_tui.tui.state import ScreenState

@@ -8,7 +8,8 @@ import pytest
 
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
-from kimi_tui.tui.commands.registry import Line, Registry, Severity, parsed
+from kimi_tui.tui.commands.line import Line, parsed
+from kimi_tui.tui.commands.registry import Registry, Severity
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.commands import Command, RunSlash, SetModel, SetThinking, SetYolo
 from tests.tui.conftest import SESSION

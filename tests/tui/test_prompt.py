@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from textual import events
 from textual.message import Message
 
@@ -360,3 +361,69 @@ async def test_a_prompt_that_a_full_disk_refused_stands_in_the_editor_again(open
         failure = TurnFailure("The conversation can't be written: no space left.", kind="JournalWriteError")
         await desk.say(TurnBegin("long thoughts"), TurnEnd("failed", 0, failure))
         await desk.until(lambda: desk.prompt_text == "long thoughts")
+
+
+async def click_mark(desk: Desk, mark: str) -> None:
+    """Click on what stands in the prompt's lower edge."""
+    y = desk.screen.prompt.region.bottom - 1
+    await desk.pilot.pause()
+    line = desk.shown().splitlines()[y]
+    assert mark in line, line
+    await desk.pilot.click(offset=(cell_len(line[: line.index(mark)]), y))
+
+
+async def test_a_prompt_is_sent_queued_and_stopped_by_the_mouse(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        assert "↵" not in desk.shown()
+        await desk.write("hello")
+        await click_mark(desk, "↵ send")
+        await desk.until(lambda: desk.told(Prompt) == [Prompt("hello")])
+        await desk.say(TurnBegin("hello"), StepBegin(1))
+        await desk.write("next")
+        await click_mark(desk, "↵ queue")
+        await desk.until(lambda: desk.screen.state.queue == ("next",))
+        assert desk.screen.prompt.editor.has_focus
+        await click_mark(desk, "■ stop")
+        await desk.until(lambda: desk.told(Interrupt) == [Interrupt()])
+        await desk.pilot.pause()
+        assert "■" not in desk.shown(), "it is stopping already"
+
+
+async def test_marks_cover_nothing_on_the_smallest_screen(open_desk: Any) -> None:
+    async with open_desk(size=(40, 10)) as desk:
+        desk.screen.prompt.fill("7" * 100)
+        await desk.say(TurnBegin("go"), StepBegin(1))
+        assert desk.shown().count("7") == 100
+        await desk.pilot.press("ctrl+x")
+        await desk.pilot.pause()
+        edge = desk.shown().splitlines()[desk.screen.prompt.region.bottom - 1]
+        assert "+  ↵ run  ■ stop" in edge
+        assert desk.shown().count("7") == 100
+
+
+async def test_what_else_the_prompt_s_keys_do_is_in_a_menu(open_desk: Any) -> None:
+    async with open_desk() as desk:
+
+        async def choose(label: str) -> None:
+            await click_mark(desk, "+")
+            await desk.until(lambda: label in desk.shown())
+            lines = desk.shown().splitlines()
+            y = next(at for at, line in enumerate(lines) if label in line)
+            await desk.pilot.click(offset=(lines[y].index(label), y))
+            await desk.until(lambda: len(desk.app.screen_stack) == 1)
+
+        desk.clipboard.text = "first"
+        await choose("paste, or attach")
+        await desk.until(lambda: desk.prompt_text == "first")
+        await choose("new line")
+        await desk.until(lambda: desk.prompt_text == "first\n")
+        await choose("clear the prompt")
+        await desk.until(lambda: desk.prompt_text == "")
+        await choose("run commands in your shell")
+        await desk.until(lambda: "talks to the agent" in desk.shown())
+        await click_mark(desk, "talks to")
+        await desk.until(lambda: "talks to the agent" not in desk.shown())
+        await desk.say(TurnBegin("go"), StepBegin(1))
+        await desk.write("sooner")
+        await choose("say it to the running turn")
+        await desk.until(lambda: desk.told(Steer) == [Steer("sooner")])

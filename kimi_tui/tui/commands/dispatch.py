@@ -5,7 +5,8 @@ from typing import Literal
 from kimi_tui.language.saying import say
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.commands.host import ScreenHost
-from kimi_tui.tui.commands.registry import Line, Registry, SlashCommand
+from kimi_tui.tui.commands.line import Line
+from kimi_tui.tui.commands.registry import Registry, SlashCommand
 from kimi_tui.tui.keys import KeyNames
 
 Verdict = Literal["done", "send", "edit"]

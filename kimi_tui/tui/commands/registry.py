@@ -236,21 +236,3 @@ class Registry:
             await self._run_engine_command(host, f"{name} {argument}".rstrip())
 
         return run
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """What was typed, read as a command."""
-
-    name: str
-    argument: str
-
-
-def parsed(text: str) -> Line | None:
-    """`text` as a command; None when it is none, such as a path that begins with a slash."""
-    if not text.startswith("/") or "\n" in text:
-        return None
-    name, _, argument = text[1:].partition(" ")
-    if not name or "/" in name:
-        return None
-    return Line(name, argument.strip())

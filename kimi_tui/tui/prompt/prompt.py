@@ -5,12 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import assert_never
+from typing import Literal, assert_never
 
 from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive, var
 from textual.widgets import Static
@@ -31,6 +30,7 @@ from kimi_tui.tui.prompt.draft_keeper import DraftKeeper
 from kimi_tui.tui.prompt.drafts import Draft, DraftStore, Orphan
 from kimi_tui.tui.prompt.editor import EditorAction, PromptEditor
 from kimi_tui.tui.prompt.history import HistoryWalk, InputHistory
+from kimi_tui.tui.prompt.marks import LowerEdge
 from kimi_tui.tui.prompt.mode import PromptMode
 from kimi_tui.tui.prompt.shell_line import ShellLine, shell_line
 from kimi_tui.tui.state import ScreenState
@@ -92,6 +92,9 @@ class Prompt(Vertical):
     class PastePressed(Message):
         """The user wants what the clipboard holds."""
 
+    class MenuPressed(Message):
+        """The user wants to choose what else the prompt is to do."""
+
     class TakeBackPressed(Message):
         """The user wants the last queued prompt back, to edit it."""
 
@@ -100,6 +103,7 @@ class Prompt(Vertical):
         self._options = options
         self._names = names
         self._edge = ActivityEdge(self, names=names, clock=options.clock)
+        self._lower_edge = LowerEdge(self, names=names)
         self.history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
         self._walk = HistoryWalk(self.history)
         self._drafts = DraftStore(share_dir=options.share_dir, work_dir=options.work_dir)
@@ -281,6 +285,14 @@ class Prompt(Vertical):
             case _:
                 assert_never(action)
 
+    def action_press(self, mark: Literal["menu", "send", "shell"]) -> None:
+        """Do what a mark in the lower edge says; the keyboard stays here."""
+        self.editor.focus()
+        if mark == "menu":
+            self.doorway.send(self.MenuPressed())
+        else:
+            self.act(mark)
+
     def _send(self) -> None:
         here = self._completion_here()
         if self.completions.completing != here:
@@ -339,6 +351,7 @@ class Prompt(Vertical):
     def _changed(self, event: PromptEditor.Changed) -> None:
         event.stop()
         self.keeper.save_soon()
+        self._show_marks()
 
     # completions
 
@@ -386,26 +399,22 @@ class Prompt(Vertical):
         self.query_one("#prompt-mark", Static).update("$" if mode == "shell" else "❯")
         self._show_mode()
         self.completions.close()
-        self._show_place()
+        self._show_marks()
 
     def _show_mode(self) -> None:
         only_read = self.mode == "agent" and self.state.read_only
         self.editor.placeholder = say(_ONLY_READ if only_read else _PLACEHOLDERS[self.mode])
 
-    def _show_place(self) -> None:
-        if self.mode == "agent":
-            self.border_subtitle = None
-            return
-        place = plain_line(self.state.shell_dir or str(self._options.work_dir))
-        key = self._names.first("prompt.shell")
-        self.border_subtitle = Content(
-            say("{key} talks to the agent · !! gives the terminal · {place}", key=key, place=place)
-        )
+    def _show_marks(self) -> None:
+        place = self.state.shell_dir or str(self._options.work_dir)
+        self._lower_edge.follow(self.state, text=self.text, mode=self.mode, place=place)
+
+    def on_resize(self) -> None:
+        """The lower edge has other room now."""
+        self._show_marks()
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show what changed of the turn."""
-        if old.shell_dir != state.shell_dir:
-            self._show_place()
         if old.read_only != state.read_only:
             self._show_mode()
         if old.at_stake != state.at_stake:
@@ -415,3 +424,4 @@ class Prompt(Vertical):
             self.set_class(state.busy, "-working")
             self.set_class(bool(state.requests), "-waiting")
             self._edge.follow(state)
+        self._show_marks()
