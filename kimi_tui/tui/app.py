@@ -166,6 +166,8 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         widget, self._last_focused_on_app_blur = self._last_focused_on_app_blur, None
         if widget is not None and widget in self.screen.focus_chain and self.screen.focused is None:
             self.screen.set_focus(widget, scroll_visible=False, from_app_focus=True)
+        else:
+            self.screen._update_auto_focus()  # a screen that came while nobody looked was given no focus
 
     def lose_terminal(self) -> None:
         """Nobody can see or say anything any more: save and end."""

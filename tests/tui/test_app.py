@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from textual import events
+from textual.widgets import Input
 
 from kimi_tui.base.content import TextPart
 from kimi_tui.base.errors import ConfigError
@@ -32,6 +34,16 @@ async def test_an_answer_appears(open_desk: Any) -> None:
     async with open_desk() as desk:
         await desk.say(TurnBegin("hello"), StepBegin(1), TextPart("Good **morning**."), TurnEnd())
         await desk.until(lambda: "Good morning." in desk.shown())
+
+
+async def test_what_opens_while_nobody_looks_takes_the_keys_when_somebody_does(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        desk.app.post_message(events.AppBlur())
+        await desk.until(lambda: not desk.app.app_focus)
+        await desk.app.action_palette()
+        await desk.until(lambda: desk.app.screen is not desk.screen and desk.app.screen.query("Input"))
+        await desk.write("themes")
+        await desk.until(lambda: desk.app.screen.query_one("Input", Input).value == "themes")
 
 
 async def test_the_first_prompt_goes_out_by_itself(open_desk: Any) -> None:
