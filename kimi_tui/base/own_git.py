@@ -7,7 +7,8 @@ none of them.
 
 import os
 import shutil
-from collections.abc import Mapping
+
+from kimi_tui.base.child_environment import helper_environment
 
 _SETTINGS = (
     "core.fsmonitor=false",
@@ -35,6 +36,6 @@ def git_command(*words: str) -> list[str] | None:
     return [program, *(word for setting in _SETTINGS for word in ("-c", setting)), *words]
 
 
-def git_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """`environ` as our own git gets it."""
-    return {**environ, **_ENVIRONMENT}
+def git_environment() -> dict[str, str]:
+    """The environment as our own git gets it."""
+    return {**helper_environment(), **_ENVIRONMENT}

@@ -44,6 +44,11 @@ def keep_hidden(values: Iterable[str]) -> None:
         _known.update(each for each in {value, value.rpartition(" ")[2]} if len(each) >= _SHORTEST)
 
 
+def is_kept_hidden(value: str) -> bool:
+    """Whether `value` is, or holds, one of those that are blacked out."""
+    return any(secret in value for secret in _known)
+
+
 def secrets_in(named: Mapping[str, str]) -> Iterable[str]:
     """The values of `named`, such as an environment, whose names say that they are secrets."""
     return [value for name, value in named.items() if sounds_secret(name) and not value.startswith("/")]

@@ -220,7 +220,8 @@ class Sandbox(_Table):
     hide: tuple[str, ...] = ()
     """What is hidden from them besides credentials and our own folder."""
     env: tuple[str, ...] = ()
-    """Variables that they see though their names sound like secrets."""
+    """Variables that they see though their names sound like secrets; those with the model's key are hidden
+    without a sandbox, too, and from hooks."""
 
 
 class Web(_Table):

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
+from kimi_tui.base.child_environment import without_values
 from kimi_tui.base.secrets import keep_hidden, secrets_in
 from kimi_tui.config.credentials import secrets_of
 from kimi_tui.engine.accounts import Accounts
@@ -100,7 +101,8 @@ async def _assemble(
         rules=starting_rules(settings.permissions, session.state.grants, workspace),
         keeper=SessionGrants(session, share_dir=options.share_dir),
     )
-    hooks = session_hooks(settings.hooks, session, wire)
+    environment = without_values(lambda: models.keys, but=settings.sandbox.env)
+    hooks = session_hooks(settings.hooks, session, wire, environment=environment)
     todos = SessionTodos(session, context, wire.send)
     dmailbox = DMailbox()
     survivors = Survivors(session.dir / "commands")
@@ -108,7 +110,7 @@ async def _assemble(
     sandbox = await open_sandbox(options, session, workspace)
     if sandbox is not None:
         resources.push_async_callback(sandbox.close)
-    shell = Shell(survivors=survivors, confinement=sandbox)
+    shell = Shell(environment=environment, survivors=survivors, confinement=sandbox)
     resources.push_async_callback(shell.close)
     ledger = FileLedger()
     output = OutputFolder(session.dir / "output")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet
+from kimi_tui.base.secrets import keep_hidden
 from kimi_tui.base.value import value
 from kimi_tui.config.resolved_model import ResolvedModel, resolve_model
 from kimi_tui.config.settings import Settings
@@ -33,6 +34,8 @@ class Models:
         self._settings = settings
         self._session_id = session_id
         self._built: dict[str, LLM] = {}
+        self.keys: set[str] = set()
+        """Of the models that were used."""
         self._left: list[LLM] = []
         """Built of earlier settings; a turn may still use them."""
         self.problems: tuple[KimiTuiError, ...] = ()
@@ -81,6 +84,8 @@ class Models:
 
     def _take(self, model: ResolvedModel) -> LLM:
         if model.name not in self._built:
+            self.keys |= {model.api_key} - {""}
+            keep_hidden((model.api_key, *model.headers.values()))
             self._built[model.name] = _built(model, session_id=self._session_id)
         return self._built[model.name]
 

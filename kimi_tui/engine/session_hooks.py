@@ -5,6 +5,7 @@ from collections.abc import Coroutine, Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
+from kimi_tui.base.child_environment import Environment
 from kimi_tui.config.settings import Hook as HookSettings
 from kimi_tui.history.session import Session
 from kimi_tui.hooks.events import (
@@ -133,11 +134,13 @@ class SessionHooks:
         task.add_done_callback(self._running.discard)
 
 
-def session_hooks(settings: Iterable[HookSettings], session: Session, wire: Wire) -> SessionHooks:
+def session_hooks(
+    settings: Iterable[HookSettings], session: Session, wire: Wire, *, environment: Environment
+) -> SessionHooks:
     """The hooks of the config for `session`, whose conversation has not been opened yet."""
     work_dir = session.work_dir
     configured = [
-        CommandHook(Watched(hook.event, hook.matcher), hook.command, hook.timeout, work_dir)
+        CommandHook(Watched(hook.event, hook.matcher), hook.command, hook.timeout, work_dir, environment)
         for hook in settings
     ]
     hooks = Hooks(configured, session_id=session.id, work_dir=str(work_dir), send=wire.send)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+from kimi_tui.base.child_environment import Environment, whole_environment
 from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.base.identity import new_id
 from kimi_tui.base.value import value
@@ -69,6 +70,7 @@ class CommandHook:
     command: str
     timeout_s: float
     work_dir: Path
+    environment: Environment = whole_environment
 
     @property
     def label(self) -> str:
@@ -78,7 +80,13 @@ class CommandHook:
     async def decide(self, event: HookEvent, told: dict[str, Any]) -> HookOutcome:
         """Run the command. Raises HookFailed."""
         text = json.dumps(told, ensure_ascii=False, default=str)
-        ended = await run_command(self.command, text, work_dir=self.work_dir, timeout_s=self.timeout_s)
+        ended = await run_command(
+            self.command,
+            text,
+            work_dir=self.work_dir,
+            timeout_s=self.timeout_s,
+            environment=self.environment,
+        )
         plain_text = takes_plain_text(event)
         outcome = read_outcome(ended.status, ended.output, ended.errors, plain_text=plain_text)
         if outcome is None:

@@ -6,10 +6,12 @@ import shutil
 import signal
 import tempfile
 from asyncio.subprocess import DEVNULL, Process
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from kimi_tui.base.child_environment import Environment, whole_environment
 from kimi_tui.base.value import value
 
 _Stream = IO[bytes] | int
@@ -37,7 +39,14 @@ class Ended:
     errors: str
 
 
-async def run_command(command: str, told: str, *, work_dir: Path, timeout_s: float) -> Ended:
+async def run_command(
+    command: str,
+    told: str,
+    *,
+    work_dir: Path,
+    timeout_s: float,
+    environment: Environment = whole_environment,
+) -> Ended:
     """Run `command` with `told` on its stdin. Late or cancelled, all that it started is ended.
 
     Its output goes through files: children that it leaves behind can't keep it from ending, and a command
@@ -51,7 +60,7 @@ async def run_command(command: str, told: str, *, work_dir: Path, timeout_s: flo
         ):
             stdin.write(told.encode("utf-8", "replace"))
             stdin.seek(0)
-            process = await _started(("-c", command), stdin, out, err, work_dir)
+            process = await _started(("-c", command), stdin, out, err, work_dir, environment())
             try:
                 status = await _status(process, (out, err), timeout_s)
             except BaseException:
@@ -66,19 +75,32 @@ async def run_command(command: str, told: str, *, work_dir: Path, timeout_s: flo
 
 async def _is_readable(command: str, work_dir: Path) -> bool:
     """Whether the shell understands `command` at all: when it doesn't, it ends as one that blocks."""
-    process = await _started(("-n", "-c", command), DEVNULL, DEVNULL, DEVNULL, work_dir)
+    bare = {"PATH": os.environ.get("PATH", os.defpath)}
+    process = await _started(("-n", "-c", command), DEVNULL, DEVNULL, DEVNULL, work_dir, bare)
     return await process.wait() == 0
 
 
 async def _started(
-    arguments: tuple[str, ...], stdin: _Stream, out: _Stream, err: _Stream, work_dir: Path
+    arguments: tuple[str, ...],
+    stdin: _Stream,
+    out: _Stream,
+    err: _Stream,
+    work_dir: Path,
+    environment: Mapping[str, str],
 ) -> Process:
     shell = shutil.which("bash") or shutil.which("sh") if os.name == "posix" else None
     if shell is None:
         raise HookFailed("there is neither bash nor sh here")
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
-            shell, *arguments, stdin=stdin, stdout=out, stderr=err, cwd=work_dir, start_new_session=True
+            shell,
+            *arguments,
+            stdin=stdin,
+            stdout=out,
+            stderr=err,
+            cwd=work_dir,
+            env=environment,
+            start_new_session=True,
         )
     )
     try:

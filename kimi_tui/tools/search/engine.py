@@ -15,6 +15,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, files
 from typing import Literal
 
+from kimi_tui.base.child_environment import helper_environment
 from kimi_tui.base.ignore import VCS_FOLDERS
 from kimi_tui.tools.search.query import MAX_COLUMNS, Query
 
@@ -62,6 +63,7 @@ async def search(commands: Sequence[Command], *, seconds: float) -> Answer:
             process = await asyncio.create_subprocess_exec(
                 *command.arguments,
                 cwd=command.folder,
+                env=helper_environment(),
                 stdin=asyncio.subprocess.DEVNULL if command.input is None else command.input,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

@@ -10,6 +10,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Protocol
 
+from kimi_tui.base.child_environment import Environment, whole_environment
 from kimi_tui.base.child_groups import keep_in_sight, let_go
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.value import value
@@ -77,16 +78,17 @@ class Shell:
     def __init__(
         self,
         *,
-        environment: Mapping[str, str] | None = None,
+        environment: Environment = whole_environment,
         survivors: Survivors | None = None,
         confinement: Confinement | None = None,
         term_grace_s: float = _TERM_GRACE_S,
     ) -> None:
-        """`survivors` remembers what runs, should the program be killed; `confinement` is where it runs."""
+        """Commands see `environment`; `survivors` remembers what runs, should the program be killed;
+        `confinement` is where it runs.
+        """
         self._survivors = survivors
         self.confinement = confinement
         self._environment = environment
-        """What commands see of it; None for the program's own."""
         self._term_grace_s = term_grace_s
         self._groups: dict[int, OutputPipe] = {}
         """By process group: those that run, and those that left processes behind."""
@@ -148,7 +150,7 @@ class Shell:
 
     async def _started(self, command: str, work_dir: Path, output: OutputPipe, mark: str) -> Process:
         program = [shell_path(), "-c", command]
-        environment = {**(os.environ if self._environment is None else self._environment), **ENVIRONMENT}
+        environment = {**self._environment(), **ENVIRONMENT}
         if self.confinement is not None:
             program = self.confinement.around(program)
             environment = self.confinement.environment(environment)

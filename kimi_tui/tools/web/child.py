@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from kimi_tui.base.child_environment import helper_environment
+
 
 class ChildFailed(Exception):
     """A program of ours gave up; the text is its last line."""
@@ -22,6 +24,7 @@ async def run_child(module: str, request: Mapping[str, Any], *, seconds: float) 
     """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", module),
+        env=helper_environment(),
         cwd=sys.prefix,  # the modules of the work dir are none of its business
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
