@@ -275,6 +275,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def _read_branch(self) -> None:
         self.status_bar.branch = await asyncio.to_thread(git_branch, self._options.work_dir)
 
+    def on_transcript_offered(self, message: "Transcript.Offered") -> None:
+        """What can be done with the selected block stands where keys are named."""
+        self.status_bar.acts = message.acts
+
     # keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -1,5 +1,6 @@
 """The panes, the pager and the search."""
 
+from dataclasses import replace
 from typing import Any
 
 from kimi_tui.base.content import TextPart
@@ -7,9 +8,10 @@ from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.language.width import cells
 from kimi_tui.tui.panes.search import SearchLine
 from kimi_tui.tui.panes.tools import ToolsPane
-from kimi_tui.wire.commands import Interrupt
+from kimi_tui.wire.commands import Interrupt, ShowTimeline
 from kimi_tui.wire.events import StepBegin, ToolResult, ToolReturn, TurnBegin, TurnEnd
-from tests.tui.conftest import Desk
+from tests.tui.conftest import SESSION, Desk
+from tests.tui.timeline.story import TALK
 
 LONG = "\n".join(f"test_{number} passed" for number in range(300))
 
@@ -158,3 +160,37 @@ async def test_the_agent_is_interrupted_by_a_click_and_a_queued_prompt_taken_bac
         await desk.until(lambda: desk.screen.prompt.editor.text == "later")
         await click_on(desk, "esc interrupts")
         await desk.until(lambda: desk.told(Interrupt))
+
+
+async def test_what_can_be_done_with_a_selected_block_is_named_and_clicked(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.say(*TALK)
+
+        def foot() -> str:
+            return desk.shown().splitlines()[-1]
+
+        async def click(words: str) -> None:
+            await desk.pilot.click(offset=(foot().index(words), 29))
+
+        assert "back to before it" not in foot()
+        lines = desk.shown().splitlines()
+        await desk.pilot.click(
+            offset=(6, next(y for y, line in enumerate(lines) if "All tests pass" in line))
+        )
+        await desk.until(lambda: "r back to before it  y copy  o read" in foot())
+        assert "fold" not in foot(), "an answer can't be folded"
+        await click("y copy")
+        await desk.until(lambda: desk.clipboard.text == "All tests pass now.")
+        await click("r back")
+        await desk.until(lambda: desk.told(ShowTimeline))
+        await desk.pilot.press("escape")
+        await desk.until(lambda: "back to before it" not in foot())
+
+
+async def test_nothing_goes_back_in_a_session_that_is_only_read(open_desk: Any) -> None:
+    async with open_desk(session=replace(SESSION, read_only=True)) as desk:
+        await desk.say(*TALK)
+        desk.screen.transcript.focus()
+        await desk.pilot.press("alt+up")
+        await desk.until(lambda: "y copy" in desk.shown())
+        assert "back to before it" not in desk.shown()

@@ -10,6 +10,7 @@ from kimi_tui.tui.figures import dollars, tokens
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.segments import Segment, bar
 from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.transcript.acts import GO_BACK, Act
 
 _METER_CELLS = 8
 
@@ -24,6 +25,9 @@ class StatusBar(Widget):
     state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
     branch: reactive[str] = reactive("")
     """The git branch of the work dir."""
+
+    acts: reactive[tuple[Act, ...]] = reactive(())
+    """What can be done with the selected block; while there is something, it stands before all other keys."""
 
     def __init__(self, *, names: KeyNames) -> None:
         super().__init__()
@@ -76,8 +80,21 @@ class StatusBar(Widget):
         segments.extend(_background(state))
         return segments
 
+    def _acts(self) -> list[Segment]:
+        acts = [act for act in self.acts if act.binding != GO_BACK or not self.state.read_only]
+        return [
+            Segment(
+                f"{self._names.first(act.binding)} {act.label}",
+                "$primary",
+                98 - number,
+                f"focused.{act.action}",
+            )
+            for number, act in enumerate(acts)
+        ]
+
     def _keys(self) -> list[Segment]:
         return [
+            *self._acts(),
             Segment(
                 say("{key} timeline", key=self._names.first("panes.timeline")),
                 "$text-muted",

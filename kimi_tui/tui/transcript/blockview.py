@@ -10,6 +10,7 @@ from textual.geometry import Offset
 from textual.message import Message
 from textual.selection import Selection
 
+from kimi_tui.tui.transcript.acts import Act, acts_on
 from kimi_tui.tui.transcript.bindings import TRANSCRIPT_BINDINGS
 from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
@@ -34,6 +35,12 @@ class BlockView(FlowView):
         """The user selected a block; None when none is selected any more."""
 
         block: Block | None
+
+    @dataclass
+    class Offered(Message, namespace="transcript"):
+        """What can be done with the selected block while the keyboard is here has changed."""
+
+        acts: tuple[Act, ...]
 
     @dataclass
     class LinkClicked(Message, namespace="transcript"):
@@ -71,6 +78,7 @@ class BlockView(FlowView):
 
     _origin = _caret = START
     _links_opened = 0
+    _offered: tuple[Act, ...] = ()
 
     # blocks
 
@@ -86,7 +94,21 @@ class BlockView(FlowView):
         if place is not None:
             self._viewport.show(place._replace(row=1))
             self._pacer.draw_now()
+        self._offer()
         return block
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Whoever shows what can be done here does so while the keyboard is here."""
+        super().watch_has_focus(_has_focus)
+        self._offer()
+
+    def _offer(self) -> None:
+        block, acts = self.selected, ()
+        if block is not None and self.has_focus:
+            acts = acts_on(block, can_go_back=self._flow.checkpoint_before(block) is not None)
+        if acts != self._offered:
+            self._offered = acts
+            self.post_message(self.Offered(acts))
 
     def toggle_fold(self, block: Block) -> None:
         """Fold or unfold `block`; its head stays in sight."""
@@ -94,6 +116,7 @@ class BlockView(FlowView):
             self._flow.recount(block)
             self._viewport.hold(self._flow.place_of(block))
             self._pacer.draw_now()
+            self._offer()
 
     def toggle_all(self) -> None:
         """Unfold everything that is folded, or fold everything when nothing is."""
