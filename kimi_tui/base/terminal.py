@@ -15,8 +15,10 @@ _SURROGATES = dict.fromkeys(range(55296, 57344), 65533)
 _FORBIDDEN = {**_CONTROLS, **_BIDI, **_SURROGATES}
 _INVISIBLE = {**_FORBIDDEN, 0x09: None, 0x0A: None}
 _SUSPECT = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200d-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+_JOINS_NO_PICTURES = re.compile("\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])")
+"""A zero width joiner takes no room for what follows it: only in emoji is there one sign to be seen."""
 
 
 def plain(text: str) -> str:
@@ -29,7 +31,7 @@ def plain(text: str) -> str:
     text = _ESCAPE_SEQUENCES.sub("", text).replace("\r\n", "\n")
     if "\r" in text:
         text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
-    return text.translate(_FORBIDDEN)
+    return _JOINS_NO_PICTURES.sub("", text.translate(_FORBIDDEN))
 
 
 def plain_line(text: str) -> str:

@@ -7,13 +7,14 @@ are moved by the terminal itself: in a scrolling region (DECSTBM), by line feeds
 Whatever a widget overlooked, no control character of a text gets past here.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import compress
 from operator import ne
 
-from rich.cells import get_character_cell_size
+from rich.cells import get_character_cell_size, split_graphemes
 from rich.color import ColorSystem
 from rich.console import Console
 from rich.style import Style
@@ -34,6 +35,10 @@ _LEAST_ROWS = 6
 """Fewer rows are not worth a scrolling region."""
 _KEPT = 512
 """Strips whose cells are remembered."""
+_FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
+"""Two of them are a flag, in most terminals."""
+_JOINED = re.compile("[\u200d\ufe0f]")
+"""What makes one sign of several characters, or a wide one of a narrow one."""
 _LIKELIEST = 2
 """Movements that are looked at more closely."""
 
@@ -151,18 +156,24 @@ def _cells(strip: Strip, colours: ColorSystem) -> list[Cell]:
 
 
 def _add_wide(cells: list[Cell], text: str, look: Look) -> None:
-    for character in text:
-        width = 1 if character.isascii() else get_character_cell_size(character)
-        if width:
-            cells.append((character, look))
-            if width == 2:
-                cells.append(("", look))
-            continue
-        base = len(cells) - 1
-        while base > 0 and not cells[base][0]:
-            base -= 1
-        if base >= 0:
-            cells[base] = (cells[base][0] + character, cells[base][1])
+    for cluster, width in _signs(text):
+        if cluster in _FLAG_LETTERS and cells and cells[-1][0] in _FLAG_LETTERS:
+            cells[-1:] = (cells[-1][0] + cluster, look), ("", look)
+        elif width:
+            cells.append((cluster, look))
+            cells += [("", look)] * (width - 1)
+        elif cells:
+            base = len(cells) - 1
+            while base > 0 and not cells[base][0]:
+                base -= 1
+            cells[base] = (cells[base][0] + cluster, cells[base][1])
+
+
+def _signs(text: str) -> Iterator[tuple[str, int]]:
+    """What stands on the screen as one, and how many cells wide."""
+    if not _JOINED.search(text):
+        return ((character, get_character_cell_size(character)) for character in text)
+    return ((text[start:end], width) for start, end, width in split_graphemes(text)[0])
 
 
 @lru_cache(maxsize=1024)

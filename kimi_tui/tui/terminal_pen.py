@@ -1,6 +1,6 @@
 """The pen: puts cells on a terminal in few bytes, for it knows where the cursor stands and how it draws."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
@@ -56,12 +56,15 @@ class Pen:
 
     def write(self, y: int, x: int, cells: Iterable[Cell | None], *, last: int) -> None:
         """Write `cells` from column `x` of row `y` on; `last` is the last column of the terminal."""
-        for look, run in groupby([cell or _UNKNOWN for cell in cells], key=_look):
-            characters = [character for character, _ in run]
+        for look, characters in _runs(cells):
             text, width = "".join(characters), len(characters)
             self.go_to(y, x)
             is_blank = text.isspace()
             self._take(look, is_blank=is_blank)
+            if width > 1 and len(characters[0]) > 1:  # blank what a narrower drawing doesn't cover
+                self._sent.append(" " * width)
+                self._place = (y, x + width) if x + width <= last else None
+                self.go_to(y, x)
             x += width
             if is_blank and width >= _LEAST_ERASED and self._erases():
                 self._sent.append(f"\x1b[{width}X")
@@ -91,6 +94,29 @@ class Pen:
             codes = on_blanks(self._codes, codes)
         self._sent.append(change(self._codes, codes))
         self._codes = codes
+
+
+def _runs(cells: Iterable[Cell | None]) -> Iterator[tuple[Look, list[str]]]:
+    """What can be written in one go: of one look, and a sign of several characters by itself.
+
+    How wide such a sign is (families, flags, letters with accents), terminals don't agree upon.
+    """
+    for look, run in groupby([cell or _UNKNOWN for cell in cells], key=_look):
+        characters = [character for character, _ in run]
+        if max(map(len, characters)) > 1:
+            yield from ((look, piece) for piece in _pieces(characters))
+        else:
+            yield look, characters
+
+
+def _pieces(characters: list[str]) -> Iterator[list[str]]:
+    piece: list[str] = []
+    for character in characters:
+        if piece and character and (len(character) > 1 or len(piece[0]) > 1):
+            yield piece
+            piece = []
+        piece.append(character)
+    yield piece
 
 
 def _is_certain(text: str) -> bool:

@@ -21,6 +21,11 @@ from kimi_tui.base.terminal import plain, plain_line
         ("10%\r50%\r100%\ndone", "100%\ndone"),
         ("dos\r\nlines\r\n", "dos\nlines\n"),
         ("user\u202egnp.exe", "usergnp.exe"),
+        ("ls \u200d; rm", "ls ; rm"),
+        (
+            "a family 👩\u200d👩\u200d👧 and a heart ❤\ufe0f stay",
+            "a family 👩\u200d👩\u200d👧 and a heart ❤\ufe0f stay",
+        ),
         ("tab\tand 中文 stay", "tab\tand 中文 stay"),
         ("half \ud800 pair", "half \ufffd pair"),
     ],

@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 import pyte
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.color import ColorSystem
@@ -175,6 +176,22 @@ def test_half_of_a_wide_character_is_never_sent_alone() -> None:
     assert terminal.lines[0].replace(" ", "") == "你们吗"
     terminal.show(["a们吗"])
     assert terminal.lines[0].replace(" ", "") == "a们吗"
+
+
+FAMILY, HEART, FLAG = "👩\u200d👩\u200d👧", "❤\ufe0f", "🇩🇪"
+
+
+@pytest.mark.parametrize("sign", [FAMILY, HEART, FLAG])
+def test_what_stands_beside_a_sign_of_several_characters_keeps_its_place(sign: str) -> None:
+    terminal = Terminal()  # it draws them wider or narrower than we count
+    terminal.show(["z" * WIDTH])
+    words = Strip([Segment(f"{sign} in", TEXT)]).adjust_cell_length(12, TEXT)
+    terminal.put([(0, 0, words), (0, 12, Strip([Segment("│ todo", BOLD)]))])
+    shown = [terminal.screen.buffer[0][x].data for x in range(WIDTH)]
+    assert shown[0].startswith(sign[0])
+    assert shown[1] in ("", " ", sign[1:])
+    assert shown[2:12] == list(" in       ")
+    assert shown[12:] == list("│ todozzzzzz")
 
 
 PIECES = st.text(alphabet="ab 你好e\u0301─", min_size=0, max_size=10)
