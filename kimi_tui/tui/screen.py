@@ -303,6 +303,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
             event.stop()  # in the timeline, escape leaves it
             await self.furnished.toggle_pane("timeline")
 
+    def on_paste(self, event: events.Paste) -> None:
+        """What is pasted where nothing takes it, such as an approval or a pane, goes into the prompt."""
+        self.prompt.editor.focus()
+        self.prompt.editor.post_message(events.Paste(event.text))
+
     def _typed_ago(self) -> float | None:
         return self._options.clock() - self._typed_at if self.prompt.blank else None
 

@@ -103,6 +103,8 @@ class ScreenState:
     replaying: bool = False
     compacting: bool = False
     requests: tuple[OpenRequest, ...] = ()
+    first_asked_at: float = 0.0
+    """When the first of them came to stand there."""
     runs: ToolRuns = field(default_factory=ToolRuns)
     todo: tuple[TodoItem, ...] = ()
     tasks: tuple[BackgroundTask, ...] = ()
@@ -157,6 +159,8 @@ class ScreenState:
         return self.session is not None and self.session.model_kind == "demo"
 
 
+_SETTLED_S = 0.4
+"""For less than that what came first may have to wait for an earlier call: no key means it yet."""
 _AWAITED_HOOKS = frozenset(
     {
         "PreToolUse",
@@ -202,7 +206,7 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
         case ApprovalRequest() | QuestionRequest():
             if state.replaying:
                 return state
-            return _doing(replace(state, requests=(*state.requests, message)), "waiting for you")
+            return _doing(_asked(state, message, now=now), "waiting for you")
         case ApprovalResponse(request_id=request_id) | RequestClosed(request_id=request_id):
             return closed(state, request_id, now=now)
         case CompactionBegin():
@@ -298,6 +302,16 @@ def outlives_turn(request: OpenRequest) -> bool:
     return isinstance(request, ApprovalRequest) and request.source_kind == "background_agent"
 
 
+def _asked(state: ScreenState, request: OpenRequest, *, now: float) -> ScreenState:
+    # In the order of the calls, however long each took to prepare; but what the user answers by now stays.
+    settled = bool(state.requests) and now - state.first_asked_at >= _SETTLED_S
+    first, rest = state.requests[:settled], (*state.requests[settled:], request)
+    requests = (*first, *sorted(rest, key=lambda one: state.runs.order(one.tool_call_id)))
+    if state.requests[:1] == requests[:1]:
+        return replace(state, requests=requests)
+    return replace(state, requests=requests, first_asked_at=now)
+
+
 def closed(state: ScreenState, request_id: str, *, now: float) -> ScreenState:
     """`state` without that request: it was answered, or needs no answer any more."""
     gone = next((request for request in state.requests if request.id == request_id), None)
@@ -305,7 +319,9 @@ def closed(state: ScreenState, request_id: str, *, now: float) -> ScreenState:
         return state
     requests = tuple(request for request in state.requests if request is not gone)
     runs = state.runs.allowed(gone.tool_call_id, now=now)
-    return _doing(replace(state, requests=requests, runs=runs), "waiting for you" if requests else "working")
+    since = state.first_asked_at if requests[:1] == state.requests[:1] else now
+    state = replace(state, requests=requests, runs=runs, first_asked_at=since)
+    return _doing(state, "waiting for you" if requests else "working")
 
 
 def _doing(state: ScreenState, activity: str, *, step: int | None = None) -> ScreenState:

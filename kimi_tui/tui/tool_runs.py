@@ -81,6 +81,11 @@ class ToolRuns:
             ToolRuns(tuple(run for run in self.all if run.id not in self.running)) if self.running else self
         )
 
+    def order(self, call_id: str) -> int:
+        """Which in line a call is; those of sub-agents, which are not listed, come after all others."""
+        index = self._place(call_id)
+        return index if index >= 0 else len(self.all)
+
     def _place(self, call_id: str) -> int:
         # From the end: what happens concerns the latest calls.
         return next((n for n in range(len(self.all) - 1, -1, -1) if self.all[n].id == call_id), -1)

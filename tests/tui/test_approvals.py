@@ -119,6 +119,18 @@ async def test_the_second_request_has_its_own_half_second(open_desk: Any) -> Non
         assert "rm x" in desk.shown()
 
 
+async def test_what_follows_an_answer_at_once_does_nothing(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell())
+        panel = desk.screen.furnished.workbench.panel
+        for choice in ("always", "session", "feedback"):  # a word that was meant for the prompt
+            panel.action_answer(choice)
+        await desk.until(lambda: not desk.screen.state.requests)
+        await desk.pilot.pause()
+        assert desk.engine.answers == [ApprovalResponse("r1", "approve_always")]
+        assert not panel.query("#approval-feedback")
+
+
 async def test_an_approval_takes_the_keyboard_only_from_an_empty_and_quiet_prompt(open_desk: Any) -> None:
     async with open_desk() as desk:
         desk.clock.now += 10

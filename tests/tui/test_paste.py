@@ -1,8 +1,12 @@
 """Folding large pastes."""
 
+from typing import Any
+
 import pytest
+from textual import events
 
 from kimi_tui.tui.prompt.paste import Pastes
+from kimi_tui.wire.requests import ApprovalRequest
 
 
 @pytest.mark.parametrize("text", ["short", "\n".join("x" * 15), "x" * 1000])
@@ -33,3 +37,14 @@ def test_a_token_is_found_before_the_cursor() -> None:
     assert pastes.token_before(line, len(line) - 2) == 3
     assert pastes.token_before(line, len(line) - 3) is None
     assert pastes.token_before(line, 2) is None
+
+
+async def test_what_is_pasted_while_an_approval_has_the_focus_is_kept_in_the_prompt(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        desk.ask(ApprovalRequest("r1", "c1", "Bash", "run command", "Run `ls`"))
+        await desk.until(lambda: desk.screen.furnished.workbench.panel.asking)
+        desk.screen.furnished.workbench.panel.focus()
+        await desk.until(lambda: not desk.screen.prompt.editor.has_focus)
+        desk.app.post_message(events.Paste("y\nwhat I had copied"))
+        await desk.until(lambda: desk.prompt_text == "y\nwhat I had copied")
+        assert desk.engine.answers == []

@@ -129,6 +129,19 @@ def test_requests_queue_up_and_leave_when_closed() -> None:
     assert [one.id for one in after(RequestClosed("r1"), state=state).requests] == ["r2"]
 
 
+def test_what_is_asked_together_is_asked_in_the_order_of_the_calls() -> None:
+    calls = after(TurnBegin("x"), call("c1"), call("c2"), call("c3"))
+    state = after(request("r3", "c3"), request("r1", "c1"), request("r2", "c2"), state=calls)
+    assert [one.id for one in state.requests] == ["r1", "r2", "r3"]
+
+
+def test_what_is_being_answered_stays_when_an_earlier_call_asks_late() -> None:
+    calls = after(TurnBegin("x"), call("c1"), call("c2"), call("c3"), now=0.0)
+    state = after(request("r2", "c2"), request("r3", "c3"), state=calls, now=1.0)
+    state = after(request("r1", "c1"), state=state, now=9.0)
+    assert [one.id for one in state.requests] == ["r2", "r1", "r3"]
+
+
 def test_a_replayed_request_is_not_asked_again() -> None:
     state = after(SESSION, ReplayBegin(), TurnBegin("x"), request(), ReplayEnd())
     assert state.requests == ()

@@ -107,6 +107,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._names = names
         self._clock = clock
         self._shown: ApprovalRequest | None = None
+        self._answered: ApprovalRequest | None = None
         self._edited: str | None = None
         """What the user made of the proposal that is shown."""
         self._shown_at = 0.0
@@ -145,7 +146,8 @@ class ApprovalPanel(Vertical, can_focus=True):
     @property
     def ready(self) -> bool:
         """Whether the request has been on screen long enough for a key to mean it."""
-        return self._shown is not None and self._clock() - self._shown_at >= GRACE_S
+        is_open = self._shown is not None and self._shown is not self._answered
+        return is_open and self._clock() - self._shown_at >= GRACE_S
 
     async def watch_state(self, state: ScreenState) -> None:
         """Show the request at the head of the queue, if it is an approval."""
@@ -265,6 +267,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         elif choice == "edit":
             self.post_message(self.EditWanted(self._as_edited(request)))
         else:
+            self._answered = request  # keys that come before the next one is shown mean nothing
             edited = self._edited if choice == "once" else None
             self.post_message(self.Answered(ApprovalResponse(request.id, RESPONSES[choice], edited=edited)))
 
