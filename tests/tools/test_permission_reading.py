@@ -120,6 +120,7 @@ def test_what_can_only_read_counts_as_reading(command: str) -> None:
         "cat a > >(tee out)",
         "{ ls; } > out",
         "sort -o out a",
+        "base64 -i a -o b",
         "sort -uo out a",
         "sort --outp=out a",
         "sort $x",

@@ -136,3 +136,75 @@ def test_the_very_command_may_be_granted(work_dir: Path) -> None:
     granted = book.grant_for(CommandSubject("git -C sub status"))
     assert [str(rule) for rule in granted] == ["Bash(git -C sub status)"]
     assert book.with_allowed(*granted).verdict(CommandSubject("git -C sub status")) == "allow"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "[core]\n\tfsmonitor = ./evil\n",
+        "[core] FSMonitor=./evil\n",
+        '[diff "x"]\n  textconv\t= evil\n',
+        '[diff "x"] command = evil',
+        "[diff]\r\n\texternal = evil\r\n",
+        '[filter "x"]\n\tclean = git-lfs clean; evil\n',
+        '[filter "lfs"]\n\tprocess = ./git-lfs filter-process\n',
+        '[gpg "ssh"]\n\tprogram = evil\n',
+        "[include]\n\tpath = ../evil\n",
+        '[includeIf "gitdir:/"] path = ../evil\n',
+        '[remote "origin"]\n\tpromisor = true\n\tuploadpack = evil\n',
+        "[core]\n\thooksPath = planted\n",
+    ],
+)
+def test_a_repository_of_the_sessions_own_that_names_programs_is_asked_for(
+    work_dir: Path, config: str
+) -> None:
+    """As one that came in an archive; a clone has none."""
+    (work_dir / "planted").mkdir()
+    (work_dir / "planted" / "post-index-change").touch()
+    (work_dir / ".git" / "config").write_text(config)
+    for command in ("git status", "cd sub && git diff", "git log -1"):
+        assert verdict(work_dir, command) is None
+        assert not only_reads(command, Places.of(work_dir))
+    assert verdict(work_dir, "git status", "Bash(git status)") == "allow", "the very command may be granted"
+
+
+def test_so_is_one_with_such_a_submodule_hook_or_nested_repository(work_dir: Path) -> None:
+    evil = "[core]\n\tfsmonitor = ./evil\n"
+    git = work_dir / ".git"
+    make_repository(git / "modules" / "a" / "b", config=evil)
+    assert verdict(work_dir, "git status") is None
+    (git / "modules" / "a" / "b" / "config").write_text("")
+    assert verdict(work_dir, "git status") == "allow"
+
+    make_repository(work_dir / "sub" / ".git", config=evil)
+    assert verdict(work_dir, "git status") == "allow", "git passes over it"
+    for flags in (b"\x00\x03", b"\x40\x03\x00\x00"):
+        entry = bytes(24) + b"\x00\x00\xe0\x00" + bytes(12) + b"\xff" * 20 + flags + b"sub\x00"
+        (git / "index").write_bytes(b"DIRC\x00\x00\x00\x03\x00\x00\x00\x01" + entry)
+        assert verdict(work_dir, "git status") is None, "the index has it: git looks into it"
+    (work_dir / "sub" / ".git" / "config").write_text("")
+    assert verdict(work_dir, "git status") == "allow"
+
+    (git / "hooks").mkdir()
+    (git / "hooks" / "pre-commit").touch()
+    assert verdict(work_dir, "git status") == "allow"
+    (git / "hooks" / "post-index-change").touch()
+    assert verdict(work_dir, "git status") is None
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "[core]\n\tbare = false\n\tfsmonitor = true\n\thooksPath = .husky/_\n\tsshCommand = ssh -i key\n",
+        '[filter "lfs"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n'
+        "\tprocess = git-lfs filter-process\n\trequired = true\n",
+        '[filter "git-crypt"]\n\tclean = \\"git-crypt\\" clean\n[diff "git-crypt"]\n'
+        '\ttextconv = \\"git-crypt\\" diff\n',
+        '[diff "jupyternotebook"]\n\tcommand = git-nbdiffdriver diff\n',
+        '[remote "origin"]\n\turl = https://host/process.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'
+        '[branch "clean"]\n\tremote = origin\n\tmerge = refs/heads/clean\n',
+    ],
+)
+def test_what_everyday_repositories_have_is_no_such_program(work_dir: Path, config: str) -> None:
+    (work_dir / ".git" / "config").write_text(config)
+    assert verdict(work_dir, "git status") == "allow"

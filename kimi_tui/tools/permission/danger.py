@@ -18,7 +18,7 @@ from kimi_tui.tools.permission.places import (
 )
 from kimi_tui.tools.permission.programs import reads_script
 from kimi_tui.tools.permission.wrappers import SHELLS
-from kimi_tui.tools.permission.writes import is_option, written_words
+from kimi_tui.tools.permission.writes import is_option, option_values, written_words
 
 _FORK_BOMB = re.compile(r"(\w+|:)\s*\(\)\s*\{[^}]*\1\s*\|\s*\1\s*&")
 _AS_SOMEONE_ELSE = frozenset({"sudo", "doas", "su", "pkexec", "run0", "runuser"})
@@ -59,6 +59,10 @@ _RUNNING_OPTIONS = {
     "wget": {"-e", "--execute", "--use-askpass"}, "zip": {"-TT", "--unzip-command"},
 }  # fmt: skip
 """Options by which a program runs another."""
+_DATA = frozenset({"-d", "--data", "--data-ascii", "--data-binary", "--json"})
+_FORMS = frozenset({"-F", "--form"})
+_FILES = {"curl": {"-T", "--upload-file"}, "wget": {"--body-file", "--post-file"}}
+"""Options that take a file to send."""
 
 
 def danger_of(subject: Subject, *, work_dir: Path, additional_dirs: Iterable[Path] = ()) -> str | None:
@@ -192,6 +196,21 @@ def _running_option(part: Part) -> str | None:
     return None
 
 
+def _sending(part: Part) -> str | None:
+    """Of files: what a server is told of this machine that the command doesn't show."""
+    sends = any(True for _ in option_values(part.arguments, _FILES.get(part.program, set()), clusters=True))
+    if part.program == "curl":
+        data = option_values(part.arguments, _DATA, clusters=True)
+        encoded = option_values(part.arguments, {"--data-urlencode"})
+        forms = option_values(part.arguments, _FORMS, clusters=True)
+        sends |= (
+            any(word.lead.startswith("@") for word in data)
+            or any(re.match("[^=]*@", word.lead) for word in encoded)
+            or any(re.search("=[@<]", word.text) for word in forms)
+        )
+    return f"sends a file ({part.program})" if sends else None
+
+
 def _setting_clock(part: Part) -> str | None:
     sets = part.program == "date" and _has_flag([word.lead for word in part.arguments], "s", "--set")
     return "sets the clock" if sets else None
@@ -229,6 +248,7 @@ _CHECKS: tuple[Callable[[Part], str | None], ...] = (
     _unseen_code,
     _publishing,
     _running_option,
+    _sending,
     _setting_clock,
     _unpacking,
 )

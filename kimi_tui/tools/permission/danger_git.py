@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from kimi_tui.tools.permission.part import Part
+from kimi_tui.tools.permission.part import Part, Word
 from kimi_tui.tools.permission.writes import is_option
 
 _GLOBAL_VALUED = frozenset(
@@ -17,6 +17,10 @@ _RUNNING = {
     "rebase": {"-x"},
 }  # fmt: skip
 """Options that name a program to run, by subcommand; `""` is any."""
+
+_CONNECTING = frozenset({"clone", "fetch", "ls-remote", "pull", "push", "remote", "submodule"})
+_HELPER = re.compile(r"[A-Za-z][\w+.-]*::")
+_ADDRESS = re.compile(r"[^:]+:|[./~]")
 
 
 def git_danger(part: Part) -> str | None:
@@ -33,7 +37,20 @@ def git_danger(part: Part) -> str | None:
         for name in (*_RUNNING[""], *_RUNNING.get(subcommand, ())):
             if is_option(option, name) or (len(name) == 2 and re.match(f"{name}(?!-)", option)):
                 return f"makes git run another program ({option})"
-    return _loss(subcommand, rest)
+    return _transport(subcommand, part.arguments[len(before) + 1 :]) or _loss(subcommand, rest)
+
+
+def _transport(subcommand: str, words: Sequence[Word]) -> str | None:
+    """What is dangerous about where a command connects to: the user knows remotes by their names."""
+    if subcommand not in _CONNECTING:
+        return None
+    operands = [word for word in words if not word.lead.startswith("-") or word.lead.startswith("--repo=")]
+    places = [word.lead.removeprefix("--repo=") for word in operands]
+    if any(map(_HELPER.match, places)):
+        return "makes git run another program (a remote helper)"
+    if subcommand == "push" and places and (_ADDRESS.match(places[0]) or not operands[0].is_literal):
+        return "pushes to an address instead of a remote"
+    return None
 
 
 def _loss(subcommand: str, rest: Sequence[str]) -> str | None:

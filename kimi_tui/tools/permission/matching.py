@@ -23,7 +23,7 @@ def allows(rule: CommandPrefix | ExactCommand, part: Part) -> bool:
     match rule:
         case CommandPrefix(words, assignments):
             wanted = tuple(literal(word) for word in words)
-            special = [each for each in part.assignments if not each.is_harmless]
+            special = part.special_assignments
             return (
                 part.words[: len(wanted)] == wanted
                 and not any(each.appends for each in special)

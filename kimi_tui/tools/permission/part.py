@@ -48,8 +48,13 @@ class Assignment:
 
     @property
     def is_harmless(self) -> bool:
-        """Whether it can't change what a program does beyond its looks, whatever the value."""
-        return is_harmless_variable(self.name)
+        """Whether it can't change what the programs after it do beyond their looks."""
+        return is_own_variable(self.name) or (_is_known_variable(self.name) and self._is_plain)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether nothing could take the value for more than a name or a number: make runs `$(shell …)`."""
+        return self.value.kind != "unknown" and _PLAIN_VALUE.fullmatch(self.value.text) is not None
 
 
 @value
@@ -84,6 +89,18 @@ class Part:
     """Whether another command's output is its input."""
 
     @property
+    def special_assignments(self) -> tuple[Assignment, ...]:
+        """Those that may change what it does.
+
+        The program that they stand before may be make, or a script of the project, which obey any name.
+        """
+        return tuple(
+            each
+            for each in self.assignments
+            if not each.is_harmless or (self.words and is_own_variable(each.name))
+        )
+
+    @property
     def head(self) -> str | None:
         """The command's name as written; None when it isn't known until it runs, or there is none."""
         return self.words[0].text if self.words and self.words[0].is_literal else None
@@ -106,15 +123,18 @@ _HARMLESS_VARIABLES = frozenset(
         "RUST_BACKTRACE", "RUST_LOG", "TERM", "TZ", "VERBOSE",
     }
 )  # fmt: skip
+_PLAIN_VALUE = re.compile(r"[\w.,:/@%+=*-]*")
 
 
-def is_harmless_variable(name: str) -> bool:
-    """Whether setting `name` can't change which programs run or what they may do.
+def is_own_variable(name: str) -> bool:
+    """Whether `name` is a script's own, which no program or shell that is found anywhere obeys.
 
-    Programs and the shell take their orders from capital names (PATH, LD_PRELOAD, GIT_SSH, IFS), and from the
-    small ones of proxies and of npm; every other small name is a script's own.
+    They take their orders from capital names (PATH, LD_PRELOAD, GIT_SSH, IFS), and from the small ones of
+    proxies and of npm.
     """
-    if name in _HARMLESS_VARIABLES or re.fullmatch(r"LC_[A-Z]+", name):
-        return True
     obeyed = name.endswith("_proxy") or name.startswith(("npm_", "pnpm_"))
     return re.fullmatch(r"[a-z][a-z0-9_]*", name) is not None and not obeyed
+
+
+def _is_known_variable(name: str) -> bool:
+    return name in _HARMLESS_VARIABLES or re.fullmatch(r"LC_[A-Z]+", name) is not None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
 
-from kimi_tui.tools.permission.part import Part, Word, is_harmless_variable
+from kimi_tui.tools.permission.part import Part, Word, is_own_variable
 from kimi_tui.tools.permission.wrappers import SHELLS, is_runner
 
 _INTERPRETER = re.compile(
@@ -147,9 +147,7 @@ def continues_freely(part: Part, known: int) -> bool:
         case "set":
             return bool(rest) and all(word.is_literal and _SET_OPTION.fullmatch(word.text) for word in rest)
         case "read":
-            return all(
-                word.is_literal and (word.text == "-r" or is_harmless_variable(word.text)) for word in rest
-            )
+            return all(word.is_literal and (word.text == "-r" or is_own_variable(word.text)) for word in rest)
         case "wait" | "jobs":
             return all(word.text == "$!" or word.cannot_be_option for word in rest)
         case "printf":

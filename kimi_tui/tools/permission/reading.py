@@ -17,7 +17,7 @@ from kimi_tui.tools.permission.writes import is_option
 
 _ANYTHING = frozenset(
     {
-        ":", "[", "b2sum", "base32", "base64", "basename", "basenc", "break", "cat", "cd", "cksum", "cmp",
+        ":", "[", "b2sum", "base32", "basename", "basenc", "break", "cat", "cd", "cksum", "cmp",
         "column", "comm", "continue", "cut", "df", "diff", "dirname", "du", "echo", "egrep",
         "exit", "expand", "expr", "factor", "false", "fgrep", "fmt", "fold", "free", "getconf", "grep",
         "groups", "head", "hexdump", "id", "join", "jq", "locale", "look", "ls", "md5sum", "nl",
@@ -45,6 +45,7 @@ class _Options:
 
 _BUT_FOR: Mapping[str, _Options] = {
     "ag": _Options("", ("--pager",)),
+    "base64": _Options("o", ("--output",)),  # of macOS
     "diff3": _Options("", ("--diff-program",)),
     "fd": _Options("xX", ("--exec", "--exec-batch")),
     "fdfind": _Options("xX", ("--exec", "--exec-batch")),

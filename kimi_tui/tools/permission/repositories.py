@@ -5,12 +5,13 @@ repository that came with the files, which any folder is that has the right name
 run unasked.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from kimi_tui.tools.permission.part import Part
 from kimi_tui.tools.permission.places import Folder, Places
 from kimi_tui.tools.permission.reading_git import GLOBAL_FLAGS
+from kimi_tui.tools.permission.repository_programs import runs_programs
 
 _HARMLESS_ALONE = frozenset({"--version", "--help", "--html-path", "--man-path", "--info-path"})
 _LEAVES_FILES = frozenset({"add", "commit", "fetch", "init", "push", "tag"})
@@ -22,15 +23,18 @@ _LONGEST_LINK = 4096
 def git_stays_home(parts: Sequence[Part], places: Places, only_reads: Callable[[Part], bool]) -> bool:
     """Whether every git command among `parts`, which run in order, works in a repository of the session.
 
-    That is the one around the work dir or an added folder, or a part of it, such as a submodule. A folder
-    that may become another one while the line runs doesn't count.
+    That is the one around the work dir or an added folder, or a part of it, such as a submodule, unless its
+    own configuration names programs. A folder that may become another one while the line runs doesn't count.
     """
     if not any(part.program == "git" for part in parts):
         return True
     if any(part.program == "find" and _has(part, "-execdir", "-okdir") for part in parts):
         return False
     roots = (places.work_dir, *places.additional_dirs)
-    own = {home for root in roots if (home := _home_of(root)) is not None and not _is_open(home, places)}
+    found = [(home, top) for root in roots for home, top in _home_and_top(root) if not _is_open(home, places)]
+    if any(runs_programs(home, top) for home, top in found):
+        return False
+    own = {home for home, _ in found}
     folders = places.folders_of(parts)
     files_stay = True
     for part in parts:
@@ -55,19 +59,28 @@ def _is_open(home: Path, places: Places) -> bool:
 
 def _home_of(folder: Path) -> Path | None:
     """Where the repository is kept that git finds from `folder`, links resolved; None when there is none."""
+    return next((home for home, _ in _home_and_top(folder)), None)
+
+
+def _home_and_top(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """The repository that git finds from `folder`: where it is kept, where its work tree begins; or nothing."""
     for place in (folder, *folder.parents):
         mark = place / ".git"
         try:
             if mark.is_dir():
-                return mark.resolve()
+                yield mark.resolve(), place
+                return
             if mark.is_file():
                 with mark.open(encoding="utf-8", errors="surrogateescape") as file:
-                    return (place / file.read(_LONGEST_LINK).removeprefix("gitdir:").strip()).resolve()
+                    named = file.read(_LONGEST_LINK).removeprefix("gitdir:").strip()
+                yield (place / named).resolve(), place
+                return
             if _is_bare(place):
-                return place.resolve()
+                yield place.resolve(), place
+                return
         except (OSError, ValueError):
-            return mark
-    return None
+            yield mark, place
+            return
 
 
 def _is_bare(folder: Path) -> bool:

@@ -222,7 +222,7 @@ class RuleBook:
 
 def _rule_for(part: Part) -> Rule | None:
     """The narrowest useful rule for what `part` runs."""
-    special = [each for each in part.assignments if not each.is_harmless]
+    special = part.special_assignments
     if not part.words or not all(each.value.is_literal and not each.appends for each in special):
         return None
     prefix = grant_prefix(part.words)
