@@ -29,7 +29,7 @@ async def _run(opening: Opening) -> int:
         share_dir=opening.places.share_dir,
         version=__version__,
         config_file=user_config_path(opening.places.share_dir),
-        initial_prompt=opening.line.text,
+        prompts=(opening.line.text,) if opening.line.text else (),
         notify=appearance_in(opening.config.data).ui.notify,
     )
     change: SessionChange | None = None
@@ -44,7 +44,7 @@ async def _run(opening: Opening) -> int:
         change = await front.run(partial(_serve, opening, wire, change))
         if change is None or ended:
             return 128 + ended[0] if ended else 0
-        options = replace(options, initial_prompt="")
+        options = replace(options, prompts=front.typed_ahead)
 
 
 async def _serve(opening: Opening, wire: Wire, change: SessionChange | None) -> None:

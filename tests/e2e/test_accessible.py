@@ -1,5 +1,7 @@
 """The app for those who look elsewhere, listen, or want their terminal's own screen."""
 
+import os
+import signal
 from collections.abc import Iterator
 
 import pyte
@@ -54,6 +56,29 @@ def test_a_listener_on_a_dumb_terminal_works_line_by_line(program: Program, open
     assert (program.work_dir / "notes.txt").read_text() == "hello\n"
     assert "line 1 added: hello" in screen.sent
     assert "\x1b" not in screen.sent
+    screen.type("/exit\r")
+    assert screen.exit_code() == 0
+    screen.assert_terminal_is_restored()
+
+
+def test_what_a_listener_was_typing_stands_in_the_line_again_after_a_crash(
+    program: Program, opened: OpenScreen
+) -> None:
+    program.script(script("text: Here I am."))
+    screen = opened("--screen-reader")
+    screen.until("You:")
+    screen.type("hello you")
+    screen.until(
+        lambda _: any("hello you" in it.read_text() for it in program.share_dir.glob("drafts/*.json"))
+    )
+    os.kill(screen.pid, signal.SIGKILL)
+    screen = opened("--screen-reader")
+    screen.until("You: hello you")
+    screen.type(" there\r")
+    screen.until("It took")
+    assert "Your unsent draft of last time is back" in screen.text
+    assert not list(program.share_dir.glob("drafts/*.json"))
+    assert '"hello you there"' in program.context_files[-1].read_text()
     screen.type("/exit\r")
     assert screen.exit_code() == 0
     screen.assert_terminal_is_restored()

@@ -1,6 +1,7 @@
 """The app over a wire whose engine the test plays."""
 
 import asyncio
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -171,6 +172,14 @@ _KEYS = {
     "-": "minus",
     "_": "underscore",
 }
+
+
+@pytest.fixture
+def dead_pid() -> int:
+    """The id of a process that has ended."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
 
 
 @pytest.fixture

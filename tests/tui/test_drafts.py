@@ -1,20 +1,9 @@
 """Drafts that outlive their process."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
-
 from kimi_tui.tui.prompt.drafts import Draft, DraftStore
-
-
-@pytest.fixture
-def dead_pid() -> int:
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
 
 
 def store(tmp_path: Path, pid: int) -> DraftStore:

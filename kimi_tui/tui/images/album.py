@@ -34,6 +34,11 @@ class Album:
     def __init__(self) -> None:
         self._photos: dict[int, Photo] = {}
 
+    @property
+    def photos(self) -> Mapping[int, Photo]:
+        """All pictures, in the order in which they came."""
+        return self._photos
+
     def add(self, photo: Photo, *, number: int | None = None) -> tuple[int, str]:
         """Keep `photo`; its number, and the token that stands for it from now on."""
         number = max(self._photos, default=0) + 1 if number is None else number

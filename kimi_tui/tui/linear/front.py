@@ -9,9 +9,8 @@ import base64
 import contextlib
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,30 +25,20 @@ from kimi_tui.tui.external_editor import edited_within
 from kimi_tui.tui.linear.asking import Asking, chosen
 from kimi_tui.tui.linear.commands import completions, run_command
 from kimi_tui.tui.linear.desk import SessionChange
+from kimi_tui.tui.linear.exchange import Exchange
 from kimi_tui.tui.linear.line_input import LineInput
-from kimi_tui.tui.linear.past import Past
 from kimi_tui.tui.linear.pictures import Pictures
-from kimi_tui.tui.linear.teller import Teller, Voice
-from kimi_tui.tui.linear.words import said
+from kimi_tui.tui.linear.teller import Voice
+from kimi_tui.tui.linear.unsent import Unsent
 from kimi_tui.tui.prompt.history import InputHistory
 from kimi_tui.tui.prompt.shell_line import shell_line
-from kimi_tui.tui.state import ScreenState, apply, closed
-from kimi_tui.wire.channel import Outgoing, Subscription, Wire, WireClosed
-from kimi_tui.wire.commands import Command, Interrupt, Prompt, RunShell, RunSlash, Shutdown, StopShell
-from kimi_tui.wire.events import (
-    Notification,
-    ReplayBegin,
-    ReplayEnd,
-    RequestClosed,
-    SessionInfo,
-    SnapshotProgress,
-    TurnBegin,
-)
-from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
+from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.twice import Twice
+from kimi_tui.wire.channel import Wire, WireClosed
+from kimi_tui.wire.commands import Command, RunShell
 
 _AGAIN_S = 3.0
 _FAREWELL_S = 5.0
-_ANSWER_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +49,8 @@ class LinearOptions:
     share_dir: Path
     version: str
     config_file: Path | None = None
-    initial_prompt: str = ""
+    prompts: tuple[str, ...] = ()
+    """What is sent first, one after another."""
     notify: Notify = "auto"
     clock: Callable[[], float] = time.monotonic
 
@@ -71,11 +61,8 @@ class LinearFront:
     def __init__(self, *, wire: Wire, options: LinearOptions, lines: LineInput | None = None) -> None:
         self.work_dir = options.work_dir
         self.config_file = options.config_file
-        self._wire = wire
-        self._options = options
         self._lines = lines or LineInput(lambda begun: completions(self, begun))
         self._voice = Voice(self._lines.write)
-        self._teller = Teller(self._voice, clock=options.clock)
         self._attention = Attention(
             way=way_for(options.notify),
             send=self._lines.signal,
@@ -83,33 +70,38 @@ class LinearFront:
             in_tmux="TMUX" in os.environ,
             asks_for_focus=False,
         )
+        self._pictures = Pictures(options.work_dir)
+        self._unsent = Unsent(
+            share_dir=options.share_dir,
+            work_dir=options.work_dir,
+            typed=lambda: self._lines.typed,
+            state=lambda: self.state,
+            pictures=self._pictures,
+        )
+        self._unsent.ahead.extend(options.prompts)
+        self._exchange = Exchange(
+            wire=wire,
+            voice=self._voice,
+            attention=self._attention,
+            clock=options.clock,
+            version=options.version,
+            is_prompting=lambda: self._unsent.begun is not None,
+            heard=self._unsent.keep,
+        )
         self._asking = Asking(ask=self.ask, tell=self.tell, edit=self.edit)
         self._history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
-        self._ahead: deque[str] = deque([options.initial_prompt] if options.initial_prompt else [])
-        self._expected: deque[str] = deque()
-        """Prompts that were typed, whose turns have not begun."""
-        self._past = Past(self._voice)
-        self._pictures = Pictures(options.work_dir)
-        self._subscription: Subscription | None = None
-        self._changed = asyncio.Event()
-        self._is_telling = False
-        self._has_failed = False
-        """Whether an error was told since the last command, or the user gave it up."""
-        self._carrying_out = 0
-        """How many commands the engine is asked to carry out just now."""
-        self._asked_to_leave_at = -1e9
-        self._is_prompting = False
-        self._is_over = False
+        self._leaving = Twice(within_s=_AGAIN_S, clock=options.clock)
         self._change: SessionChange | None = None
-        self.state = ScreenState()
 
     async def run(self, start: Callable[[], Coroutine[Any, Any, None]]) -> SessionChange | None:
         """Hold the session; which one the user wants then, None to end. Raises KimiTuiError."""
         self._history.load()
-        self._lines.open(self._history.entries)
-        self._subscription = self._wire.subscribe()
+        self._lines.open(self._history.entries, self._unsent.keep)
+        if self._lines.is_editable:
+            self._unsent.restore()
+        self._exchange.subscribe()
         engine = asyncio.ensure_future(start())
-        pump = asyncio.ensure_future(self._pump(self._subscription))
+        listening = asyncio.ensure_future(self._exchange.listen())
         talk = asyncio.ensure_future(self._talk())
         try:
             await asyncio.wait([engine, talk], return_when=asyncio.FIRST_COMPLETED)
@@ -118,154 +110,92 @@ class LinearFront:
                     raise error
                 talk.cancel()
                 return await self._offer(error)
-            self._wire.command(Shutdown())
+            self._exchange.shut_down()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_FAREWELL_S):
                     await asyncio.wait([engine])
+                if engine.exception() is None:
+                    self._exchange.engine_ended()
             return self._change
         finally:
-            for task in (talk, engine, pump):
+            self._unsent.keep()
+            for task in (talk, engine, listening):
                 task.cancel()
-            await asyncio.gather(talk, engine, pump, return_exceptions=True)
+            await asyncio.gather(talk, engine, listening, return_exceptions=True)
             self._lines.close()
 
-    # from the engine
+    @property
+    def state(self) -> ScreenState:
+        """How the session stands."""
+        return self._exchange.state
 
-    async def _pump(self, subscription: Subscription) -> None:
-        while batch := await subscription.drain():
-            self._is_telling = True
-            for message in batch:
-                self._take(message)
-            self._attention.follow(self.state, batch)
-            self._is_telling = False
-            self._changed.set()
-        self._is_over = True
-        self._changed.set()
-
-    def _take(self, message: Outgoing) -> None:
-        first = self.state.session is None
-        was_replaying, was_looking = self.state.replaying, self.state.scan is not None
-        self.state = apply(self.state, message, now=self._options.clock())
-        match message:
-            case SessionInfo() if first:
-                self._greet(message)
-            case ReplayBegin():
-                self._past.forget()
-            case ReplayEnd():
-                self._past.tell_end()
-            case _ if was_replaying:
-                self._past.add(message)
-            case TurnBegin(user_input=user_input):
-                self._teller.tell(message)
-                words = said(user_input)
-                if self._expected and self._expected[0] == words:
-                    self._expected.popleft()
-                else:
-                    self.tell(say("You: {text}", text=words))
-                self.tell(say("Working. ctrl+c interrupts."))
-            case SnapshotProgress():
-                if self._carrying_out and self.state.scan is not None and not was_looking:
-                    self.tell(say("Looking at the files. ctrl+c gives it up."))
-            case RequestClosed(request_id=request_id):
-                if any(request.id == request_id for request in self.state.requests):
-                    self.tell(say("What was asked needs no answer any more."))
-            case _:
-                self._has_failed |= isinstance(message, Notification) and message.severity == "error"
-                self._teller.tell(message)
-                if isinstance(message, ApprovalRequest | QuestionRequest) and self._is_prompting:
-                    self.tell(say("Something waits for your answer. Press enter to hear it."))
-
-    def _greet(self, session: SessionInfo) -> None:
-        folder, model = plain_line(session.work_dir), plain_line(session.model)
-        self.tell(
-            say(
-                "kimi-tui {version}, in {folder}, with {model}.",
-                version=self._options.version,
-                folder=folder,
-                model=model,
-            )
-            if model
-            else say(
-                "kimi-tui {version}, in {folder}, without a model.",
-                version=self._options.version,
-                folder=folder,
-            )
-        )
-        if session.read_only:
-            self.tell(
-                say("This session is read only: another process writes it.")
-                if session.in_use
-                else say("This session is read only.")
-            )
-        self.tell(say("Type what you want done. /help says what else; ctrl+d leaves."))
-
-    def tell_past(self) -> None:
-        """Say what was said before."""
-        self._past.tell()
+    @property
+    def typed_ahead(self) -> tuple[str, ...]:
+        """What was typed for what comes after this session."""
+        return tuple(self._unsent.ahead)
 
     # by turns
 
     async def _talk(self) -> None:
-        while not self._is_over:
+        ahead = self._unsent.ahead
+        while not self._exchange.is_over:
             if (
                 self.state.session is None
                 or (self.state.busy and not self.state.requests)
                 or self.state.shells
             ):
-                self._changed.clear()
-                await self._changed.wait()
+                await self._exchange.change()
                 continue
-            self._ahead += self._lines.typed_ahead()
+            ahead += self._lines.typed_ahead()
             if self.state.requests:
                 await self._answer()
             else:
-                text = self._ahead.popleft() if self._ahead else await self._next_prompt()
+                text = ahead.popleft() if ahead else await self._next_prompt()
                 if text is None:
                     return
                 if self.state.busy or self.state.requests:  # something has begun while the user typed
-                    self._ahead.append(text)
+                    ahead.append(text)
                 else:
                     await self._handle(text)
 
     async def _next_prompt(self) -> str | None:
         session = self.state.session
         mode = say(" (plan mode)") if session is not None and session.plan_mode else ""
-        self._is_prompting = True
-        line = await self.ask(say("You{mode}: ", mode=mode))
-        self._is_prompting = False
-        lines = [] if line is None else [line]
-        while lines and lines[-1].endswith("\\"):
-            lines[-1] = lines[-1][:-1]
-            if (more := await self.ask(say("more: "))) is None:
-                break
-            lines.append(more)
-        return "\n".join(lines) if lines else None
+        if restored := self._unsent.restored:
+            self.tell(say("Your unsent draft of last time is back: enter sends it, ctrl+u clears it."))
+            if "\n" in restored:
+                self.tell(restored)
+        self._unsent.begun = []
+        line = await self._ask(say("You{mode}: ", mode=mode), self._unsent.take_restored())
+        while line is not None and line.endswith("\\"):
+            self._unsent.begun.append(line[:-1])
+            line = await self._ask(say("more: "))
+        begun, self._unsent.begun = self._unsent.begun, None
+        if line is not None:
+            begun.append(line)
+        return "\n".join(begun) if begun else None
 
     async def _handle(self, text: str) -> None:
-        if not text.strip() or self._is_over:
+        if not text.strip() or self._exchange.is_over:
             return
         self._remember(text)
         name, _, argument = text[1:].partition(" ")
         try:
             if (command := shell_line(text, "agent")) is not None:
+                self._unsent.keep()
                 await self.carry_out(RunShell(new_id(), command.command, on_terminal=command.on_terminal))
             elif text.startswith("/") and "\n" not in text and name and "/" not in name:
+                self._unsent.keep()
                 await run_command(self, name, argument.strip())
+            elif self.state.read_only:
+                self.tell(say("This session is read only. /write goes on with it."))
             else:
-                await self._send(text)
+                self._exchange.send(text, self._pictures.with_text(text, self.state.session))
         except KimiTuiError as error:
             self.tell(say("Error: {what}", what=plain_line(f"{retell(error.what)} {retell(error.hint)}")))
         except WireClosed:
-            self._is_over = True
-
-    async def _send(self, text: str) -> None:
-        if self.state.read_only:
-            self.tell(say("This session is read only. /write goes on with it."))
-            return
-        prompt = Prompt(self._pictures.with_text(text, self.state.session))
-        self._expected.append(said(prompt.user_input))
-        self.state = replace(self.state, sent=self.state.sent + 1)
-        self._wire.command(prompt)
+            self._exchange.end()
+        self._unsent.keep()
 
     def _remember(self, text: str) -> None:
         self._lines.remember(text)
@@ -274,14 +204,11 @@ class LinearFront:
 
     async def _answer(self) -> None:
         request, *others = self.state.requests
-        answer: Answer | None = await self._asking.answer(request, others=len(others))
+        answer = await self._asking.answer(request, others=len(others))
         if answer is None:
             self.leave()
-        elif self._wire.answer(answer):
-            self.state = closed(self.state, request.id, now=self._options.clock())
         else:
-            self.tell(say("It needed no answer any more."))
-            self.state = closed(self.state, request.id, now=self._options.clock())
+            self._exchange.answer(answer, request_id=request.id)
 
     async def _offer(self, error: SessionInUse) -> SessionChange | None:
         options = [
@@ -303,16 +230,11 @@ class LinearFront:
 
     def interrupt(self) -> None:
         """ctrl+c: stop what runs; twice with nothing running, leave."""
-        now = self._options.clock()
-        if self.state.shells:
-            self._wire.command(StopShell())
-        elif self.state.turn is not None or self._carrying_out:
-            self._has_failed = True
-            self._wire.command(Interrupt())
-        elif now - self._asked_to_leave_at < _AGAIN_S:
+        if self._exchange.interrupt():
+            return
+        if self._leaving.again():
             self.leave()
         else:
-            self._asked_to_leave_at = now
             self.tell(say("Press ctrl+c again to leave; ctrl+u clears the line."))
 
     # what the commands work with
@@ -320,12 +242,12 @@ class LinearFront:
     @property
     def results(self) -> Sequence[tuple[str, str]]:
         """What the latest tool calls gave back."""
-        return self._teller.results
+        return self._exchange.teller.results
 
     @property
     def last_answer(self) -> str:
         """The latest answer."""
-        return self._teller.answer
+        return self._exchange.teller.answer
 
     def tell(self, text: str) -> None:
         """Say something."""
@@ -333,9 +255,12 @@ class LinearFront:
 
     async def ask(self, prompt: str) -> str | None:
         """A line of the user's."""
-        await self._told()
+        return await self._ask(prompt)
+
+    async def _ask(self, prompt: str, begun: str = "") -> str | None:
+        await self._exchange.all_told()
         self._voice.end_line()
-        line = await self._lines.ask(prompt)
+        line = await self._lines.ask(prompt, begun)
         self._attention.typed()
         return line
 
@@ -353,32 +278,15 @@ class LinearFront:
 
     async def carry_out(self, command: Command) -> bool:
         """Have the engine do something, and say what came of it. Raises WireClosed."""
-        self._has_failed = False
-        session = self.state.session
-        if isinstance(command, RunSlash) and session is not None:
-            name = command.line.split(" ")[0]
-            if any(it.takes_turn and name in (it.name, *it.aliases) for it in session.slash_commands):
-                self.state = replace(self.state, sent=self.state.sent + 1)
-        self._carrying_out += 1
-        try:
-            await self._wire.carry_out(command)
-        finally:
-            self._carrying_out -= 1
-        await self._told()
-        return not self._has_failed
+        return await self._exchange.carry_out(command)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until the engine has told what is waited for, but not for ever."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_ANSWER_S):
-                while not condition() and not self._is_over:
-                    self._changed.clear()
-                    await self._changed.wait()
+        await self._exchange.until(condition)
 
-    async def _told(self) -> None:
-        while self._is_telling or (self._subscription is not None and self._subscription.has_pending):
-            self._changed.clear()
-            await self._changed.wait()
+    def tell_past(self) -> None:
+        """Say what was said before."""
+        self._exchange.past.tell()
 
     def attach(self, path: str) -> None:
         """Send a picture along with the next prompt. Raises KimiTuiError."""
@@ -388,7 +296,7 @@ class LinearFront:
     def write_next(self, text: str) -> None:
         """Send `text` as the next prompt."""
         self.tell(text)
-        self._ahead.appendleft(text)
+        self._unsent.ahead.appendleft(text)
 
     async def copy(self, text: str) -> None:
         """Put `text` on the clipboard and say so."""
@@ -401,6 +309,5 @@ class LinearFront:
     def leave(self, change: SessionChange | None = None) -> None:
         """End, or open another session."""
         self._change = change
-        self._is_over = True
-        self._changed.set()
-        self._wire.command(Shutdown())
+        self._exchange.end()
+        self._exchange.shut_down()

@@ -8,6 +8,8 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 
+from kimi_tui.tui.linear.line_watch import LineWatch
+
 Completer = Callable[[str], Sequence[str]]
 """What a line that has been begun may become."""
 
@@ -19,10 +21,13 @@ class LineInput:
         self._complete = complete
         self._prompt: str | None = None
         """The prompt that stands at the cursor; None while nothing is asked."""
+        self._due = ""
+        """What the line begins with, until it stands there."""
+        self._watch: LineWatch | None = None
         self._attributes: list[object] | None = None
 
-    def open(self, history: Sequence[str]) -> None:
-        """Set up editing, history and completion."""
+    def open(self, history: Sequence[str], typing: Callable[[], None]) -> None:
+        """Set up editing, history and completion. `typing` is called soon after the line has changed."""
         with contextlib.suppress(ImportError):
             import termios
 
@@ -31,6 +36,7 @@ class LineInput:
         with contextlib.suppress(ImportError):
             import readline
 
+            self._watch = LineWatch(typed=lambda: self.typed, changed=typing)
             readline.set_auto_history(False)
             for entry in history:
                 readline.add_history(entry)
@@ -55,8 +61,18 @@ class LineInput:
 
             readline.add_history(line)
 
-    async def ask(self, prompt: str) -> str | None:
-        """The line that the user types; None at the end of the input."""
+    @property
+    def is_editable(self) -> bool:
+        """Whether a line may begin with something, and what is typed of it is known before its end."""
+        return self._watch is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+    @property
+    def typed(self) -> str:
+        """What is typed of the line that is asked for."""
+        return "" if self._prompt is None else self._due or _typed()
+
+    async def ask(self, prompt: str, begun: str = "") -> str | None:
+        """The line that the user types, where `begun` stands already; None at the end of the input."""
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[str | None] = loop.create_future()
 
@@ -73,8 +89,27 @@ class LineInput:
                 loop.call_soon_threadsafe(settle, line)
 
         self._prompt = prompt
+        watch = self._watch if self.is_editable else None
+        if watch is not None:
+            self._begin_with(begun)
+            watch.start()
         threading.Thread(target=read, name="line", daemon=True).start()
-        return await answered
+        try:
+            return await answered
+        finally:
+            if watch is not None:
+                watch.stop()
+
+    def _begin_with(self, begun: str) -> None:
+        import readline
+
+        def insert() -> None:
+            if self._due:
+                readline.insert_text(self._due)
+                self._due = ""
+
+        self._due = begun
+        readline.set_startup_hook(insert)
 
     def typed_ahead(self) -> list[str]:
         """Whole lines that were typed while nobody asked."""
@@ -115,7 +150,8 @@ def _typed() -> str:
         import readline
     except ImportError:
         return ""
-    return readline.get_line_buffer()
+    # Between two bytes of a letter, the first stands there alone.
+    return readline.get_line_buffer().encode(errors="replace").decode()
 
 
 def _write(text: str) -> None:

@@ -1,10 +1,11 @@
 """Pictures that go along with a prompt: attached by a command, or named after `@`."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kimi_tui.base.content import UserInput
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.tui.images.album import Album
+from kimi_tui.tui.images.album import Album, Photo
 from kimi_tui.tui.images.reading import mentioned, photo_in
 from kimi_tui.wire.events import SessionInfo
 
@@ -16,6 +17,21 @@ class Pictures:
         self._work_dir = work_dir
         self._album = Album()
         self._waiting: list[str] = []
+
+    @property
+    def photos(self) -> Mapping[int, Photo]:
+        """All of them by number, in the order in which they came."""
+        return self._album.photos
+
+    @property
+    def waiting(self) -> Sequence[str]:
+        """The tokens of those that wait for the next prompt."""
+        return self._waiting
+
+    def put_back(self, photos: Iterable[tuple[int, Photo]]) -> None:
+        """Take those over that a draft names, by the numbers that it gives them."""
+        for number, photo in photos:
+            self._album.add(photo, number=number)
 
     def attach(self, path: str) -> str:
         """Keep a picture for the next prompt; the token that stands for it. Raises KimiTuiError."""

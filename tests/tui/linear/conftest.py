@@ -25,9 +25,13 @@ class FakeLines:
         self._typed: asyncio.Queue[str | None] = asyncio.Queue()
         self.asks = 0
         """How many lines are being waited for: one or none."""
+        self.typed = ""
+        """What is typed of the line that is asked for."""
+        self.is_editable = True
 
-    def open(self, history: Sequence[str]) -> None:
+    def open(self, history: Sequence[str], typing: Callable[[], None]) -> None:
         self.history = list(history)
+        self._typing = typing
 
     def close(self) -> None:
         self.text += "(closed)"
@@ -35,13 +39,15 @@ class FakeLines:
     def remember(self, line: str) -> None:
         self.history.append(line)
 
-    async def ask(self, prompt: str) -> str | None:
-        self.text += prompt
+    async def ask(self, prompt: str, begun: str = "") -> str | None:
+        self.text += prompt + begun
+        self.typed = begun
         self.asks += 1
         try:
             line = await self._typed.get()
         finally:
             self.asks -= 1
+            self.typed = ""
         self.text += "\n" if line is None else f"{line}\n"
         return line
 
@@ -54,6 +60,11 @@ class FakeLines:
 
     def signal(self, sequence: str) -> None:
         self.signals.append(sequence)
+
+    def begin(self, text: str) -> None:
+        """Type something and not yet enter."""
+        self.typed = text
+        self._typing()
 
     def type(self, *lines: str | None) -> None:
         for line in lines:
@@ -98,7 +109,7 @@ def open_talk(tmp_path: Path) -> Any:
 
     @asynccontextmanager
     async def opened(
-        *, session: SessionInfo = SESSION, error: Any = None, prompt: str = ""
+        *, session: SessionInfo = SESSION, error: Any = None, prompts: tuple[str, ...] = ()
     ) -> AsyncIterator[Talk]:
         wire, lines, clock = Wire(), FakeLines(), FakeClock()
         engine = FakeEngine(wire, session=session, error=error)
@@ -106,7 +117,7 @@ def open_talk(tmp_path: Path) -> Any:
             work_dir=tmp_path,
             share_dir=tmp_path / "share",
             version="1.0",
-            initial_prompt=prompt,
+            prompts=prompts,
             clock=clock,
         )
         front = LinearFront(wire=wire, options=options, lines=lines)

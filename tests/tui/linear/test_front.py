@@ -1,15 +1,19 @@
 """Talking line by line: by turns, with approvals and questions, to the end."""
 
 import asyncio
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kimi_tui.base.content import TextPart
+from kimi_tui.base.content import ImageURLPart, TextPart
 from kimi_tui.base.errors import ConfigError, SessionInUse
 from kimi_tui.base.message import FunctionCall, ToolCall
+from kimi_tui.tui.images.album import Photo
 from kimi_tui.tui.linear.desk import SessionChange
+from kimi_tui.tui.prompt.drafts import Draft, DraftStore
 from kimi_tui.wire.commands import Interrupt, Prompt, RunShell, RunSlash, SetModel, SetYolo
 from kimi_tui.wire.display import DiffBlock
 from kimi_tui.wire.events import (
@@ -254,7 +258,7 @@ async def test_a_backslash_goes_on_in_the_next_line(open_talk: Any) -> None:
 
 
 async def test_a_first_prompt_goes_out_by_itself(open_talk: Any) -> None:
-    async with open_talk(prompt="fix it") as talk:
+    async with open_talk(prompts=("fix it",)) as talk:
         await talk.until(lambda: talk.told(Prompt) == [Prompt("fix it")])
 
 
@@ -307,3 +311,65 @@ async def test_what_has_several_lines_begins_below_its_title(open_talk: Any) -> 
         )
         await talk.until(lambda: "two" in talk.lines.text)
         assert "Checkpoints\n    1  one\n    0  two\n" in talk.lines.text
+
+
+def kept(share_dir: Path) -> list[str]:
+    """The drafts on disk."""
+    return [json.loads(file.read_bytes())["text"] for file in share_dir.glob("drafts/*.json")]
+
+
+async def test_what_is_being_written_is_on_disk_until_the_engine_has_it(
+    open_talk: Any, tmp_path: Path
+) -> None:
+    share_dir = tmp_path / "share"
+    async with open_talk() as talk:
+        await talk.asked()
+        talk.lines.begin("one and a ha")
+        assert kept(share_dir) == ["one and a ha"]
+        talk.lines.type("one\\")
+        await talk.until(lambda: talk.lines.text.endswith("more: "))
+        talk.lines.begin("tw")
+        assert kept(share_dir) == ["one\ntw"]
+        talk.lines.type("two")
+        await talk.until(lambda: talk.told(Prompt))
+        assert kept(share_dir) == ["one\ntwo"]
+        talk.lines.ahead = ["three"]
+        talk.engine.say(TurnBegin("one\ntwo"), StepBegin(1), TurnEnd())
+        await talk.until(lambda: len(talk.told(Prompt)) == 2)
+        assert kept(share_dir) == ["three"]
+        talk.engine.say(TurnBegin("three"), StepBegin(1), TurnEnd())
+        await talk.asked()
+        assert kept(share_dir) == []
+        talk.lines.type("/help")
+        await talk.until(lambda: "/output" in talk.lines.text and talk.lines.asks)
+        assert kept(share_dir) == []
+        talk.lines.begin("not yet")
+    assert kept(share_dir) == ["not yet"]
+
+
+async def test_a_draft_of_a_dead_process_stands_in_the_line_with_its_picture(
+    open_talk: Any, tmp_path: Path, dead_pid: int
+) -> None:
+    photo = Photo(data=b"pixels", media_type="image/png", size=(2, 1))
+    dead = DraftStore(share_dir=tmp_path / "share", work_dir=tmp_path, pid=dead_pid)
+    dead.save(Draft("see [image #1 2x1] and [paste #1 +2 lines]", {1: "a\nb"}))
+    dead.keep_picture(1, photo)
+    async with open_talk(session=replace(SESSION, capabilities=("image_in",))) as talk:
+        await talk.asked()
+        assert "Your unsent draft of last time is back: enter sends it, ctrl+u clears it." in talk.heard
+        assert talk.lines.typed == "see [image #1 2x1] and a\nb"
+        talk.engine.say(Notification("n", "session", "", "", "", "something else", "", "info"))
+        await talk.until(lambda: "something else" in talk.lines.text)
+        assert kept(tmp_path / "share") == ["see [image #1 2x1] and a\nb"]
+        talk.lines.type(talk.lines.typed)
+        await talk.until(lambda: talk.told(Prompt))
+        [prompt] = talk.told(Prompt)
+        assert [part.image_url.url for part in prompt.user_input if isinstance(part, ImageURLPart)] == [
+            photo.url
+        ]
+
+
+async def test_what_was_typed_ahead_of_a_change_of_session_is_for_the_next_one(open_talk: Any) -> None:
+    async with open_talk(prompts=("/new", "fix it")) as talk:
+        assert await talk.ended == SessionChange()
+        assert talk.front.typed_ahead == ("fix it",)
