@@ -63,7 +63,7 @@ def _home_of(folder: Path) -> Path | None:
 
 
 def _home_and_top(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """The repository that git finds from `folder`: where it is kept, where its work tree begins; or nothing."""
+    """The repository that git finds from `folder`, if any: where it is kept, and its work tree."""
     for place in (folder, *folder.parents):
         mark = place / ".git"
         try:
