@@ -26,7 +26,7 @@ class DiffBlock:
     old_start: int = 1
     new_start: int = 1
     is_summary: bool = False
-    """Whether the texts are a description, since the change is too large to show."""
+    """Whether the texts are a description, since the change is too large to show: the new one has it all."""
     type: Literal["diff"] = "diff"
 
 

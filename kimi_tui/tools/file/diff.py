@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from kimi_tui.tools.file.comparison import Change, changes_between, lines_of
 from kimi_tui.tools.file.document import without_surrogates
+from kimi_tui.tools.file.excerpt import first_changes
 from kimi_tui.wire.display import DiffBlock
 
 CONTEXT = 3
@@ -19,7 +20,7 @@ class FileDiff:
     added: int
     removed: int
     blocks: tuple[DiffBlock, ...]
-    """The hunks; one block that only describes them when they are too long to show."""
+    """The hunks; one block with the size and the first changes when they are too long to show."""
 
     @property
     def brief(self) -> str:
@@ -51,7 +52,8 @@ def _blocks(
     ]
     shown_lines = sum(hunk.old_end - hunk.old_start + hunk.new_end - hunk.new_start for hunk in hunks)
     if shown_lines > _MAX_SHOWN_LINES or sum(len(a) + len(b) for a, b in texts) > _MAX_SHOWN_CHARS:
-        return (DiffBlock(path, _description(old), _description(new), is_summary=True),)
+        told = without_surrogates("\n".join((_description(new), *first_changes(old, new, changes))))
+        return (DiffBlock(path, _description(old), told, is_summary=True),)
     return tuple(
         DiffBlock(path, before, after, hunk.old_start + 1, hunk.new_start + 1)
         for hunk, (before, after) in zip(hunks, texts, strict=True)

@@ -67,3 +67,20 @@ def test_the_texts_are_fit_for_a_wire() -> None:
 
 def test_only_newlines_end_lines() -> None:
     assert lines_of("a\u2028b\x0c\nc\x85") == ["a\u2028b\x0c\n", "c\x85"]
+
+
+def test_of_a_change_in_too_long_a_line_what_differs_is_shown() -> None:
+    old = "first\n" + "x" * 400_000 + "old words" + "y" * 400_000 + "\nlast\n"
+    (block,) = diff("app.min.js", old, old.replace("old words", "rm -rf ~")).blocks
+    assert block.is_summary
+    size, before, after = block.new_text.split("\n")
+    assert size == "3 lines, 800,020 characters"
+    assert before == f"2 − …{'x' * 40}old words{'y' * 40}…"
+    assert after == f"2 + …{'x' * 40}rm -rf ~{'y' * 40}…"
+
+
+def test_of_too_many_changes_the_first_are_shown() -> None:
+    new = "".join(f"line {number}\n" for number in range(5000))
+    (block,) = diff("many.txt", "", new).blocks
+    size, first, second, *_, last = block.new_text.split("\n")
+    assert (size, first, second, last) == ("5,000 lines, 48,890 characters", "1 + line 0", "2 + line 1", "…")
