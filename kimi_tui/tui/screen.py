@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from textual import events, getters, on, work
@@ -15,11 +16,9 @@ from textual.widgets import Static
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.identity import new_id
-from kimi_tui.language.errors import told
 from kimi_tui.language.saying import later, say
 from kimi_tui.tui.attention import Attention
 from kimi_tui.tui.catching_up import apply_all
-from kimi_tui.tui.images.reading import photo_of
 from kimi_tui.tui.key_tables import SCREEN_KEYS
 from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.options import TuiOptions
@@ -32,16 +31,17 @@ from kimi_tui.tui.scrollback import TurnShown
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.status.banner import Banner
 from kimi_tui.tui.status.bar import StatusBar
-from kimi_tui.tui.status.git_branch import git_branch
 from kimi_tui.tui.status.header import HeaderLine
 from kimi_tui.tui.taken_back import TakenBack
 from kimi_tui.tui.talk import Talk
+from kimi_tui.tui.twice import Twice
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire
 from kimi_tui.wire.commands import Shutdown, StopShell
 from kimi_tui.wire.events import Notification, TurnEnd
 
 if TYPE_CHECKING:
     from kimi_tui.tui.furniture import Furniture
+    from kimi_tui.tui.submissions import Submissions
     from kimi_tui.tui.transcript.transcript import Transcript
 
 _EXIT_AGAIN_S = 3.0
@@ -80,10 +80,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._options = options
         self._names = KeyNames(options.keymap)
         self._furniture: Furniture | None = None
-        self._sending = asyncio.Lock()
+        self._submissions: Submissions
         self._typed_at = -1e9
-        self._typed = ""
-        self._exit_asked_at = -1e9
+        self._escape = Twice(within_s=_TWICE_S, clock=options.clock)
+        self._exit = Twice(within_s=_EXIT_AGAIN_S, clock=options.clock)
         self._taken_back = TakenBack(prompt=lambda: self.prompt, say=lambda text: self.furnished.say(text))
         self._talk = Talk(
             owner=self,
@@ -102,7 +102,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield Vertical(id="middle")
         yield QueueList()
         yield Prompt(options=options, names=self._names).data_bind(state=state)
-        yield StatusBar(names=self._names).data_bind(state=state)
+        yield StatusBar(names=self._names, work_dir=options.work_dir).data_bind(state=state)
         yield Static(say(_TOO_SMALL), id="too-small", markup=False)
 
     def on_mount(self) -> None:
@@ -112,6 +112,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def _furnish(self, subscription: Subscription) -> None:
         from kimi_tui.tui.furniture import Furniture  # most of the app: after the first frame
+        from kimi_tui.tui.submissions import Submissions
 
         furniture = Furniture(
             screen=self,
@@ -125,10 +126,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         furniture.load_styles()
         await self.query_one("#middle").mount(furniture.workbench.data_bind(state=MainScreen.state))
         self._furniture = furniture
+        self._submissions = Submissions(
+            prompt=self.prompt, talk=self._talk, furniture=furniture, state=lambda: self.state
+        )
         self.prompt.completions.book = furniture.registry
         self._pump(subscription)
         self.app.post_message(Furnished())
-        self._settle_in()
+        self.status_bar.read_branch()
+        self._take_over_draft()
         self.prompt.doorway.open()
 
     @property
@@ -138,8 +143,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return self._furniture
 
     @work(group="disk")
-    async def _settle_in(self) -> None:
-        self.status_bar.branch = await asyncio.to_thread(git_branch, self._options.work_dir)
+    async def _take_over_draft(self) -> None:
         orphan = await asyncio.to_thread(self.prompt.load)
         if orphan is not None and self.prompt.adopt(orphan):
             self.furnished.say(say("Your unsent draft of last time is back."))
@@ -178,7 +182,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         ends = [message for message in batch if isinstance(message, TurnEnd)]
         if ends and not state.replaying:
             self._talk.turn_ended(ends[-1])
-            self._read_branch()
+            self.status_bar.read_branch()
             self.post_message(TurnShown(self.furnished.workbench.transcript))
         self._attention.follow(self.state, batch)
         first = self._options.initial_prompt
@@ -207,49 +211,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     # to the engine
 
     @on(Prompt.Submitted)
-    def _submitted(self, event: Prompt.Submitted) -> None:
-        if self.state.read_only and not self.furnished.is_command(event.text):
-            self.prompt.give_back(event.draft)
-            self._offer_way_out()
-        elif self.furnished.is_command(event.text):
-            self._run_line(event)
-        else:
-            self._submit(event)
-
-    @work(group="command")
-    async def _offer_way_out(self) -> None:
-        await self.furnished.run_line("/write")
-
-    @work(group="command")
-    async def _run_line(self, event: Prompt.Submitted) -> None:
-        verdict = await self.furnished.run_line(event.text)
-        if verdict == "send":
-            self._submit(event)
-        elif verdict == "edit":
-            self.prompt.give_back(event.draft)
-        else:
-            self.prompt.remember(self.furnished.remembered(event.text), event.draft)
-
     @work(group="send")
-    async def _submit(self, event: Prompt.Submitted) -> None:
-        """Send it, with the pictures that it names; one after another, in order."""
-        async with self._sending:
-            if "@" in event.text and self._takes_pictures:
-                try:
-                    event.text = await self.prompt.with_pictures(event.text)
-                except KimiTuiError as error:
-                    self.prompt.give_back(event.draft)
-                    self.furnished.say(told(error), severity="error")
-                    return
-            self._send(event)
-
-    @property
-    def _takes_pictures(self) -> bool:
-        return self.state.session is not None and "image_in" in self.state.session.capabilities
-
-    def _send(self, event: Prompt.Submitted) -> None:
-        if self._talk.submit(event):
-            self.furnished.workbench.transcript.follow()
+    async def _submitted(self, event: Prompt.Submitted) -> None:
+        await self._submissions.take(event)
 
     @on(Prompt.Commanded)
     @work(group="shell")
@@ -271,10 +235,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _take_back(self) -> None:
         self._talk.take_back()
 
-    @work(group="disk")
-    async def _read_branch(self) -> None:
-        self.status_bar.branch = await asyncio.to_thread(git_branch, self._options.work_dir)
-
     def on_transcript_offered(self, message: "Transcript.Offered") -> None:
         """What can be done with the selected block stands where keys are named."""
         self.status_bar.acts = message.acts
@@ -293,10 +253,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def on_key(self, event: events.Key) -> None:
         """Remember when the user typed last; escape twice in an empty prompt opens the timeline."""
-        before, self._typed_at = self._typed_at, self._options.clock()
+        self._typed_at = self._options.clock()
         self._attention.typed()
-        twice = event.key == "escape" == self._typed and self._typed_at - before < _TWICE_S
-        self._typed = event.key if self.prompt.editor.has_focus and not twice else ""
+        twice = event.key == "escape" and self._escape.again()
+        if event.key != "escape" or not self.prompt.editor.has_focus:
+            self._escape.forget()
         if event.key == "escape" and self.state.turn is None and self.state.scan is not None:
             self._talk.interrupt()  # a jump that only looks yet
         if twice and self._furniture is not None and self.state.turn is None and self.prompt.blank:
@@ -332,17 +293,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_cancel(self) -> None:
         """Copy the selection; else clear the prompt; else interrupt; else leave, when pressed twice."""
         selected = self.prompt.editor.selected_text or self.get_selected_text()
-        now = self._options.clock()
         if selected:
             self.furnished.copy(selected)
         elif not self.prompt.blank:
             self.prompt.discard()
         elif self.state.turn is not None or self.state.shells:
             self.action_interrupt()
-        elif now - self._exit_asked_at < _EXIT_AGAIN_S:
+        elif self._exit.again():
             self.furnished.leave()
         else:
-            self._exit_asked_at = now
             self.furnished.say(say("Press {key} again to leave.", key=self._names.first("app.cancel")))
 
     @on(Prompt.ExitPressed)
@@ -414,19 +373,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(Prompt.PastePressed)
     @work(group="clipboard")
     async def _paste(self) -> None:
-        clipboard = self._options.clipboard
-        if picture := await clipboard.paste_picture():
-            await self.prompt.attach(lambda: photo_of(picture, name=say("What the clipboard holds")))
-        elif text := await clipboard.paste():
-            self.prompt.editor.insert_pasted(text)
-        else:
-            self.furnished.say(
-                say(
-                    "The clipboard holds neither text nor a picture, or can't be read here. Paste with the"
-                    " terminal's own key; /image PATH attaches a picture."
-                ),
-                severity="warning",
-            )
+        from kimi_tui.tui.prompt.pasting import paste  # only for those who paste
+
+        warn = partial(self.furnished.say, severity="warning")
+        await paste(self._options.clipboard, self.prompt, warn=warn)
 
     def on_screen_resume(self) -> None:
         """A dialog has closed: what waited meanwhile is offered."""
@@ -437,7 +387,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """The terminal is looked at again."""
         if self._furniture is not None:
             self._furniture.workbench.app_focused()
-            self._read_branch()
+            self.status_bar.read_branch()
 
 
 def _notice(error: KimiTuiError) -> Notification:

@@ -1,5 +1,9 @@
 """The line at the bottom: how full the context is, what the session cost, what waits, what one can do."""
 
+import asyncio
+from pathlib import Path
+
+from textual import work
 from textual.app import RenderResult
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -10,6 +14,7 @@ from kimi_tui.tui.figures import dollars, tokens
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.segments import Segment, bar
 from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.status.git_branch import git_branch
 from kimi_tui.tui.transcript.acts import GO_BACK, Act
 
 _METER_CELLS = 8
@@ -29,11 +34,17 @@ class StatusBar(Widget):
     acts: reactive[tuple[Act, ...]] = reactive(())
     """What can be done with the selected block; while there is something, it stands before all other keys."""
 
-    def __init__(self, *, names: KeyNames) -> None:
+    def __init__(self, *, names: KeyNames, work_dir: Path) -> None:
         super().__init__()
         self.auto_links = False
         self._names = names
+        self._work_dir = work_dir
         self._shown: list[Segment] = []
+
+    @work(group="disk", exclusive=True)
+    async def read_branch(self) -> None:
+        """The work dir may be on another git branch now."""
+        self.branch = await asyncio.to_thread(git_branch, self._work_dir)
 
     def watch_state(self) -> None:
         """Draw it when it says something else."""
