@@ -14,7 +14,7 @@ from kimi_tui.history.journal import raw_lines
 from kimi_tui.history.notation import DamagedLine, parse
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.wire.events import Event
-from kimi_tui.wire.sessions import ListedSession, SessionList, SessionPreview
+from kimi_tui.wire.sessions import ListedSession, SaidWords, SessionList, SessionPreview
 
 _MOST_LISTED = 1_000
 _PREVIEWED = 30
@@ -116,11 +116,10 @@ def _snippet_in(summary: SessionSummary, text: str) -> str:
     return ""
 
 
-def _end_of(file: Path) -> str:
-    said = []
-    for message in _messages(file)[-_PREVIEWED:]:
-        words = message.text.strip()
-        if words:
-            speaker = "you" if message.role == "user" else "agent"
-            said.append(f"{speaker}:\n{words[:_PREVIEWED_CHARACTERS]}")
-    return "\n\n".join(said) or "Nothing was said in this session."
+def _end_of(file: Path) -> tuple[SaidWords, ...]:
+    said = ((message, message.text.strip()) for message in _messages(file)[-_PREVIEWED:])
+    return tuple(
+        SaidWords("user" if message.role == "user" else "agent", words[:_PREVIEWED_CHARACTERS])
+        for message, words in said
+        if words
+    )

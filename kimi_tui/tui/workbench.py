@@ -33,6 +33,8 @@ from kimi_tui.wire.shell import ShellCommandBegin
 
 WIDE = 100
 """Columns from which on panes have a place beside the conversation."""
+_WIDE_BESIDE_TIMELINE = 120
+"""Columns from which on the todo list has a place there by itself while the timeline is open."""
 _PANEL_ROWS = 9
 """What an approval may take of a low screen."""
 PaneName = Literal["todo", "tools"]
@@ -305,10 +307,12 @@ class Workbench(Vertical):
         if not pane.is_attached:
             await self.query_one("#body").mount(pane, before="#conversation")
         self.add_class("-show-timeline")
+        self.arrange_panes()
 
     def hide_timeline(self) -> None:
         """Give the conversation its room."""
         self.remove_class("-show-timeline")
+        self.arrange_panes()
 
     @property
     def is_narrow(self) -> bool:
@@ -329,8 +333,10 @@ class Workbench(Vertical):
 
     def arrange_panes(self) -> None:
         """Show the panes that were asked for; on a wide terminal also the todo list when there is one."""
-        wide = self.app.size.width >= WIDE
-        todo = self._pane_wishes.get("todo", wide and bool(self.state.todo))
+        width = self.app.size.width
+        wide = width >= WIDE
+        roomy = width >= (_WIDE_BESIDE_TIMELINE if self.has_class("-show-timeline") else WIDE)
+        todo = self._pane_wishes.get("todo", roomy and bool(self.state.todo))
         tools = self._pane_wishes.get("tools", False)
         self.set_class(todo, "-show-todo")
         self.set_class(tools, "-show-tools")

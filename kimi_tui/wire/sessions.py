@@ -1,5 +1,7 @@
 """The sessions on disk, as front ends list them."""
 
+from typing import Literal
+
 from kimi_tui.base.value import value
 
 
@@ -28,8 +30,17 @@ class SessionList:
 
 
 @value
+class SaidWords:
+    """What somebody said, perhaps cut."""
+
+    speaker: Literal["user", "agent"]
+    text: str
+
+
+@value
 class SessionPreview:
-    """Ours: the answer to PreviewSession: how the conversation ended, as text."""
+    """Ours: the answer to PreviewSession: how the conversation ended."""
 
     id: str
-    text: str
+    said: tuple[SaidWords, ...]
+    """Oldest first; nothing when nothing was said."""

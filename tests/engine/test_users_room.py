@@ -16,7 +16,7 @@ from kimi_tui.wire.commands import (
     StopShell,
 )
 from kimi_tui.wire.events import Notification, SessionInfo, ToolOutput, TurnBegin
-from kimi_tui.wire.sessions import SessionList, SessionPreview
+from kimi_tui.wire.sessions import SaidWords, SessionList, SessionPreview
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from tests.engine.front import Front, Home, script
 
@@ -134,7 +134,10 @@ async def test_sessions_are_listed_searched_and_looked_into(home: Home) -> None:
         assert found.snippet == "the door is blue"
         front.give(PreviewSession(found.id))
         preview = await front.until(SessionPreview)
-        assert preview.text == "you:\nwhich colour has the door?\n\nagent:\nthe door is blue"
+        assert preview.said == (
+            SaidWords("user", "which colour has the door?"),
+            SaidWords("agent", "the door is blue"),
+        )
 
 
 async def test_another_session_is_renamed_and_deleted_and_the_open_one_only_renamed(home: Home) -> None:

@@ -42,7 +42,7 @@ from kimi_tui.wire.events import (
     TurnBegin,
 )
 from kimi_tui.wire.mcp import McpServerStatus, McpStatus
-from kimi_tui.wire.sessions import ListedSession, SessionList, SessionPreview
+from kimi_tui.wire.sessions import ListedSession, SaidWords, SessionList, SessionPreview
 from kimi_tui.wire.settings import ListSettings, Setting, SettingsList
 from kimi_tui.wire.setup import LocalModel, LocalServer, LookForModels, ModelService, ModelSources
 from kimi_tui.wire.timeline import BranchContent
@@ -114,7 +114,9 @@ ANSWERS: Mapping[type, Outgoing] = {
             ListedSession("s3", "which colour has the door, and what does the sign on it say?", "", 1_000.0),
         )
     ),
-    PreviewSession: SessionPreview("s1", "you:\nfix the login\n\nagent:\n登录处理程序在会话存在之前调用。"),
+    PreviewSession: SessionPreview(
+        "s1", (SaidWords("user", "fix the login"), SaidWords("agent", "登录处理程序在会话存在之前调用。"))
+    ),
     ListSettings: SettingsList(SETTINGS, "/home/me/.kimi-tui/config.toml"),
     LookForModels: ModelSources(
         (

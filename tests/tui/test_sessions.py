@@ -19,7 +19,7 @@ from kimi_tui.wire.commands import (
     Shutdown,
 )
 from kimi_tui.wire.events import SessionInfo, TurnBegin
-from kimi_tui.wire.sessions import ListedSession, SessionList, SessionPreview
+from kimi_tui.wire.sessions import ListedSession, SaidWords, SessionList, SessionPreview
 from tests.tui.conftest import SESSION, Desk
 
 OLD = ListedSession("s2", "blue door", "/work/shop", 1_000.0)
@@ -127,9 +127,11 @@ async def test_how_a_session_ended_is_shown(open_desk: Any) -> None:
         await listed(desk)
         await desk.pilot.press("down", "ctrl+o")
         await desk.until(lambda: desk.told(PreviewSession) == [PreviewSession("s2")])
-        desk.engine.say(SessionPreview("s2", "you:\nwhich \x1b[31mcolour?"))
+        desk.engine.say(
+            SessionPreview("s2", (SaidWords("user", "which \x1b[31mcolour?"), SaidWords("agent", "blue")))
+        )
         await desk.until(lambda: "How it ended" in desk.shown())
-        assert "which colour?" in desk.words()
+        assert "you: which colour? agent: blue" in desk.words().replace("│ ", "")
 
 
 async def test_cost_and_debug_say_what_is_known(open_desk: Any) -> None:

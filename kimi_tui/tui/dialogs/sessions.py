@@ -88,7 +88,7 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
         if state.session_preview is not self._previewed and state.session_preview is not None:
             self._previewed = state.session_preview
             self.app.push_screen(
-                Pager(title=say("How it ended"), text=state.session_preview.text, copy=self._copy)
+                Pager(title=say("How it ended"), text=_told(state.session_preview), copy=self._copy)
             )
 
     def _show(self) -> None:
@@ -260,3 +260,9 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
             self._ask("", None, "")
         else:
             self.dismiss(None)
+
+
+def _told(preview: SessionPreview) -> str:
+    names = {"user": say("you"), "agent": say("agent")}
+    said = [f"{names[words.speaker]}:\n{words.text}" for words in preview.said]
+    return "\n\n".join(said) or say("Nothing was said in this session yet.")

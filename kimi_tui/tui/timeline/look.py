@@ -9,6 +9,7 @@ from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import later, retell, say, say_many
 from kimi_tui.language.width import cells, right_aligned
 from kimi_tui.tui.figures import tokens
+from kimi_tui.tui.markdown.words import words_of
 from kimi_tui.tui.timeline.rows import Row, Rows
 from kimi_tui.tui.timeline.tree import Strand, Totals, Tree
 from kimi_tui.wire.timeline import CheckpointKind, RevertReason, TimelineNode
@@ -176,6 +177,8 @@ def label_of(node: TimelineNode) -> str:
     """What a checkpoint is about, on one line."""
     is_ours = node.kind not in _OF_THE_USER or node.label.startswith("step ")
     label = retell(node.label) if is_ours else node.label
+    if not is_ours and node.kind == "step" and not node.tools:
+        label = words_of(label)
     return plain_line(label) or say(_KINDS[node.kind])
 
 

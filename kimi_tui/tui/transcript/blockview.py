@@ -103,8 +103,8 @@ class BlockView(FlowView):
         self._offer()
 
     def _offer(self) -> None:
-        block, acts = self.selected, ()
-        if block is not None and self.has_focus:
+        acts: tuple[Act, ...] = ()
+        if (block := self.selected) is not None and self.has_focus:
             acts = acts_on(block, can_go_back=self._flow.checkpoint_before(block) is not None)
         if acts != self._offered:
             self._offered = acts
@@ -249,7 +249,7 @@ class BlockView(FlowView):
         elif link := row.line.link_at(event.x - GUTTER):
             self._open_link(link, row.block)
         else:
-            on_head = row.place.piece == 0 and row.place.row == row.block.head_gap
+            on_head = row.place.piece == 0 and (row.block.is_all_head or row.place.row == row.block.head_gap)
             if on_head and row.block.foldable:
                 self.toggle_fold(row.block)
             self.select_block(row.block)

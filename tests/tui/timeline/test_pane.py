@@ -21,7 +21,8 @@ from kimi_tui.wire.commands import (
     ShowTimeline,
     Shutdown,
 )
-from kimi_tui.wire.events import TurnBegin
+from kimi_tui.wire.display import TodoItem
+from kimi_tui.wire.events import TodoUpdate, TurnBegin
 from kimi_tui.wire.timeline import BranchContent, SessionForked, Timeline, TimelineBranch, TimelineUpdate
 from tests.tui.conftest import SESSION, Desk
 from tests.tui.timeline.story import NOW, TIMELINE, node
@@ -315,3 +316,13 @@ async def test_ten_thousand_checkpoints_draw_only_what_is_in_sight(open_timeline
         wheel = events.MouseScrollUp(view(desk), x + 4, y + 4, 0, 0, 0, False, False, False)
         desk.app.screen._forward_event(wheel)
         await desk.until(lambda: view(desk).scroll_offset.y < bottom)
+
+
+async def test_the_todo_list_gives_way_to_the_timeline_where_both_would_crowd_the_conversation(
+    open_timeline: Any,
+) -> None:
+    async with open_timeline(size=(100, 30)) as desk:
+        await desk.say(TodoUpdate((TodoItem("bake a cake"),)))
+        assert "bake a cake" not in desk.shown()
+        await desk.pilot.press("f3")
+        await desk.until(lambda: "bake a cake" in desk.shown())

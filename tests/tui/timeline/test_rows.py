@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from kimi_tui.tui.timeline.look import label_of
 from kimi_tui.tui.timeline.rows import Row, Rows
 from kimi_tui.tui.timeline.tree import Tree
 from kimi_tui.wire.timeline import FileChanges, Timeline, TimelineBranch, TimelineNode, TimelineUpdate
@@ -201,3 +202,11 @@ def lookups_of_an_update(count: int) -> int:
 
 def test_a_new_checkpoint_costs_the_same_in_a_short_and_a_long_timeline() -> None:
     assert lookups_of_an_update(2_000) <= lookups_of_an_update(20)
+
+
+def test_steps_say_what_the_model_wrote_without_its_marks_and_prompts_what_was_typed() -> None:
+    words = "**Look** at `*.py`"
+    assert label_of(node(1, "step", words)) == "Look at *.py"
+    assert label_of(node(1, "user", words)) == words
+    called = replace(node(1, "step", "Grep **/*.py, ReadFile *.md"), tools=("Grep", "ReadFile"))
+    assert label_of(called) == "Grep **/*.py, ReadFile *.md"

@@ -151,6 +151,21 @@ async def test_what_a_revert_undid_stays_behind_a_marker(stage: OpenStage) -> No
         assert seen(await s.press("enter"))[-1] == "▎ ┆ second"
 
 
+async def test_a_marker_is_read_whole_in_a_narrow_conversation_and_unfolds_by_a_click(
+    stage: OpenStage,
+) -> None:
+    async with stage(30, 24) as s:
+        await s.feed(TurnBegin("one"), CheckpointCreated(1, "u1", "user", ""), TextPart("first"), TurnEnd())
+        rows = seen(await s.feed(Reverted(1, 3, "user", files=("a.py",))))
+        assert "…" not in "".join(rows)
+        told = " ".join(row.replace("───", "").strip() for row in rows)
+        assert "↶ went back to checkpoint 1, 1 file changed ▸ 2 blocks undone" in told
+        assert "u undoes it in the timeline, and so does /undo" in told
+        fold = next(y for y, row in enumerate(s.rows()) if "▸" in row)
+        await s.pilot.click(s.transcript, offset=(8, fold))
+        assert "first" in s.text()
+
+
 async def test_a_revert_into_a_turn_keeps_its_beginning(stage: OpenStage) -> None:
     async with stage(70, 24) as s:
         await s.feed(TurnBegin("one"), TextPart("kept"), StepBegin(2), CheckpointCreated(7, "u", "step", ""))

@@ -27,6 +27,8 @@ class Block:
 
     stacks = False
     """Whether it stands directly below a block of its kind, without a blank row between them."""
+    is_all_head = False
+    """Whether all of its first piece is its head, not only the first row."""
     label = later("block")
     """What it is, in an English word."""
 

@@ -4,9 +4,9 @@ from typing import Literal
 
 from kimi_tui.base.terminal import plain
 from kimi_tui.language.saying import later
-from kimi_tui.tui.markdown.line import Line, Spans, ink, span_width
-from kimi_tui.tui.markdown.wrap import truncated
+from kimi_tui.tui.markdown.line import Line, Spans, ink
 from kimi_tui.tui.transcript.blocks.block import SinglePieceBlock, guessed_rows, prose
+from kimi_tui.tui.transcript.blocks.rule import rule
 
 Severity = Literal["info", "warning", "error"]
 
@@ -50,20 +50,8 @@ class RuleBlock(SinglePieceBlock):
 
     def lines(self, width: int) -> list[Line]:
         """The words between two rules."""
-        return [rule(self.words, width)]
+        return rule([(self.words, ink("dim"))], width)
 
     def source(self) -> str:
         """The words."""
         return self.words
-
-
-def rule(words: str, width: int) -> Line:
-    """A rule of `width` cells with `words` in it."""
-    middle = truncated([(f" {words} ", ink("dim"))], max(2, width - 6))
-    return Line(
-        (
-            ("───", ink("rule")),
-            *middle,
-            ("─" * max(0, width - 3 - span_width(middle)), ink("rule")),
-        )
-    )

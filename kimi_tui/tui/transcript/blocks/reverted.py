@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.language.saying import later, say, say_many
-from kimi_tui.tui.markdown.line import Ink, Line, Spans, ink, span_width
-from kimi_tui.tui.markdown.wrap import truncated
+from kimi_tui.tui.markdown.line import Ink, Line, Spans, ink
+from kimi_tui.tui.markdown.wrap import truncated, wrap
 from kimi_tui.tui.transcript.blocks.block import Block
+from kimi_tui.tui.transcript.blocks.rule import rule
 from kimi_tui.tui.transcript.piece import Piece, undone
 from kimi_tui.wire.events import Reverted, RevertReason
 
@@ -34,6 +35,7 @@ class RevertedBlock(Block):
     """A rule that says where the conversation went; unfolded it shows the blocks that were undone."""
 
     label = later("revert")
+    is_all_head = True
 
     def __init__(
         self,
@@ -47,6 +49,7 @@ class RevertedBlock(Block):
         super().__init__(margin=margin)
         self._event = event
         self.undone = tuple(undone)
+        self._n_undone = len(self.undone)
         self.checkpoints = checkpoints or {}
         self.is_latest = True
         """Whether it is the jump that an undo would take back."""
@@ -57,6 +60,17 @@ class RevertedBlock(Block):
     def foldable(self) -> bool:
         """Whether something was undone."""
         return bool(self.undone)
+
+    @property
+    def held(self) -> int:
+        """How many blocks it keeps, with those of markers among them."""
+        return sum(1 + (block.held if isinstance(block, RevertedBlock) else 0) for block in self.undone)
+
+    def let_go(self) -> None:
+        """Keep no longer what was undone; the timeline still has it."""
+        self.undone, self.checkpoints = (), {}
+        self.folded = True
+        self.refold()
 
     def refold(self) -> None:
         """Show or hide what was undone."""
@@ -117,27 +131,18 @@ class RevertedBlock(Block):
         return f"↶ {words}{files}"
 
     def _lines(self, width: int) -> list[Line]:
-        fold = ""
-        if self.undone:
-            what = say_many("{count:,} block undone", "{count:,} blocks undone", len(self.undone))
-            fold = f"{'▸' if self.folded else '▾'} {what}"
-        middle = truncated([(f" {self._words()} ", ink("waiting")), (fold, ink("dim"))], max(2, width - 5))
-        lines = [
-            Line(
-                (
-                    ("───", ink("rule")),
-                    *middle,
-                    (" " + "─" * max(0, width - 4 - span_width(middle)), ink("rule")),
-                )
-            )
-        ]
+        words = [(self._words(), ink("waiting"))]
+        if self._n_undone:
+            what = say_many("{count:,} block undone", "{count:,} blocks undone", self._n_undone)
+            fold = "·" if not self.undone else "▸" if self.folded else "▾"
+            words.append((f" {fold} {what}", ink("dim")))
+        lines = rule(words, width)
         if note := plain_line(self._event.note):
-            words = say("the model reads this with your next prompt: {note}", note=note)
-            lines.append(Line(truncated([("    ✉ ", ink("waiting")), (words, ink("dim"))], width)))
+            told = say("the model reads this with your next prompt: {note}", note=note)
+            lines.append(Line(truncated([("    ✉ ", ink("waiting")), (told, ink("dim"))], width)))
         if self.is_latest and (hint := _HINTS.get(self._event.reason)):
-            lines.append(
-                Line(truncated([("    ", ink()), (say(hint), Ink(("dim",), self.hint_link))], width))
-            )
+            below = (("    ", ink()),)
+            lines += wrap([(say(hint), Ink(("dim",), self.hint_link))], width, first=below, rest=below)
         return lines
 
     @property
