@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import assert_never
+from typing import Unpack, assert_never
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain_line
@@ -15,13 +14,12 @@ from kimi_tui.language.saying import retell, say
 from kimi_tui.language.width import cells, padded
 from kimi_tui.tui.buttons import ActionButton
 from kimi_tui.tui.choices import Choice, Choices
-from kimi_tui.tui.dialogs.following import FollowingDialog
+from kimi_tui.tui.dialogs.following import Followed, FollowingDialog
 from kimi_tui.tui.dialogs.picker import Picker, filtered
 from kimi_tui.tui.key_tables import SETTINGS_KEYS
-from kimi_tui.tui.keys import KeyNames, bindings
+from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.live_settings import When, when_it_counts
 from kimi_tui.tui.state import ScreenState
-from kimi_tui.wire.commands import Command
 from kimi_tui.wire.settings import ChangeSetting, ListSettings, Setting, SettingChanged, SettingsList
 
 
@@ -39,21 +37,18 @@ class SettingsDialog(FollowingDialog[tuple[str, ...]]):
     def __init__(
         self,
         *,
-        owner: Screen[object],
-        state: Callable[[], ScreenState],
-        command: Callable[[Command], None],
         changed: Callable[[Setting], str],
         completed: Callable[[Sequence[Setting]], tuple[Setting, ...]],
-        names: KeyNames,
+        **followed: Unpack[Followed],
     ) -> None:
         """`changed` makes a new value count here, and says what is odd about it; `completed` adds what the
         engine knows nothing of."""
-        super().__init__(owner=owner, state=state, command=command, names=names)
+        super().__init__(**followed)
         self._changed = changed
         self._completed = completed
         self._listed: SettingsList | None = None
         self._settings: tuple[Setting, ...] = ()
-        self._answer = state().setting_changed
+        self._answer = self._state().setting_changed
         self._editing: Setting | None = None
         self._asked: tuple[str, str | None] | None = None
         """What the engine was told to write and has not answered yet: key and value."""

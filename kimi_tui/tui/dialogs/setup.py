@@ -1,12 +1,10 @@
 """Connecting a model: what there is is chosen, its key pasted, and both are tried before anything is kept."""
 
-from collections.abc import Callable
-from typing import assert_never
+from typing import Unpack, assert_never
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from kimi_tui.base.identity import new_id
@@ -15,11 +13,10 @@ from kimi_tui.base.value import value
 from kimi_tui.language.saying import retell, say, say_many
 from kimi_tui.tui.buttons import ActionButton
 from kimi_tui.tui.choices import Choice, Choices
-from kimi_tui.tui.dialogs.following import FollowingDialog
+from kimi_tui.tui.dialogs.following import Followed, FollowingDialog
 from kimi_tui.tui.key_tables import SETUP_KEYS
-from kimi_tui.tui.keys import KeyNames, bindings
+from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.state import ScreenState
-from kimi_tui.wire.commands import Command
 from kimi_tui.wire.setup import (
     ConnectModel,
     LocalModel,
@@ -58,17 +55,10 @@ class SetupDialog(FollowingDialog[str | None]):
     address_field = getters.query_one("#setup-address", Input)
     model_field = getters.query_one("#setup-model", Input)
 
-    def __init__(
-        self,
-        *,
-        owner: Screen[object],
-        state: Callable[[], ScreenState],
-        command: Callable[[Command], None],
-        names: KeyNames,
-    ) -> None:
-        super().__init__(owner=owner, state=state, command=command, names=names)
-        self._known = state().model_sources
-        self._connected = state().model_connected
+    def __init__(self, **followed: Unpack[Followed]) -> None:
+        super().__init__(**followed)
+        self._known = self._state().model_sources
+        self._connected = self._state().model_connected
         self._source: Source | None = None
         self._attempt = ""
         """The id of the attempt that is awaited."""

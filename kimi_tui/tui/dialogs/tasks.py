@@ -1,29 +1,27 @@
 """The background tasks: how each one stands, its output as it comes, and stopping it."""
 
 from collections.abc import Callable
-from typing import assert_never
+from typing import Unpack, assert_never
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import Screen
 from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.language.saying import later, retell, say
 from kimi_tui.tui.choices import Choice, Choices
-from kimi_tui.tui.dialogs.following import FollowingDialog
+from kimi_tui.tui.dialogs.following import Followed, FollowingDialog
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.key_tables import TASKS_KEYS
-from kimi_tui.tui.keys import KeyNames, bindings
+from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
 from kimi_tui.tui.markdown.wrap import chop, wrap
-from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.tui.transcript.blocks.block import whole_seconds
 from kimi_tui.wire.background import BackgroundTask, TaskStatus, TaskText
-from kimi_tui.wire.commands import Command, ReadTask, StopTask
+from kimi_tui.wire.commands import ReadTask, StopTask
 
 _NONE = later(
     "Nothing runs in the background, and nothing did in this session.\n\nThe agent starts there what takes "
@@ -45,16 +43,8 @@ class TasksDialog(FollowingDialog[None]):
     output = getters.query_one(LineView)
     title_line = getters.query_one("#tasks-title", Static)
 
-    def __init__(
-        self,
-        *,
-        owner: Screen[object],
-        state: Callable[[], ScreenState],
-        command: Callable[[Command], None],
-        copy: Callable[[str], None],
-        names: KeyNames,
-    ) -> None:
-        super().__init__(owner=owner, state=state, command=command, names=names)
+    def __init__(self, *, copy: Callable[[str], None], **followed: Unpack[Followed]) -> None:
+        super().__init__(**followed)
         self._copy = copy
         self._tasks: tuple[BackgroundTask, ...] | None = None
         """What is listed, the newest first."""
