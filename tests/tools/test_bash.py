@@ -127,7 +127,7 @@ async def test_a_rejected_command_does_not_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "  \n", "echo \x1b[2J", "echo a\rb", "echo a\0b", "echo \u202e", "echo \ud800"]
+    "command", ["", "  \n", "echo \x1b[2J", "echo a\rb", "echo a\0b", "echo \u202e", "echo \ud800", "a\u200b"]
 )
 async def test_what_the_user_could_not_see_is_not_even_asked_for(desk: Desk, command: str) -> None:
     result = await desk.run(command)

@@ -39,6 +39,9 @@ def danger(command: str) -> str | None:
         ("git push ../b", "pushes to an address"),
         ("git fetch 'ext::sh -c evil'", "another program"),
         ("git remote add x ext::evil", "another program"),
+        ("echo a" + " " * 200 + "; evil", "long blank"),
+        ("echo a" + "\n" * 30 + "evil", "long blank"),
+        ("./scripts/t\u0435st", "look like others"),
         ("curl -sd@a b", "sends a file"),
         ("curl --data-urlencode n@a b", "sends a file"),
         ("curl -F 'n=<a' b", "sends a file"),
@@ -111,6 +114,7 @@ def test_a_dangerous_command_says_why(command: str, reason: str) -> None:
     [
         "ls -R", "rm a.txt", "grep -r rm .", "echo 'rm -rf /'", "git commit -m 'rm -rf a'", "git push",
         "git add -u", "git checkout main", "git restore --staged a", "git log --all --format=%h",
+        "git commit -m 'исправил SQLный запрос'", "grep -r функция src", "cat <<E\n    a\n\n\n    b\nE",
         "git branch -d a", "pytest -f", "cp a b", "echo a > b", "echo a > /dev/null 2>&1", "echo a >&2",
         "chmod +x a", "chmod 755 a", "kill 123", "curl x | jq .", "curl x > a", "cat a | python script.py",
         "find . -name '*.py'", "find . -exec grep a {} +", "docker run --rm a", "npm run publish-docs",

@@ -21,6 +21,12 @@ from kimi_tui.tools.permission.wrappers import SHELLS
 from kimi_tui.tools.permission.writes import is_option, option_values, written_words
 
 _FORK_BOMB = re.compile(r"(\w+|:)\s*\(\)\s*\{[^}]*\1\s*\|\s*\1\s*&")
+_LONG_BLANK = re.compile(r"[^\S\n]{60,}\S|\n(?:[^\S\n]*\n){12,}[^\S\n]*\S")
+_LOOKING_ALIKE = (
+    r"\u0370-\u03ff\u0400-\u052f\u0531-\u058f\u13a0-\u13ff\u1d00-\u1d7f\uff21-\uff3a\uff41-\uff5a"
+)
+"""Greek, Cyrillic, Armenian, Cherokee, phonetic and wide letters."""
+_MIXED_LETTERS = re.compile(rf"[A-Za-z][{_LOOKING_ALIKE}]|[{_LOOKING_ALIKE}][A-Za-z]")
 _AS_SOMEONE_ELSE = frozenset({"sudo", "doas", "su", "pkexec", "run0", "runuser"})
 _DISK_TOOLS = frozenset(
     {
@@ -71,7 +77,7 @@ def danger_of(subject: Subject, *, work_dir: Path, additional_dirs: Iterable[Pat
     match subject:
         case CommandSubject(command):
             line = parse_command(command)
-            return danger_of_commands(line, places) or _danger_of_redirections(line, places)
+            return danger_of_commands(line, places) or _danger_of_redirections(line, places) or _deceit(line)
         case PathSubject(path, writes):
             return danger_of_write(path, places) if writes else None
         case McpSubject() | TaskSubject() | ToolSubject():
@@ -110,6 +116,17 @@ def _danger_of_target(word: Word, places: Places, folders: tuple[Folder, ...]) -
         return None
     reasons = (danger_of_write(path, places) for path in places.targets(word, folders) or ())
     return next((reason for reason in reasons if reason is not None), None)
+
+
+def _deceit(line: CommandLine) -> str | None:
+    """What would have the user agree to something else than they see."""
+    if _LONG_BLANK.search(line.text):
+        return "hides text behind a long blank"
+    for part in line.parts:
+        for word in part.words:
+            if word.is_literal and _MIXED_LETTERS.search(word.text) and not re.search(r"\s", word.text):
+                return "mixes letters that look like others"
+    return None
 
 
 def _danger_of_part(part: Part, places: Places, folders: tuple[Folder, ...]) -> str | None:

@@ -7,7 +7,7 @@ from typing import Self, TypedDict
 
 from pydantic import Field, model_validator
 
-from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.base.terminal import hides_something, plain_line
 from kimi_tui.tools.approval import Approval, CommandSubject
 from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.permission.danger import danger_of
@@ -180,10 +180,10 @@ def _problem(command: str) -> str | None:
     """Why `command` isn't run at all: what the user approves must be all that runs."""
     if not command.strip():
         return "The command is empty. Give the command line to run."
-    if plain(command) != command:
+    if hides_something(command):
         return (
-            "The command holds control or direction characters, which the user can not see before agreeing. "
-            "Write them as escapes, for example with printf '\\033'."
+            "The command holds control, direction or invisible characters, which the user can not see before "
+            "agreeing. Write them as escapes, for example with printf '\\033'."
         )
     return None
 

@@ -1,8 +1,9 @@
 """What an approval would do: the command, the diff, or else the description."""
 
-from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.base.terminal import plain_line, revealed
+from kimi_tui.language.saying import say
 from kimi_tui.tui.line_view import LineView
-from kimi_tui.tui.markdown.line import BLANK, Line, Span, ink
+from kimi_tui.tui.markdown.line import BLANK, Line, Span, ink, span_width
 from kimi_tui.tui.markdown.syntax import highlight
 from kimi_tui.tui.markdown.wrap import chop, wrap
 from kimi_tui.tui.transcript.diff import Diff
@@ -18,7 +19,7 @@ class RequestBody(LineView):
     """Whether diffs have two columns; None where the width decides."""
 
     def show_request(self, request: ApprovalRequest) -> None:
-        """Show that request from its top."""
+        """Show that request from its top; last the rule, if the line for it is too short."""
         diffs = {
             index: Diff(block) for index, block in enumerate(request.display) if isinstance(block, DiffBlock)
         }
@@ -29,7 +30,9 @@ class RequestBody(LineView):
             for index, block in enumerate(request.display):
                 drawn = _diff(diffs[index], width, beside=beside) if index in diffs else _block(block, width)
                 lines += [BLANK, *drawn] if lines and drawn else drawn
-            return lines or _text(request.description, width)
+            lines = lines or _text(request.description, width)
+            rule = rule_of(request)
+            return [*lines, BLANK, *_text(rule, width)] if span_width([(rule, ink())]) > width else lines
 
         self.show(draw)
 
@@ -38,6 +41,11 @@ class RequestBody(LineView):
         beside = self.content_size.width >= WIDE if self.beside is None else self.beside
         self.beside = not beside
         self.redraw()
+
+
+def rule_of(request: ApprovalRequest) -> str:
+    """What a grant beyond this once covers; empty when there is none to give."""
+    return "" if request.rule is None else say("always writes the rule {rule}", rule=plain_line(request.rule))
 
 
 def changes_of(request: ApprovalRequest) -> str:
@@ -73,7 +81,7 @@ def _block(block: DisplayBlock, width: int) -> list[Line]:
 
 def _command(command: str, language: str, width: int) -> list[Line]:
     lines: list[Line] = []
-    for spans in highlight(plain(command), language):
+    for spans in highlight(revealed(command), language):
         for row, piece in enumerate(chop(spans, width - 2)):
             first = not lines and row == 0
             lead: Span = ("$ " if first else "  ", ink("dim"))
@@ -91,4 +99,4 @@ def _diff(diff: Diff, width: int, *, beside: bool) -> list[Line]:
 
 
 def _text(text: str, width: int) -> list[Line]:
-    return [line for row in plain(text).split("\n") for line in wrap([(row, ink())], width)]
+    return [line for row in revealed(text).split("\n") for line in wrap([(row, ink())], width)]

@@ -21,7 +21,7 @@ from kimi_tui.tui.approvals.answers import (
     question_of,
     source_of,
 )
-from kimi_tui.tui.approvals.body import RequestBody
+from kimi_tui.tui.approvals.body import RequestBody, rule_of
 from kimi_tui.tui.approvals.edits import with_edit
 from kimi_tui.tui.buttons import ActionButton
 from kimi_tui.tui.key_tables import APPROVAL_KEYS
@@ -178,9 +178,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         line = self.query_one("#approval-danger", Static)
         line.update(f"⚠ {danger}")
         line.display = bool(danger)
-        self.query_one("#approval-rule", Static).update(
-            say("always writes the rule {rule}", rule=plain_line(request.rule or ""))
-        )
+        self.query_one("#approval-rule", Static).update(rule_of(request))
         self.body.show_request(request)
         self.fit(self._rows)
         self._choices = choices_for(request, is_edited=is_edited)

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from kimi_tui.base.call_arguments import Arguments
 from kimi_tui.base.content import ContentPart, ImageURLPart, TextPart, UserInput, as_parts, is_system_note
-from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.base.terminal import plain, plain_line, revealed
 from kimi_tui.language.saying import retell, say, say_many
 from kimi_tui.tui.approvals.answers import question_of, source_of
 from kimi_tui.tui.transcript.comparison import compared
@@ -96,13 +96,13 @@ def display_lines(block: DisplayBlock) -> list[str]:
     """A display block."""
     match block:
         case BriefBlock(text=text):
-            return [plain_line(text)] if text else []
+            return [plain_line(revealed(text))] if text else []
         case DiffBlock():
             return list(diff_lines(block))
         case TodoBlock(items=items):
             return todo_lines(items)
         case ShellBlock(command=command, danger=danger):
-            lines = plain(command).rstrip("\n").split("\n")
+            lines = revealed(command).rstrip("\n").split("\n")
             if len(lines) > 1:
                 lines = [say("The command has {count} lines:", count=len(lines)), *lines]
             return [*lines, say("Danger: {why}", why=plain_line(danger))] if danger else lines
@@ -136,7 +136,7 @@ def diff_lines(block: DiffBlock) -> Iterator[str]:
 
 def _rows(block: DiffBlock) -> Iterator[tuple[str, int, str]]:
     old, new = (
-        plain(text).rstrip("\n").split("\n") if text else [] for text in (block.old_text, block.new_text)
+        revealed(text).rstrip("\n").split("\n") if text else [] for text in (block.old_text, block.new_text)
     )
     for row in compared(old, new, block.old_start, block.new_start):
         yield row.sign, row.number, row.text

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 
-from kimi_tui.base.terminal import plain
+from kimi_tui.base.terminal import revealed
 from kimi_tui.tui.markdown.line import PLAIN, Ink, Line, Span, Spans, ink, span_width
 from kimi_tui.tui.markdown.syntax import highlight, language_of
 from kimi_tui.tui.markdown.wrap import chop
@@ -126,7 +126,7 @@ class FileDiff:
 
 
 def _lines_of(text: str) -> list[str]:
-    return plain(text).expandtabs(4).removesuffix("\n").split("\n") if text else []
+    return revealed(text).expandtabs(4).removesuffix("\n").split("\n") if text else []
 
 
 def _drawn(row: DiffRow, code: Spans, digits: int, width: int) -> list[Line]:
