@@ -3,31 +3,31 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.language.saying import say
 from kimi_tui.tui.choices import Choice, Choices
+from kimi_tui.tui.dialogs.following import Followed, FollowingDialog
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.picker import filtered
 from kimi_tui.tui.key_tables import SESSIONS_KEYS
-from kimi_tui.tui.keys import KeyNames, bindings
+from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.timeline.hints import Hint, Hints
-from kimi_tui.wire.commands import Command, DeleteSession, ListSessions, PreviewSession, RenameSession
+from kimi_tui.wire.commands import DeleteSession, ListSessions, PreviewSession, RenameSession
 from kimi_tui.wire.sessions import ListedSession, SessionList, SessionPreview
 
 _Asking = Literal["", "rename", "delete"]
 
 
-class SessionsDialog(ModalScreen[SessionWish | None]):
+class SessionsDialog(FollowingDialog[SessionWish | None]):
     """Answers with the session to open; None when the open one stays."""
 
     BINDINGS = bindings(SESSIONS_KEYS)
@@ -41,19 +41,12 @@ class SessionsDialog(ModalScreen[SessionWish | None]):
     def __init__(
         self,
         *,
-        owner: Screen[object],
-        state: Callable[[], ScreenState],
-        command: Callable[[Command], None],
         copy: Callable[[str], None],
-        names: KeyNames,
         wall_clock: Callable[[], float] = time.time,
+        **followed: Unpack[Followed],
     ) -> None:
-        super().__init__()
-        self._owner = owner
-        self._state = state
-        self._command = command
+        super().__init__(**followed)
         self._copy = copy
-        self._names = names
         self._now = wall_clock
         self._listed: SessionList | None = None
         self._asking: _Asking = ""
