@@ -16,6 +16,8 @@ from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import CheckpointCreated, ReplayBegin, ReplayEnd, Reverted, TurnBegin
 
 _BOUNDARIES = frozenset({TurnBegin, ReplayEnd, Reverted})
+MOST_UNDONE = 500
+"""Blocks that markers keep to be unfolded, all together; the latest jump always keeps what it undid."""
 
 
 class Chronicle:
@@ -33,6 +35,8 @@ class Chronicle:
         """A jump that is marked only after the replay of where it led to."""
         self.arrivals = 0
         """Counts what came to be seen."""
+        self._told_already: int | None = None
+        """While all is told of a conversation whose end stood here: how many chapters of it did."""
         self._history_is_open = False
         self._replayed_chapters = 0
         """How many chapters stood when the last replay was over."""
@@ -158,14 +162,24 @@ class Chronicle:
             self._markers[-1].grow_old()
             self.flow.recount(self._markers[-1])
         self._markers = [kept for kept in self._markers if kept.chapter is not None]
+        self._let_go_of_old(MOST_UNDONE - marker.held)
         self._markers.append(marker)
         self.flow.append(marker)
         self.arrivals += 1
 
+    def _let_go_of_old(self, room: int) -> None:
+        for marker in reversed(self._markers):
+            room -= marker.held
+            if room < 0 and marker.undone:
+                marker.let_go()
+                self.flow.recount(marker)
+
     def _begin_anew(self) -> None:
         jumped, self._jumped = self._jumped, None
+        stood = self._replayed_chapters
         self.clear()
         self._jumped = jumped
+        self._told_already = stood if jumped is None else None
 
     # history
 
@@ -185,6 +199,9 @@ class Chronicle:
                 self._mark(RevertedBlock(self._jumped, ()))
             self._jumped = None
             self._replayed_chapters = len(self.flow.chapters)
+            if self._told_already is not None:
+                self.flow.put_before += self._replayed_chapters - self._told_already
+            self._told_already = None
         elif isinstance(message, Reverted):
             self.revert(message)
         elif self._replayed is not None:

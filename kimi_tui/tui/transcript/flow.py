@@ -74,6 +74,8 @@ class Flow:
         self.height = 0
         self.width = 0
         """Cells of a row; heights measured at another width are guesses."""
+        self.put_before = 0
+        """How many chapters, all in all, have come before those that stood here already."""
         self._gallery = gallery
         self._reader = reader
 

@@ -85,6 +85,18 @@ def looks_of(widget: Widget) -> Callable[[str], StylesBase]:
     return look
 
 
+def palette_of(widget: Widget, *, filters: Sequence[LineFilter] = ()) -> "Palette":
+    """The palette of what `widget` draws in its own colours."""
+    _, _, background, foreground = widget.colors
+    return Palette(
+        looks_of(widget),
+        foreground=foreground,
+        background=background,
+        ansi=widget.app.native_ansi_color,
+        filters=filters,
+    )
+
+
 class Palette:
     """Turns inks into styles. Made anew when the theme or the styles change."""
 

@@ -19,6 +19,7 @@ from kimi_tui.tui.transcript.child import ChildPage, child_margin
 from kimi_tui.tui.transcript.page import Page
 from kimi_tui.tui.transcript.remarks import of_compaction, of_hook, of_retry, of_turn_end
 from kimi_tui.tui.transcript.shells import UserShells
+from kimi_tui.wire.agents import AgentList
 from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
@@ -69,7 +70,9 @@ from kimi_tui.wire.timeline import (
     Timeline,
     TimelineUpdate,
 )
+from kimi_tui.wire.window import WindowFilling
 from kimi_tui.words.time_travel import told_comparison, told_fork, told_patch, told_plan
+from kimi_tui.words.window import told_filling
 
 
 class Scribe:
@@ -165,6 +168,8 @@ class Scribe:
                 self._add(NoticeBlock("info", *told_patch(message), margin=self._margin))
             case SessionForked():
                 self._add(NoticeBlock("info", *told_fork(message), margin=self._margin))
+            case WindowFilling():
+                self._add(NoticeBlock("info", *told_filling(message), margin=self._margin))
             case CheckpointCreated():
                 self._page.checkpoint(message)
             case Reverted():
@@ -193,6 +198,7 @@ class Scribe:
                 | SettingsList()
                 | SettingChanged()
                 | ArgumentChoices()
+                | AgentList()
                 | Timeline()
                 | TimelineUpdate()
                 | BranchContent()

@@ -16,7 +16,7 @@ from kimi_tui.tui.transcript.palette import ROLES
 from kimi_tui.tui.transcript.piece import Gallery
 from kimi_tui.tui.transcript.printout import printout
 from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.events import TurnBegin
+from kimi_tui.wire.events import ReplayBegin, TurnBegin
 
 _TICK_S = 1.0
 """How often a running call shows its time."""
@@ -73,6 +73,8 @@ class Transcript(BlockView):
         self._inbox.put(messages if self._inbox else self._chronicle.store(messages))
         if not self._is_warm and any(isinstance(message, TurnBegin) for message in messages):
             self._warm_up()
+        if self.selected is not None and any(type(message) is ReplayBegin for message in messages):
+            self.select_block(None)
         if self._work_timer is None:
             self._work()
 

@@ -21,7 +21,7 @@ from kimi_tui.tui.transcript.finder import Finder
 from kimi_tui.tui.transcript.flow import START, Flow, Place
 from kimi_tui.tui.transcript.looking_back import LookBack
 from kimi_tui.tui.transcript.pacer import Pacer
-from kimi_tui.tui.transcript.palette import Palette, looks_of
+from kimi_tui.tui.transcript.palette import Palette, palette_of
 from kimi_tui.tui.transcript.piece import Gallery
 from kimi_tui.tui.transcript.thumb import Thumb, ThumbCell
 from kimi_tui.tui.transcript.viewport import Viewport
@@ -166,14 +166,7 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _colours(self) -> Palette:
         if self._palette is None:
-            _, _, background, foreground = self.colors
-            self._palette = Palette(
-                looks_of(self),
-                foreground=foreground,
-                background=background,
-                ansi=self.app.native_ansi_color,
-                filters=self.get_line_filters(),
-            )
+            self._palette = palette_of(self, filters=self.get_line_filters())
         return self._palette
 
     def notify_style_update(self) -> None:

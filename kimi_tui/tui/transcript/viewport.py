@@ -36,12 +36,26 @@ class Viewport:
         self._flow = flow
         self.height = 0
         """Rows of the screen."""
-        self.top = START
-        """The place of the first row, as of the last `rows`."""
+        self._top = START
+        self._put_before = flow.put_before
         self.following = True
         """Whether it keeps to the end."""
         self._held: tuple[Place, int] | None = None
         """The top row after the last change of width, and how many letters of its piece come before it."""
+
+    @property
+    def top(self) -> Place:
+        """The place of the first row, as of the last `rows`; it moves with what has come before it since."""
+        if more := self._flow.put_before - self._put_before:
+            self._put_before = self._flow.put_before
+            self._top = self._top._replace(chapter=max(0, self._top.chapter + more))
+            self._held = None
+        return self._top
+
+    @top.setter
+    def top(self, place: Place) -> None:
+        self._put_before = self._flow.put_before
+        self._top = place
 
     def rows(self) -> list[Row]:
         """The rows to be seen now; fewer than the height when there are no more."""

@@ -69,6 +69,27 @@ async def test_only_the_latest_layouts_are_kept(stage: OpenStage) -> None:
         assert s.transcript.gallery.kept_rows < 5_000
 
 
+async def test_who_reads_while_a_long_history_catches_up_keeps_their_place(stage: OpenStage) -> None:
+    everything = replay(40)
+    end = [ReplayBegin(), *(message for number in range(35, 40) for message in turn(number)), ReplayEnd()]
+    async with stage(40, 12) as s:
+        await s.feed(*end)
+        before = await s.press("pageup", "pageup")
+        assert await s.feed(ReplayBegin(anew=True), *everything[1:]) == before
+        assert "answer 34" in "".join(await s.press(*["pageup"] * 3))
+    async with stage(40, 12) as s:
+        before = await s.feed(*end)
+        assert await s.feed(ReplayBegin(anew=True), *everything[1:]) == before, "the end is followed"
+
+
+async def test_a_conversation_that_a_jump_led_to_is_shown_from_its_end(stage: OpenStage) -> None:
+    async with stage(40, 12) as s:
+        await s.feed(*replay(40))
+        await s.press("pageup", "pageup")
+        rows = await s.feed(Reverted(5, 6, "switch"), ReplayBegin(anew=True), *replay(20)[1:])
+        assert "switched branches" in "".join(rows)
+
+
 async def test_a_revert_within_history_is_shown_as_one(stage: OpenStage) -> None:
     async with stage(60, 24) as s:
         await s.feed(

@@ -2,6 +2,7 @@
 
 from kimi_tui.base.content import TextPart
 from kimi_tui.tui.markdown.line import ink
+from kimi_tui.tui.transcript.chronicle import MOST_UNDONE
 from kimi_tui.wire.events import ReplayBegin, ReplayEnd, StepBegin, TurnBegin, TurnEnd
 from kimi_tui.wire.timeline import CheckpointCreated, Reverted
 from tests.tui.transcript.conftest import OpenStage, Stage
@@ -87,6 +88,18 @@ async def test_a_checkpoint_that_was_undone_is_shown_within_its_marker(stage: Op
         s.transcript.look_back(None)
         await s.pilot.pause()
         assert "second" not in s.text()
+
+
+async def test_only_what_was_undone_lately_is_kept_to_be_unfolded(stage: OpenStage) -> None:
+    async with stage(90, 12) as s:
+        await s.feed(*turn(0, "old", "first"), Reverted(0, 2, "clear", 0))
+        assert "▸ 2 blocks undone" in s.text()
+        many = [
+            message for at in range(MOST_UNDONE // 2) for message in turn(3 + 2 * at, "again", "once more")
+        ]
+        await s.feed(*many, Reverted(3, 3 + len(many), "clear", 1))
+        assert "· 2 blocks undone" in s.text()
+        assert f"▸ {MOST_UNDONE:,} blocks undone" in s.text()
 
 
 async def test_a_replay_that_begins_anew_takes_the_place_of_what_was_shown(stage: OpenStage) -> None:
