@@ -44,9 +44,9 @@ def keep_hidden(values: Iterable[str]) -> None:
         _known.update(each for each in {value, value.rpartition(" ")[2]} if len(each) >= _SHORTEST)
 
 
-def is_kept_hidden(value: str) -> bool:
-    """Whether `value` is, or holds, one of those that are blacked out."""
-    return any(secret in value for secret in _known)
+def is_kept_hidden(value: str, *, shortest: int = _SHORTEST) -> bool:
+    """Whether `value` is, or holds, one of those that are blacked out, of at least `shortest` characters."""
+    return any(len(secret) >= shortest and secret in value for secret in _known)
 
 
 def secrets_in(named: Mapping[str, str]) -> Iterable[str]:

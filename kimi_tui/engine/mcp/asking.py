@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from kimi_tui.base.content import TextPart, text_of
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.identity import new_id
-from kimi_tui.base.terminal import plain
+from kimi_tui.base.terminal import revealed
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.llm.provider import LLM
 from kimi_tui.soul.behaviour import Behaviour
@@ -86,7 +86,7 @@ class McpAsking:
                 action="use the model",
                 description=f"{server} wants to ask the model, at your cost",
                 subject=McpSubject(server, SAMPLING),
-                display=(BriefBlock(plain(told + asked)[:_SHOWN]),),
+                display=(BriefBlock(_shown(told + asked)),),
             )
         except ToolRejected as rejection:
             raise KimiTuiError("The user does not allow it.") from rejection
@@ -144,3 +144,11 @@ def _taken(fields: Sequence[Field], answers: Sequence[str], content: dict[str, o
         if value is not LEFT_OUT:
             content[field.name] = value
     return again
+
+
+def _shown(text: str) -> str:
+    """The beginning of what the model would be told, with everything in it to be seen."""
+    left_out = len(text) - _SHOWN
+    return revealed(text[:_SHOWN]) + (
+        f"\n[{left_out:,} more characters are not shown]" if left_out > 0 else ""
+    )

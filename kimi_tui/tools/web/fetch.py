@@ -6,6 +6,7 @@ from kimi_tui.base.errors import WebProblem
 from kimi_tui.tools.file.size import readable_size
 from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
 from kimi_tui.tools.web.fetcher import Fetcher, Page
+from kimi_tui.tools.web.link import require_no_secret
 from kimi_tui.tools.web.untrusted import WARNING, as_data, harmless
 from kimi_tui.wire.events import ToolReturn
 
@@ -30,6 +31,7 @@ class FetchURL(Tool[FetchURLParams]):
     async def run(self, params: FetchURLParams, call: RunningCall) -> ToolReturn:
         """The page's text between marks; the message says what it is."""
         try:
+            require_no_secret(params.url)
             page = await self._fetcher.fetch(params.url)
         except WebProblem as problem:
             return failed(str(problem), brief=problem.what)

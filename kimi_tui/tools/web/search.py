@@ -11,6 +11,7 @@ from kimi_tui.base.value import value
 from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
 from kimi_tui.tools.web.fetch import MAX_CHARACTERS, page_text
 from kimi_tui.tools.web.fetcher import Fetcher
+from kimi_tui.tools.web.link import require_no_secret
 from kimi_tui.tools.web.untrusted import WARNING, as_data, harmless
 from kimi_tui.wire.events import ToolReturn
 
@@ -61,6 +62,7 @@ class SearchWeb(Tool[SearchWebParams]):
     async def run(self, params: SearchWebParams, call: RunningCall) -> ToolReturn:
         """The hits, each between marks."""
         try:
+            require_no_secret(params.query)
             hits = (await self._service.search(params.query, limit=params.limit))[: params.limit]
         except WebProblem as problem:
             return failed(str(problem), brief=problem.what)

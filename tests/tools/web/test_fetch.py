@@ -8,9 +8,12 @@ from ipaddress import ip_address
 
 import pytest
 
+from kimi_tui.base.secrets import keep_hidden
 from kimi_tui.tools.web.address import Address
+from kimi_tui.tools.web.engines import PublicEngines
 from kimi_tui.tools.web.fetch import FetchURL, FetchURLParams
 from kimi_tui.tools.web.fetcher import Fetcher, FetchLimits
+from kimi_tui.tools.web.search import SearchWeb, SearchWebParams
 from kimi_tui.wire.events import ToolReturn
 from tests.tools.calls import running_call
 from tests.tools.desk import brief, output
@@ -46,6 +49,22 @@ async def test_html_comes_as_markdown_that_is_marked_as_data(site: Site, fetcher
     assert "untrusted" in result.message
     assert "“On tea”" in result.message
     assert "On tea" in brief(result)
+
+
+async def test_no_secret_of_the_users_is_sent_to_anybody(site: Site, fetcher: Fetcher) -> None:
+    """As a page or a file may have told the model to."""
+    keep_hidden(["a-token+of/the=user", "gunpowder"])
+    site.put("/tea", ARTICLE, kind="text/html")
+    for way in ("a-token+of/the=user", "a-token%2Bof%2Fthe%3Duser"):
+        result = await fetch(fetcher, site.url(f"/tea?x={way}"))
+        assert result.is_error
+        assert "nothing was sent" in result.message
+    found = await SearchWeb(PublicEngines(), fetcher).run(
+        SearchWebParams(query="who has a-token+of/the=user"), running_call()
+    )
+    assert "nothing was sent" in found.message
+    result = await fetch(fetcher, site.url("/tea?kind=gunpowder"))
+    assert not result.is_error, "short ones are words, too"
 
 
 async def test_a_page_can_neither_end_its_marks_nor_speak_as_the_program(
