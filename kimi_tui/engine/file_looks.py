@@ -11,7 +11,7 @@ from kimi_tui.base.completion import run_to_end
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.value import value
 from kimi_tui.engine.coverage import coverage, shown_path
-from kimi_tui.history.snapshots.owner import Owner
+from kimi_tui.history.snapshots.owner import YOU, Owner
 from kimi_tui.wire.events import Event, SnapshotProgress
 from kimi_tui.wire.timeline import FileChanges
 
@@ -65,6 +65,8 @@ class FileLooks:
         self._patience: Patience | None = None
         """Of the look under way."""
         self._is_closing = False
+        self.whoever: Callable[[], Owner] = lambda: YOU
+        """Tells whose is what a look finds that was made for something else, such as a comparison."""
         self._delayed: list[str] = []
         """The tools that wait for a look."""
         self._progress: tuple[int, int | None] | None = None
@@ -181,6 +183,7 @@ class FileLooks:
         if self._history is None:
             with _telling_errors():
                 history = await run_to_end(self._make_history)
+                history.whoever = self.whoever
                 self.completed = await run_to_end(history.open, self._earlier)
             self._history = history
         return self._history

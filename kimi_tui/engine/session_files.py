@@ -54,6 +54,7 @@ class SessionFiles:
         note: NoteFiles = _unnoted,
     ) -> None:
         self._looks = looks
+        looks.whoever = self._whoever_it_was
         self._workspace = workspace
         self._enabled = enabled
         self._note = note

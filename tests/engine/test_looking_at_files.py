@@ -160,6 +160,30 @@ async def test_what_changes_while_a_background_task_runs_is_kept_unless_ticked(t
     await desk.files.close()
 
 
+async def test_a_comparison_in_the_middle_of_a_call_does_not_make_its_changes_the_users(
+    tmp_path: Path,
+) -> None:
+    desk = Desk(tmp_path)
+    desk.gate.open.set()
+    await desk.files.start()
+    before = desk.files.at_present()
+    call = ToolCall("c", FunctionCall("Bash", "{}"))
+    async with desk.files.background("t1", "npm run build"):
+        (desk.work / "built").write_text("x\n")
+        await desk.files.use(lambda history: history.plan(before))
+        async with desk.files.around(call, Change(None, "make it")):
+            (desk.work / "made").write_text("x\n")
+            await desk.files.use(lambda history: history.capture())
+            (desk.work / "made").write_text("y\n")
+    plan = await desk.files.use(lambda history: history.plan(before))
+    assert [(it.path, it.action, it.note) for it in plan.items] == [
+        ("built", "keep", "you changed it, or npm run build"),
+        ("made", "delete", ""),
+    ]
+    assert plan.commands == ("make it",)
+    await desk.files.close()
+
+
 async def test_the_users_own_command_is_the_users_though_a_tool_runs(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.gate.open.set()

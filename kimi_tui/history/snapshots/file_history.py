@@ -53,6 +53,8 @@ class FileHistory:
         )
         self._sessions = {store.session}
         self._is_settled = True
+        self.whoever: Callable[[], Owner] = lambda: YOU
+        """Tells whose is what changed since the last state when nobody is named."""
 
     @property
     def session(self) -> str:
@@ -106,18 +108,19 @@ class FileHistory:
 
     def capture(
         self,
-        owner: Owner = YOU,
+        owner: Owner | None = None,
         *,
         paths: Iterable[str] | None = None,
         report: Callable[[int, int | None], None] | None = None,
         hold: Callable[[Patience], None] = lambda _: None,
     ) -> Captured:
-        """Record what changed since the last state; `owner` did it.
+        """Record what changed since the last state; `owner` did it, or `whoever` it was.
 
         `hold` gets what can stop a long look from another thread. Raises Stopped when that was done.
         """
         self._settle()
-        always = owner.who == "call" and bool(owner.command)
+        always = owner is not None and owner.who == "call" and bool(owner.command)
+        owner = owner or self.whoever()
         patience = Patience(limit_s=self._capture.look_limit_s, report=report)
         hold(patience)
         return self._capture.capture(owner, paths=paths, always=always, patience=patience)
@@ -130,7 +133,7 @@ class FileHistory:
         """
         self._settle()
         patience = patience or Patience()
-        head = self._capture.capture(patience=patience).manifest
+        head = self._capture.capture(self.whoever(), patience=patience).manifest
         manifests = self._store.manifests
         try:
             then = manifests.entries(target)
@@ -155,7 +158,8 @@ class FileHistory:
         self._settle()
         items = [item for item in plan.items if item.path in ticked and item.can_be_ticked]
         # What changed elsewhere since the plan was made is for the next look: none of it is touched.
-        self._capture.capture(paths=self._executor.reachable(item.path for item in items))
+        reachable = self._executor.reachable(item.path for item in items)
+        self._capture.capture(self.whoever(), paths=reachable)
         self._is_settled = False
         outcome = self._executor.execute(items, self._record, found=self._capture.entries)
         self._is_settled = True

@@ -88,15 +88,15 @@ class Planner:
         for number, path in enumerate(sorted(items)):
             patience.check(len(items) + number, 2 * len(items))
             ordered.append(self._counted(items[path]))
-        commands = [
-            record.owner.command
+        commands = {  # a call that was looked at while it ran has several records
+            record.owner.call or record.id: record.owner.command
             for record in records
             if record.owner.who == "call"
             and record.owner.command
             and record.owner.session in self._sessions
             and (only is None or record.id in only)
-        ]
-        return Plan(target, head, tuple(ordered), tuple(commands))
+        }
+        return Plan(target, head, tuple(ordered), tuple(commands.values()))
 
     def _pasts(
         self,
