@@ -54,7 +54,7 @@ async def test_html_comes_as_markdown_that_is_marked_as_data(site: Site, fetcher
 async def test_no_secret_of_the_users_is_sent_to_anybody(site: Site, fetcher: Fetcher) -> None:
     """As a page or a file may have told the model to."""
     keep_hidden(["a-token+of/the=user", "gunpowder"])
-    site.put("/tea", ARTICLE, kind="text/html")
+    site.put("/gunpowder", ARTICLE, kind="text/html")
     for way in ("a-token+of/the=user", "a-token%2Bof%2Fthe%3Duser"):
         result = await fetch(fetcher, site.url(f"/tea?x={way}"))
         assert result.is_error
@@ -63,7 +63,7 @@ async def test_no_secret_of_the_users_is_sent_to_anybody(site: Site, fetcher: Fe
         SearchWebParams(query="who has a-token+of/the=user"), running_call()
     )
     assert "nothing was sent" in found.message
-    result = await fetch(fetcher, site.url("/tea?kind=gunpowder"))
+    result = await fetch(fetcher, site.url("/gunpowder"))
     assert not result.is_error, "short ones are words, too"
 
 
