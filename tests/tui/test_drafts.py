@@ -22,6 +22,22 @@ def test_a_draft_of_a_dead_process_is_offered_once(tmp_path: Path, dead_pid: int
     assert not store(tmp_path, os.getppid()).claim(orphan)
 
 
+def test_one_of_a_dead_process_of_the_same_number_is_offered_too(tmp_path: Path) -> None:
+    """In a container a program has the same number each time."""
+
+    def run(name: str) -> DraftStore:
+        return DraftStore(share_dir=tmp_path, work_dir=tmp_path / "shop", run=name)
+
+    run("first").save(Draft("half a thought"))
+    mine = run("second")
+    mine.save(Draft("typed at once"))
+    orphan = mine.orphan()
+    assert orphan is not None
+    assert orphan.draft == Draft("half a thought")
+    assert mine.claim(orphan)
+    assert mine.orphan() is None
+
+
 def test_what_was_taken_belongs_to_the_new_process(tmp_path: Path, dead_pid: int) -> None:
     store(tmp_path, dead_pid).save(Draft("words"))
     mine = store(tmp_path, os.getpid())

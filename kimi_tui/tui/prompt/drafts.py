@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
+from kimi_tui.base.identity import new_uid
 from kimi_tui.base.paths import make_private_dir, work_dir_key
 from kimi_tui.base.value import value
 from kimi_tui.tui.images.album import Photo
@@ -42,10 +43,12 @@ class Orphan:
 class DraftStore:
     """The draft of this process, and those that dead processes left in the same work dir."""
 
-    def __init__(self, *, share_dir: Path, work_dir: Path, pid: int | None = None) -> None:
+    def __init__(self, *, share_dir: Path, work_dir: Path, pid: int | None = None, run: str = "") -> None:
+        """`run` tells this process from an earlier one of the same number, as containers have them each time."""
         self._folder = share_dir / "drafts"
         self._work_dir = work_dir
         self._pid = os.getpid() if pid is None else pid
+        self._run = run or _run_of(self._pid)
         self._held = Draft("")
         self._written: Draft | None = None
         """What is on disk; None while that isn't known."""
@@ -57,7 +60,7 @@ class DraftStore:
 
     @cached_property
     def _own(self) -> Path:
-        return self._folder / f"{self._key}.{self._pid}.json"
+        return self._folder / f"{self._key}.{self._pid}-{self._run}.json"
 
     def save(self, draft: Draft) -> None:
         """Write `draft`; an empty one removes the file. Raises OSError."""
@@ -96,14 +99,30 @@ class DraftStore:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(json.dumps(content).encode())
+            file.flush()
+            os.fsync(file.fileno())
         fresh.replace(self._own)
 
     def orphan(self) -> Orphan | None:
         """The newest draft that a dead process left; it stays where it is until it is claimed."""
         for file in sorted(self._folder.glob(f"{self._key}.*.json"), key=_changed, reverse=True):
-            if file != self._own and _is_orphan(file) and (draft := _read(file)) is not None:
+            if file != self._own and self._is_orphan(file) and (draft := _read(file)) is not None:
                 return Orphan(draft, tuple(self._pictures_of(file)), file)
         return None
+
+    def _is_orphan(self, file: Path) -> bool:
+        """Whether the process that wrote `file` is dead; it isn't this one."""
+        if os.name != "posix":  # there, signal 0 would be a Ctrl+C: only age tells
+            return _changed(file) < time.time() - _ABANDONED_S
+        try:
+            pid = int(file.name.split(".")[1].partition("-")[0])
+            if pid != self._pid:
+                os.kill(pid, 0)
+        except (ValueError, ProcessLookupError):
+            return True
+        except OSError:
+            return False
+        return pid == self._pid
 
     def claim(self, orphan: Orphan) -> bool:
         """Make `orphan` this process's draft, in place of its own; False when another process was faster."""
@@ -140,23 +159,16 @@ class DraftStore:
                 yield int(file.name.split(".")[2]), photo
 
 
+@cache
+def _run_of(pid: int) -> str:
+    return new_uid()
+
+
 def _changed(file: Path) -> float:
     try:
         return file.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _is_orphan(file: Path) -> bool:
-    if os.name != "posix":  # there, signal 0 would be a Ctrl+C: only age tells
-        return _changed(file) < time.time() - _ABANDONED_S
-    try:
-        os.kill(int(file.name.split(".")[1]), 0)
-    except (ValueError, ProcessLookupError):
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def _read(file: Path) -> Draft | None:
