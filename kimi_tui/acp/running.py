@@ -49,16 +49,8 @@ async def run_acp_server(
         for end in ends:
             end.cancel()
         await connection.close()
-    await _let_read(out)
+    if not await out.close(within_s=READING_S):
+        logger.warning("the client didn't read to the end")
     if interruption.signal_number is not None:
         return 128 + interruption.signal_number
     return ExitCode.PIPE_CLOSED if out.broken.is_set() else ExitCode.DONE
-
-
-async def _let_read(out: Output) -> None:
-    """Wait until the client has read what is left, though not for ever."""
-    try:
-        async with asyncio.timeout(READING_S):
-            await out.close()
-    except TimeoutError:
-        logger.warning("the client didn't read to the end")

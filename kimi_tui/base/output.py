@@ -66,10 +66,16 @@ class Output:
                 async with asyncio.timeout(within_s):
                     await self._idle.wait()
 
-    async def close(self) -> None:
-        """Wait until everything has been written; nothing may follow."""
+    async def close(self, *, within_s: float | None = None) -> bool:
+        """Wait until everything has been written, though no longer than `within_s`; nothing may follow.
+
+        Whether there is nothing left to write.
+        """
         self._queue.put(None)
-        await self._ended.wait()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._ended.wait()
+        return self._ended.is_set()
 
     def _write_all(self) -> None:
         while (data := self._queue.get()) is not None:

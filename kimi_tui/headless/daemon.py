@@ -1,7 +1,6 @@
 """The daemon: print mode that stays. Each line is a prompt and has its result; one session has them all."""
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -90,9 +89,7 @@ class _Daemon:
                 host.cancel()
         if self._failure is not None and self._interruption.signal_number is None:
             await self._remarks.failure(failure_of(self._failure))
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(READING_S):
-                await self._err.close()
+        await self._err.close(within_s=READING_S)
         return self._exit_code()
 
     async def _serve(self, start: Callable[[], Awaitable[None]]) -> None:

@@ -1,7 +1,6 @@
 """Print mode: one run from its first prompt to its result (`specs/cli.md`, Print mode)."""
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -124,9 +123,7 @@ class _Run:
         ending = self._ending()  # anew: a signal or a full disk may have cut off the last of the output
         if self._tally.error is not None and self._interruption.signal_number is None:
             await self._remarks.failure(self._tally.error)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(READING_S):
-                await self._err.close()
+        await self._err.close(within_s=READING_S)
         return ending.exit_code
 
     async def _let_read(self, *, stopped: bool) -> None:

@@ -8,7 +8,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from kimi_tui.tui.markdown.line import Line, Span, copied_text, ink
-from kimi_tui.tui.transcript.palette import Palette, looks_of
+from kimi_tui.tui.transcript.palette import Palette, palette_of
 from kimi_tui.tui.transcript.piece import GUTTER, NO_GUTTER, paint
 
 Draw = Callable[[int], list[Line]]
@@ -102,11 +102,5 @@ class LineView(ScrollView, can_focus=False):
 
     def _colours(self) -> Palette:
         if self._palette is None:
-            _, _, background, foreground = self.colors
-            self._palette = Palette(
-                looks_of(self),
-                foreground=foreground,
-                background=background,
-                ansi=self.app.native_ansi_color,
-            )
+            self._palette = palette_of(self)
         return self._palette

@@ -68,7 +68,8 @@ async def run_wire_server(
         serving.cancel()
         await asyncio.wait([following], timeout=READING_S)
         following.cancel()
-    await _let_read(out)
+    if not await out.close(within_s=READING_S):
+        logger.warning("the client didn't read to the end")
     failure = serving.result() if not serving.cancelled() else None
     if failure is not None:
         raise failure
@@ -117,12 +118,3 @@ async def _read(stdin: LineReader, out: Output, server: Server) -> None:
             return
         if line.strip():
             await server.take(line)
-
-
-async def _let_read(out: Output) -> None:
-    """Wait until the client has read what is left, though not for ever."""
-    try:
-        async with asyncio.timeout(READING_S):
-            await out.close()
-    except TimeoutError:
-        logger.warning("the client didn't read to the end")

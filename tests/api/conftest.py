@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kimi_tui import KimiTui
+from tests.e2e.program import scripted_config
 from tests.engine.front import Home
 
 
@@ -19,19 +20,8 @@ class ApiHome(Home):
         path = self.path / "scripts.json"
         path.write_text(json.dumps(scripts))
         self.share_dir.mkdir(exist_ok=True)
-        (self.share_dir / "config.toml").write_text(
-            f"""
-            default_model = "scripted"
-            [providers.script]
-            type = "scripted"
-            scripts = {json.dumps(str(path))}
-            [models.scripted]
-            provider = "script"
-            model = "scripted"
-            max_context_size = 100000
-            price = {{ input = 1.0, output = 2.0 }}
-            """
-        )
+        price = "price = { input = 1.0, output = 2.0 }"
+        (self.share_dir / "config.toml").write_text(f"{scripted_config(path)}\n{price}\n")
 
     def create(self, **options: Any) -> KimiTui:
         return KimiTui.create(work_dir=self.work_dir, share_dir=self.share_dir, **options)

@@ -68,18 +68,7 @@ class Program:
         """Configure a scripted model that plays `scripts`, one a model call."""
         path = self.home / "scripts.json"
         path.write_text(json.dumps(scripts))
-        self.configure(
-            f"""
-            default_model = "scripted"
-            [providers.script]
-            type = "scripted"
-            scripts = {json.dumps(str(path))}
-            [models.scripted]
-            provider = "script"
-            model = "scripted"
-            max_context_size = 100000
-            """
-        )
+        self.configure(scripted_config(path))
 
     def environment(self) -> dict[str, str]:
         return {
@@ -108,6 +97,20 @@ class Program:
         data = stdin.encode() if isinstance(stdin, str) else stdin
         stdout, stderr = process.communicate(data, timeout=timeout)
         return Finished(process.returncode, stdout.decode(), stderr.decode())
+
+
+def scripted_config(scripts: Path) -> str:
+    """A config file whose model plays the scripts in a file; the model's table is its end."""
+    return f"""
+        default_model = "scripted"
+        [providers.script]
+        type = "scripted"
+        scripts = {json.dumps(str(scripts))}
+        [models.scripted]
+        provider = "script"
+        model = "scripted"
+        max_context_size = 100000
+        """
 
 
 def tool_call(call_id: str, name: str, **arguments: Any) -> str:

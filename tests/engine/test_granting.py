@@ -82,7 +82,8 @@ async def test_a_grant_for_the_session_covers_open_requests_and_the_resumed_sess
         assert not front.of(ApprovalRequest)
 
 
-async def test_grants_that_come_together_are_all_kept(home: Home) -> None:
+async def three_granted(home: Home, response: ApprovalAnswer) -> None:
+    """Three commands of one step are asked for at the same time, and each gets this answer."""
     commands = ["git diff a", "git log a", "git show a"]
     home.script(
         script("text: looking", *(bash(f"c{at}", command) for at, command in enumerate(commands))),
@@ -92,23 +93,17 @@ async def test_grants_that_come_together_are_all_kept(home: Home) -> None:
         front.give(Prompt("go"))
         requests = [await front.asked() for _ in commands]
         for request in requests:
-            front.answer(request, "approve_for_session")
+            front.answer(request, response)
         await front.until(TurnEnd)
+
+
+async def test_grants_that_come_together_are_all_kept(home: Home) -> None:
+    await three_granted(home, "approve_for_session")
     assert home.state["grants"] == ["Bash(git diff *)", "Bash(git log *)", "Bash(git show *)"]
 
 
 async def test_rules_that_are_always_kept_come_together_and_count_in_the_next_session(home: Home) -> None:
-    commands = ["git diff a", "git log a", "git show a"]
-    home.script(
-        script("text: looking", *(bash(f"c{at}", command) for at, command in enumerate(commands))),
-        "text: done",
-    )
-    async with home.opened() as front:
-        front.give(Prompt("go"))
-        requests = [await front.asked() for _ in commands]
-        for request in requests:
-            front.answer(request, "approve_always")
-        await front.until(TurnEnd)
+    await three_granted(home, "approve_always")
     assert (home.work_dir / ".kimi-tui" / "config.toml").exists()
     assert home.state["grants"] == []
 

@@ -23,16 +23,9 @@ STORY = (
 
 
 @pytest.fixture
-def work_dir(tmp_path: Path) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    (folder / "README.md").write_text("readme\n")
-    return folder
-
-
-@pytest.fixture
-def share_dir(tmp_path: Path) -> Path:
-    return tmp_path / "share"
+def work_dir(work_dir: Path) -> Path:
+    (work_dir / "README.md").write_text("readme\n")
+    return work_dir
 
 
 def files_in(folder: Path) -> dict[str, str]:

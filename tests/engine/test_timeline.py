@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import SessionStore
 from kimi_tui.wire.codec import unwrap
@@ -44,18 +42,6 @@ from tests.engine.session import Talk, calls, says, session
 
 WRITE_A = calls(("WriteFile", {"path": "a", "content": "one\n"}))
 WRITE_B = calls(("Bash", {"command": "echo two >> b; echo more >> a"}))
-
-
-@pytest.fixture
-def work_dir(tmp_path: Path) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def share_dir(tmp_path: Path) -> Path:
-    return tmp_path / "share"
 
 
 async def two_turns(talk: Talk) -> tuple[int, int]:

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from kimi_tui.base.paths import work_dir_key
 from kimi_tui.history.state import read_state
 from kimi_tui.history.todo_log import FILE_NAME
@@ -17,18 +15,6 @@ from kimi_tui.wire.commands import (
 from kimi_tui.wire.events import CheckpointCreated, ReplayEnd, Reverted, SessionInfo, TodoUpdate, TurnEnd
 from kimi_tui.wire.timeline import SessionForked
 from tests.engine.session import Talk, calls, says, session
-
-
-@pytest.fixture
-def work_dir(tmp_path: Path) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def share_dir(tmp_path: Path) -> Path:
-    return tmp_path / "share"
 
 
 def lists(*titles: str) -> str:

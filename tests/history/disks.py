@@ -85,10 +85,49 @@ class WatchedDisk(LocalDisk):
         super().fsync(file)
 
 
+class CountingDisk(LocalDisk):
+    """Has `count` called before each call that is carried out."""
+
+    def count(self) -> None:
+        raise NotImplementedError
+
+    def open(self, path: Path, flags: int) -> int:
+        self.count()
+        return super().open(path, flags)
+
+    def write(self, file: int, data: memoryview) -> int:
+        self.count()
+        return super().write(file, data)
+
+    def fsync(self, file: int) -> None:
+        self.count()
+        super().fsync(file)
+
+    def truncate(self, file: int, size: int) -> None:
+        self.count()
+        super().truncate(file, size)
+
+    def close(self, file: int) -> None:
+        self.count()
+        super().close(file)
+
+    def link(self, existing: Path, name: Path) -> None:
+        self.count()
+        super().link(existing, name)
+
+    def rename(self, old: Path, new: Path) -> None:
+        self.count()
+        super().rename(old, new)
+
+    def unlink(self, path: Path) -> None:
+        self.count()
+        super().unlink(path)
+
+
 Death = Literal["before", "halfway", "power cut"]
 
 
-class DeadlyDisk(LocalDisk):
+class DeadlyDisk(CountingDisk):
     """Kills the process at its `at`-th call, counted from 1.
 
     It dies `before` the call is carried out; `halfway` through it, if it is a write; or in a `power cut`,
@@ -102,7 +141,6 @@ class DeadlyDisk(LocalDisk):
         self._paths: dict[int, Path] = {}
 
     def open(self, path: Path, flags: int) -> int:
-        self._count()
         file = super().open(path, flags)
         self._paths[file] = path
         self._safe.setdefault(path, os.fstat(file).st_size)
@@ -110,37 +148,18 @@ class DeadlyDisk(LocalDisk):
 
     def write(self, file: int, data: memoryview) -> int:
         if self._left == 1 and self._death == "halfway":
-            super().write(file, data[: len(data) // 2])
-        self._count()
+            LocalDisk.write(self, file, data[: len(data) // 2])
         return super().write(file, data)
 
     def fsync(self, file: int) -> None:
-        self._count()
         super().fsync(file)
         self._safe[self._paths[file]] = os.fstat(file).st_size
 
-    def truncate(self, file: int, size: int) -> None:
-        self._count()
-        super().truncate(file, size)
-
-    def close(self, file: int) -> None:
-        self._count()
-        super().close(file)
-
-    def link(self, existing: Path, name: Path) -> None:
-        self._count()
-        super().link(existing, name)
-
     def rename(self, old: Path, new: Path) -> None:
-        self._count()
         super().rename(old, new)
         self._safe[new] = self._safe.pop(old, 0)
 
-    def unlink(self, path: Path) -> None:
-        self._count()
-        super().unlink(path)
-
-    def _count(self) -> None:
+    def count(self) -> None:
         self._left -= 1
         if self._left == 0:
             if self._death == "power cut":

@@ -23,7 +23,7 @@ from kimi_tui.compaction.trigger import Trigger
 from kimi_tui.history.context import Context
 from kimi_tui.history.conversation import sendable
 from kimi_tui.history.estimate import estimated_tokens
-from kimi_tui.llm.provider import LLM, StreamPart, ThinkingEffort, ToolSchema
+from kimi_tui.llm.provider import LLM, StreamPart, ToolSchema
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.compacting import Compaction
@@ -45,6 +45,7 @@ from kimi_tui.wire.events import (
     StepRetry,
     ToolReturn,
 )
+from tests.soul.model import Model
 
 LONG_STEPS = int(os.environ.get("KIMI_TUI_LONG_STEPS", "0"))
 """How many steps the long work takes, with a window of 100,000 tokens; `make faults` says 2,000."""
@@ -52,7 +53,7 @@ TOO_LONG = ContextTooLong("prompt is too long", status_code=400)
 TODO = TodoItem("find the leak", "in_progress")
 
 
-class Worker:
+class Worker(Model):
     """Works for `steps` steps, two calls each, then ends its turn; summarises when it is asked to.
 
     Refuses what does not fit into its window, as a server does, and requests that no server would take.
@@ -63,24 +64,15 @@ class Worker:
     def __init__(
         self, *, window: int, steps: int, failures: Sequence[Exception] = (), dmail_at: int = 0
     ) -> None:
+        super().__init__()
         self.window = window
         self.steps = steps
         self.dmail_at = dmail_at
         """The step in which it sends a D-Mail to the oldest checkpoint that it knows of; 0 for none."""
         self.failures = list(failures)
         """What requests for a summary fail with."""
-        self.sent: list[tuple[Message, ...]] = []
         self.summaries: list[str] = []
         self.before_summary: Callable[[], Any] | None = None
-
-    def with_thinking(self, effort: ThinkingEffort) -> "Worker":
-        return self
-
-    async def prepare(self) -> None:
-        pass
-
-    async def aclose(self) -> None:
-        pass
 
     async def generate(
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.history.snapshots.placing import LocalWorkDisk
+from tests.history.disks import CountingDisk
 from tests.history.snapshots.place import Place
 
 
@@ -14,7 +15,7 @@ class Killed(BaseException):
     """The process would be gone."""
 
 
-class FaultyDisk(LocalWorkDisk):
+class FaultyDisk(CountingDisk, LocalWorkDisk):
     """Counts its calls; at the `at`-th, and from then on, it dies or refuses. A write is cut in half."""
 
     def __init__(self, fault: type[BaseException]) -> None:
@@ -22,45 +23,31 @@ class FaultyDisk(LocalWorkDisk):
         self.at = 0
         self.calls = 0
 
-    def open(self, path: Path, flags: int) -> int:
-        self._count()
-        return super().open(path, flags)
-
     def write(self, file: int, data: memoryview) -> int:
         if self.at == self.calls + 1:
-            super().write(file, data[: len(data) // 2])
-        self._count()
+            LocalWorkDisk.write(self, file, data[: len(data) // 2])
         return super().write(file, data)
 
-    def fsync(self, file: int) -> None:
-        self._count()
-        super().fsync(file)
-
-    def rename(self, old: Path, new: Path) -> None:
-        self._count()
-        super().rename(old, new)
-
-    def unlink(self, path: Path) -> None:
-        self._count()
-        super().unlink(path)
+    def close(self, file: int) -> None:
+        LocalWorkDisk.close(self, file)  # which changes nothing
 
     def mkdir(self, path: Path, mode: int) -> None:
-        self._count()
+        self.count()
         super().mkdir(path, mode)
 
     def rmdir(self, path: Path) -> None:
-        self._count()
+        self.count()
         super().rmdir(path)
 
     def symlink(self, target: str, path: Path) -> None:
-        self._count()
+        self.count()
         super().symlink(target, path)
 
     def chmod(self, path: Path, mode: int) -> None:
-        self._count()
+        self.count()
         super().chmod(path, mode)
 
-    def _count(self) -> None:
+    def count(self) -> None:
         self.calls += 1
         if 0 < self.at <= self.calls:
             raise self._fault(errno.ENOSPC, os.strerror(errno.ENOSPC))
