@@ -77,7 +77,7 @@ def test_what_a_listener_was_typing_stands_in_the_line_again_after_a_crash(
     screen.type(" there\r")
     screen.until("It took")
     assert "Your unsent draft of last time is back" in screen.text
-    assert not list(program.share_dir.glob("drafts/*.json"))
+    screen.until(lambda _: not list(program.share_dir.glob("drafts/*.json")))
     assert '"hello you there"' in program.context_files[-1].read_text()
     screen.type("/exit\r")
     assert screen.exit_code() == 0

@@ -118,7 +118,7 @@ class LinearFront:
                     self._exchange.engine_ended()
             return self._change
         finally:
-            self._unsent.keep()
+            self._unsent.keep_now()
             for task in (talk, engine, listening):
                 task.cancel()
             await asyncio.gather(talk, engine, listening, return_exceptions=True)

@@ -1,5 +1,6 @@
 """What the user typed and the engine has not written down, kept on disk as the draft of this work dir."""
 
+import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -33,6 +34,7 @@ class Unsent:
         self._state = state
         self._pictures = pictures
         self._pictures_kept = 0
+        self._kept: Draft | None = None
         self.ahead: deque[str] = deque()
         """Lines that were typed while the agent worked, oldest first."""
         self.begun: list[str] | None = None
@@ -54,13 +56,28 @@ class Unsent:
         return restored
 
     def keep(self) -> None:
-        """Bring it to the disk, if it has changed. A disk that refuses costs it only in a crash."""
+        """Begin to bring it to the disk, if it has changed. Slow disks hold nobody up."""
+        draft = Draft(self._text)
+        if draft != self._kept:
+            self._hold(draft)
+            asyncio.get_running_loop().run_in_executor(None, self._write)
+
+    def keep_now(self) -> None:
+        """Bring it to the disk before all ends."""
+        self._hold(Draft(self._text))
+        self._write()
+
+    def _hold(self, draft: Draft) -> None:
         for number, photo in list(self._pictures.photos.items())[self._pictures_kept :]:
             self._drafts.keep_picture(number, photo)
         self._pictures_kept = len(self._pictures.photos)
+        self._kept = draft
+        self._drafts.hold(draft)
+
+    def _write(self) -> None:
         try:
-            self._drafts.save(Draft(self._text))
-        except OSError:
+            self._drafts.write()
+        except OSError:  # costs it only in a crash
             logger.warning("the draft can't be written", exc_info=True)
 
     @property
