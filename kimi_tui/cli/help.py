@@ -25,6 +25,19 @@ def short_help(program: str) -> str:
     return "\n".join(_lines(program))
 
 
+def acp_help(program: str) -> str:
+    """The same of the server for editors."""
+    return "\n".join(
+        (
+            f"{program} acp [OPTIONS]      {say('serve an editor, which starts it')}",
+            "",
+            f"  {say('Options such as --model, --agent, --yolo and --demo hold for every session.')}",
+            f"  {say('The editor names folder and session: no --work-dir, --session or --continue.')}",
+            f"  {say('--help-all lists the options; docs/acp.md has the settings of editors.')}",
+        )
+    )
+
+
 def _lines(program: str) -> Iterator[str]:
     yield f"{program} [OPTIONS] [PROMPT]      {say('open the app, and send PROMPT')}"
     yield f"{program} SUBCOMMAND …            {say('see below; each has a --help')}"

@@ -62,9 +62,10 @@ def parse(arguments: Sequence[str]) -> CommandLine | None:
         parser.print_help()
         return None
     if values.pop("help"):
-        from kimi_tui.cli.help import short_help
+        from kimi_tui.cli.help import acp_help, short_help
 
-        sys.stdout.write(f"{short_help(PROGRAM)}\n")
+        told = acp_help(PROGRAM) if values["mode"] == _ACP else short_help(PROGRAM)
+        sys.stdout.write(f"{told}\n")
         return None
     if prompt:
         parser.check_one_prompt([*filter(None, [values["argument"]]), *prompt])

@@ -82,7 +82,7 @@ class Claim:
             raise SessionInUse(
                 f"The session is in use by another process{f' (pid {owner})' if owner else ''}.",
                 session_id=self._path.name,
-                hint="Go on in a copy with --fork, or open another session with --session.",
+                hint="End that one, or go on in a copy of the session with --fork.",
             ) from None
         except OSError:
             logger.warning("this file system has no locks: %s", self._path)

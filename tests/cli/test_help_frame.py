@@ -46,3 +46,5 @@ def test_english_help_is_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     for word in ("Usage: kimi-tui checkpoints revert", "Options", "Arguments", "[required]"):
         assert word in shown
+    assert "<bool>" not in shown  # a flag takes no value
+    assert "<int>" in shown

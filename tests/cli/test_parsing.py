@@ -155,6 +155,11 @@ def test_the_help_fits_a_screen_and_names_every_subcommand(capsys):
     assert all(name in "\n".join(shown) for name in ("acp", *SUBCOMMANDS))
 
 
+def test_the_help_of_the_server_for_editors_is_its_own(capsys):
+    assert parse(["acp", "--help"]) is None
+    assert capsys.readouterr().out.startswith("kimi-tui acp [OPTIONS]")
+
+
 def test_all_of_the_help_lists_every_option_and_the_subcommands(capsys):
     assert parse(["--help-all"]) is None
     text = capsys.readouterr().out

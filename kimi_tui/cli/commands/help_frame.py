@@ -32,6 +32,7 @@ def _retell(command: Any) -> None:
     for parameter in command.params:
         if getattr(parameter, "help", None):
             parameter.help = retell(parameter.help)
+        _hide_type(parameter)
     usage, help_option = command.get_usage, command.get_help_option
 
     def told_usage(context: Any) -> str:
@@ -40,8 +41,15 @@ def _retell(command: Any) -> None:
     def told_help_option(context: Any) -> Any:
         if (option := help_option(context)) is not None:
             option.help = say("Show this and end.")
+            _hide_type(option)
         return option
 
     command.get_usage, command.get_help_option = told_usage, told_help_option
     for inner in getattr(command, "commands", {}).values():
         _retell(inner)
+
+
+def _hide_type(parameter: Any) -> None:
+    """Show no type beside a flag, which takes no value."""
+    if getattr(parameter, "is_flag", False):
+        parameter.display_type_rich = lambda **_: None
