@@ -72,7 +72,7 @@ class KimiTui:
         yolo: bool = False,
         plan: bool | None = None,
         thinking: bool | None = None,
-        agent: str | Path = "default",
+        agent: str | Path | None = None,
         session: str | None = None,
         continue_last: bool = False,
         fork: bool = False,

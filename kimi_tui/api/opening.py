@@ -25,7 +25,7 @@ class Wish:
     demo: bool = False
     thinking: bool | None = None
     compaction: CompactionStrategy | str | None = None
-    agent: str | Path = "default"
+    agent: str | Path | None = None
     session: str | None = None
     continue_last: bool = False
     fork: bool = False
@@ -62,7 +62,7 @@ def options_of(wish: Wish) -> EngineOptions:
         session_id=wish.session,
         continue_last=wish.continue_last,
         fork=wish.fork,
-        agent=wish.agent if isinstance(wish.agent, str) else "default",
+        agent=wish.agent if isinstance(wish.agent, str) else None,
         agent_file=wish.agent.expanduser().resolve() if isinstance(wish.agent, Path) else None,
         skills_dirs=tuple(map(_folder, wish.skills_dirs)),
         model=wish.model,

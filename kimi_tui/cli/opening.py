@@ -111,7 +111,7 @@ class Opening:
             continue_last=line.continue_last,
             fork=line.fork,
             read_only=line.read_only,
-            agent=line.agent or "default",
+            agent=line.agent,
             agent_file=line.agent_file,
             skills_dirs=self.places.skills_dirs,
             model=line.model,

@@ -127,6 +127,8 @@ def _run(opening: Opening) -> int:
                 fork=wish.fork,
                 read_only=wish.read_only,
                 work_dir=wish.work_dir or options.work_dir,
+                agent=wish.agent or options.agent,
+                agent_file=None if wish.agent else options.agent_file,
             ),
         )
 

@@ -11,6 +11,8 @@ from kimi_tui.base.secrets import keep_hidden, secrets_in
 from kimi_tui.config.credentials import secrets_of
 from kimi_tui.engine.accounts import Accounts
 from kimi_tui.engine.agents import make_agent
+from kimi_tui.engine.agents_command import agents_command
+from kimi_tui.engine.context_command import context_command
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
 from kimi_tui.engine.hooks_command import hooks_command
@@ -30,8 +32,10 @@ from kimi_tui.engine.session_hooks import session_hooks
 from kimi_tui.engine.side_questions import SideQuestions
 from kimi_tui.engine.side_work import SideWork
 from kimi_tui.engine.start import (
+    DEFAULT_AGENT,
     compaction_of,
     limits_of,
+    starting_agent,
     starting_behaviour,
     starting_dirs,
     starting_plan_mode,
@@ -86,7 +90,7 @@ async def _assemble(
     settings, session, context = options.settings, opened.session, opened.context
     keep_hidden((*secrets_in(os.environ), *secrets_of(settings)))
     workspace = Workspace(session.work_dir, starting_dirs(options, session))
-    spec = starting_spec(options, session)
+    agent_name, spec = starting_agent(options, session), starting_spec(options, session)
     models = Models(settings, session_id=session.id)
     resources.push_async_callback(models.aclose)
     plan = PlanFile(options.share_dir, session.id)
@@ -261,11 +265,27 @@ async def _assemble(
             mcp.command,
             *users_room.commands,
             init_command(session.work_dir),
+            context_command(
+                agent=agent,
+                context=context,
+                behaviour=behaviour,
+                trigger=household.compaction.trigger,
+                send=wire.send,
+            ),
+            agents_command(
+                current=agent_name or spec.name,
+                work_dir=session.work_dir,
+                share_dir=options.share_dir,
+                send=wire.send,
+            ),
             *library.slash_commands(session.work_dir, approval),
         ),
         mcp=mcp,
         users_room=users_room,
-        additional_dirs=workspace.additional_dirs,
+        remembered={
+            "agent": agent_name if agent_name != DEFAULT_AGENT else "",
+            "additional_dirs": tuple(map(str, workspace.additional_dirs)),
+        },
         max_time_s=options.max_time_s,
         resources=resources.pop_all(),
     )

@@ -2,10 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from pathlib import Path
 from typing import Any, assert_never
 
 from kimi_tui.base.errors import KimiTuiError
@@ -95,7 +94,7 @@ class Engine:
         commands: Sequence[AnyCommand],
         mcp: SessionMcp | None = None,
         users_room: UsersRoom | None = None,
-        additional_dirs: Iterable[Path],
+        remembered: Mapping[str, Any],
         max_time_s: float | None,
         resources: AsyncExitStack,
     ) -> None:
@@ -114,7 +113,7 @@ class Engine:
         self._accounts = accounts
         self._hooks = hooks
         self._side_work = side_work
-        self._additional_dirs = tuple(map(str, additional_dirs))
+        self._remembered = remembered
         self._resources = resources
         self._turns = Turns(soul, send=wire.send, max_time_s=max_time_s)
         self._title = Title(session)
@@ -279,10 +278,10 @@ class Engine:
         self._telling.info()
 
     async def _remember(self, title: str) -> None:
-        """Keep what a resumed session needs beside the conversation: its name and its folders."""
+        """Keep what a resumed session needs beside the conversation: its name, its folders, its agent."""
         changes: dict[str, Any] = ({"title": title} if title else {}) | self._modes.unsaved
-        if self._additional_dirs != self._session.state.additional_dirs:
-            changes["additional_dirs"] = self._additional_dirs
+        state = self._session.state
+        changes |= {name: it for name, it in self._remembered.items() if getattr(state, name) != it}
         if changes:
             await self._session.update_state(**changes)
             self._telling.info()

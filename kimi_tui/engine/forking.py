@@ -39,6 +39,7 @@ async def forked(
         title=f"{state.title or 'session'} ({at})",
         grants=state.grants,
         additional_dirs=state.additional_dirs,
+        agent=state.agent,
         model=state.model,
         todos=todos,
         names=state.names,

@@ -33,8 +33,10 @@ class EngineOptions:
     """Go on in a copy of the session to resume."""
     read_only: bool = False
     """Only read the session to resume, which another process may write."""
-    agent: str = "default"
+    agent: str | None = None
+    """The name of an agent; None for the one that the session had, or the default one."""
     agent_file: Path | None = None
+    """The file of an agent, instead of a name."""
     skills_dirs: tuple[Path, ...] = ()
     """Where skills are looked for instead of in the project's and the user's folders."""
     home_dir: Path | None = None

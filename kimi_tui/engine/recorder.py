@@ -12,6 +12,7 @@ from typing import Any
 
 from kimi_tui.base.completion import run_to_end
 from kimi_tui.base.paths import make_private_dir
+from kimi_tui.wire.agents import AgentList
 from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing, Subscription, merge_fragments
 from kimi_tui.wire.codec import PROTOCOL_VERSION, encode
@@ -36,6 +37,7 @@ from kimi_tui.wire.timeline import (
     Timeline,
     TimelineUpdate,
 )
+from kimi_tui.wire.window import WindowFilling
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +62,8 @@ _NOT_RECORDED = (
     SettingsList,
     SettingChanged,
     ArgumentChoices,
+    AgentList,
+    WindowFilling,
 )
 
 

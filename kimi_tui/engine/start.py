@@ -25,12 +25,25 @@ def starting_dirs(options: EngineOptions, session: Session) -> tuple[Path, ...]:
     return tuple(dict.fromkeys((*options.additional_dirs, *filter(Path.is_dir, earlier))))
 
 
+DEFAULT_AGENT = "default"
+
+
+def starting_agent(options: EngineOptions, session: Session) -> str:
+    """The name of the agent that is asked for, else of the session's own; empty for one from a file."""
+    if options.agent_file is not None:
+        return ""
+    return options.agent or session.state.agent or DEFAULT_AGENT
+
+
 def starting_spec(options: EngineOptions, session: Session) -> ResolvedAgentSpec:
-    """The agent that is asked for. Raises ConfigError."""
+    """That agent. Raises ConfigError."""
     if options.agent_file is not None:
         return load_agent_spec(options.agent_file, known_tools=BUILTIN_TOOLS)
     return named_agent_spec(
-        options.agent, work_dir=session.work_dir, share_dir=options.share_dir, known_tools=BUILTIN_TOOLS
+        starting_agent(options, session),
+        work_dir=session.work_dir,
+        share_dir=options.share_dir,
+        known_tools=BUILTIN_TOOLS,
     )
 
 

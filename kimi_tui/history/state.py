@@ -56,6 +56,8 @@ class SessionState:
     yolo: bool = False
     plan_mode: bool = False
     additional_dirs: tuple[str, ...] = ()
+    agent: str = ""
+    """The name of its agent; empty for the default one, and for one that came from a file."""
     model: str | None = None
     """The name of the model under `[models]`; None for the default."""
     undos: tuple[Jump, ...] = ()

@@ -199,6 +199,15 @@ MCP_KEYS = (
     Key("mcp.close", "escape,q,ctrl+c", "close", "close", priority=True),
 )
 
+AGENTS_KEYS = (
+    Key("agents.up", "up,k", "move(-1)", "agent above"),
+    Key("agents.down", "down,j", "move(1)", "agent below"),
+    Key("agents.page_up", "pageup,b", "scroll(-5)", "scroll up"),
+    Key("agents.page_down", "pagedown,space", "scroll(5)", "scroll down"),
+    Key("agents.begin", "enter", "begin", "begin a new session with the agent"),
+    Key("agents.close", "escape,q,ctrl+c", "close", "close", priority=True),
+)
+
 TASKS_KEYS = (
     Key("tasks.up", "up,k", "move(-1)", "task above"),
     Key("tasks.down", "down,j", "move(1)", "task below"),

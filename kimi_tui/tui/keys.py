@@ -6,6 +6,7 @@ from textual.binding import BindingType
 from textual.keys import _character_to_key
 
 from kimi_tui.tui.key_tables import (
+    AGENTS_KEYS,
     APPROVAL_KEYS,
     ASIDE_KEYS,
     BRANCH_KEYS,
@@ -57,6 +58,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("Connecting a model", SETUP_KEYS),
     ("Settings", SETTINGS_KEYS),
     ("Background tasks", TASKS_KEYS),
+    ("Agents", AGENTS_KEYS),
     ("Editing", EDITING_KEYS),
 )
 

@@ -10,6 +10,7 @@ from textual.screen import Screen
 
 from kimi_tui.base.logging import end_of_log, log_path
 from kimi_tui.tui.commands.personal import PersonalActs
+from kimi_tui.tui.dialogs.agents import AgentsDialog
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.sessions import SessionsDialog
 from kimi_tui.tui.images.reading import photo_in
@@ -61,6 +62,12 @@ def personal_acts(
         )
         return await screen.app.push_screen_wait(dialog)
 
+    async def choose_agent(name: str) -> SessionWish | None:
+        dialog = AgentsDialog(owner=screen, state=state, command=wire.command, names=names)
+        dialog.wanted = name
+        chosen = await screen.app.push_screen_wait(dialog)
+        return SessionWish(agent=chosen) if chosen is not None else None
+
     def facts() -> tuple[tuple[str, str], ...]:
         terminal = f"{os.environ.get('TERM', '')} {os.environ.get('TERM_PROGRAM', '')}"
         return (
@@ -75,6 +82,7 @@ def personal_acts(
     return PersonalActs(
         open_session=open_session,
         choose_session=choose_session,
+        choose_agent=choose_agent,
         attach=attach,
         edit_prompt=lambda: edit_prompt(prompt()),
         read=read,

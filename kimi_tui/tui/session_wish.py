@@ -17,6 +17,8 @@ class SessionWish:
     """Whether to go on in a copy of it."""
     read_only: bool = False
     """Whether only to read it, which another process may write."""
+    agent: str = ""
+    """Which agent a new one has; empty for the one that the program was started with."""
     work_dir: Path | None = None
     """Where it works; None for where the app was opened."""
 

@@ -9,6 +9,7 @@ from kimi_tui.base.terminal import plain_line
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.base.value import value
 from kimi_tui.tui.tool_runs import ToolRuns
+from kimi_tui.wire.agents import AgentList
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.completion import ArgumentChoices
@@ -61,6 +62,7 @@ from kimi_tui.wire.timeline import (
     Timeline,
     TimelineUpdate,
 )
+from kimi_tui.wire.window import WindowFilling
 
 OpenRequest = ApprovalRequest | QuestionRequest
 ANSWERING = "answering"
@@ -115,6 +117,7 @@ class ScreenState:
     """Ids of the user's own commands that run."""
     shell_dir: str = ""
     """Where the user's shell stands; empty while that is the work dir."""
+    agents: AgentList | None = None
     sessions: SessionList | None = None
     """Those on disk, as asked for last."""
     session_preview: SessionPreview | None = None
@@ -250,6 +253,8 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return replace(state, setting_changed=message)
         case ArgumentChoices():
             return replace(state, argument_choices=message)
+        case AgentList():
+            return replace(state, agents=message)
         case CostUpdate(cost_usd=cost):
             return replace(state, cost_usd=cost)
         case SessionInfo():
@@ -279,6 +284,7 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             | Comparison()
             | PatchWritten()
             | SessionForked()
+            | WindowFilling()
             | ToolCallRequest()
             | HookRequest()
         ):

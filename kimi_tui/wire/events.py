@@ -20,6 +20,7 @@ from kimi_tui.base.content import (
 )
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.value import value
+from kimi_tui.wire.agents import AgentList
 from kimi_tui.wire.background import TasksUpdate, TaskText
 from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.session import CostUpdate as CostUpdate
@@ -68,6 +69,7 @@ from kimi_tui.wire.turn import TurnBegin as TurnBegin
 from kimi_tui.wire.turn import TurnEnd as TurnEnd
 from kimi_tui.wire.turn import TurnFailure as TurnFailure
 from kimi_tui.wire.turn import TurnOutcome as TurnOutcome
+from kimi_tui.wire.window import WindowFilling
 
 ApprovalAnswer = Literal["approve", "approve_for_session", "approve_always", "reject"]
 """`approve_always` is ours: only a front end that offered it sends it."""
@@ -210,4 +212,6 @@ Event = (
     | SettingsList
     | SettingChanged
     | ArgumentChoices
+    | AgentList
+    | WindowFilling
 )

@@ -12,7 +12,7 @@ _OUR_TYPES = {
     "BranchContent", "Comparison", "PatchWritten", "SessionForked", "TasksUpdate", "TaskText",
     "ShellCommandBegin", "ShellCommandEnd", "SessionList", "SessionPreview",
     "ModelSources", "ModelConnected", "SettingsList", "SettingChanged",
-    "ArgumentChoices",
+    "ArgumentChoices", "AgentList", "WindowFilling",
 }  # fmt: skip
 _OUR_FIELDS = {
     "TurnEnd": ("outcome", "steps", "failure"),

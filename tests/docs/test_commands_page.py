@@ -1,6 +1,6 @@
 """docs/commands.md: every command is there, and each example runs."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -8,7 +8,8 @@ import pytest
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
 from kimi_tui.tui.commands.line import parsed
 from kimi_tui.tui.commands.modes import MODE_COMMANDS
-from kimi_tui.tui.commands.registry import Registry
+from kimi_tui.tui.commands.personal import personal_commands
+from kimi_tui.tui.commands.registry import Registry, SlashCommand
 from kimi_tui.tui.commands.setting_up import SETUP_COMMANDS
 from kimi_tui.tui.commands.time_travel import TIMELINE_COMMANDS
 from kimi_tui.tui.state import ScreenState
@@ -42,6 +43,9 @@ class Deed:
     def __await__(self) -> Generator[None, None, None]:
         yield from ()
 
+    def __iter__(self) -> Iterator[Any]:
+        yield from ()
+
     def __getattr__(self, name: str) -> "Deed":
         return Deed(name, self._did)
 
@@ -68,10 +72,21 @@ class Screen:
         return Deed(name, self.did)
 
 
+def commands_of(screen: Screen) -> Sequence[SlashCommand]:
+    """What every screen has, and what this one has for its user alone."""
+    acts: Any = Deed("acts", screen.did)
+    return (
+        *COMMANDS,
+        *SETUP_COMMANDS,
+        *MODE_COMMANDS,
+        *TIMELINE_COMMANDS,
+        *personal_commands(acts),
+    )
+
+
 def test_every_command_of_the_screen_is_on_the_page() -> None:
     shown = {name_of(line) for _, line in LINES}
-    commands = (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS)
-    assert {command.name for command in commands} <= shown
+    assert {command.name for command in commands_of(Screen())} <= shown
 
 
 async def test_every_command_of_a_session_is_on_the_page(home: Home) -> None:
@@ -84,9 +99,10 @@ async def test_every_command_of_a_session_is_on_the_page(home: Home) -> None:
 @pytest.mark.parametrize("line", [line for heading, line in LINES if heading != OF_FILES])
 async def test_each_example_means_something_to_the_screen_or_the_session(line: str) -> None:
     screen = Screen()
-    own = {command.name for command in (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS)}
+    commands = commands_of(screen)
+    own = {command.name for command in commands}
     registry = Registry(
-        (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS),
+        commands,
         state=lambda: screen.state,
         run_engine_command=run_engine_command,
     )
@@ -97,7 +113,7 @@ async def test_each_example_means_something_to_the_screen_or_the_session(line: s
         assert found is not None
         await found.run(screen, command.argument)  # type: ignore[arg-type]
         assert not screen.errors
-        assert screen.did or command.name in ("yolo", "thinking")
+        assert screen.did or command.name in ("yolo", "thinking", "write")
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ class BareSession:
             ),
             side_work=SideWork(session, send=wire.send, watch=time_machine.files.background),
             commands=(),
-            additional_dirs=(),
+            remembered={},
             time_machine=time_machine,
             max_time_s=max_time_s,
             resources=AsyncExitStack(),

@@ -5,7 +5,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import yaml
+
 from kimi_tui.base import errors
+from kimi_tui.base.assets import asset_path
 from kimi_tui.tui.keys import GROUPS
 
 SOURCE = Path(__file__).parents[2] / "kimi_tui"
@@ -34,6 +37,8 @@ def said() -> dict[str, str]:
     found = {key: where for where, tree in trees().items() for key in _said_in(tree)}
     for where in ("config/settings.py", "config/appearance.py"):
         found |= dict.fromkeys(_meanings_in(trees()[where]), where)
+    for path in sorted(asset_path("agents").glob("*/agent.yaml")):
+        found[yaml.safe_load(path.read_text())["description"]] = f"agents/{path.parent.name}"
     for title, keys in GROUPS:
         found |= {title: "tui/keys.py"} | {key.label: "tui/keys.py" for key in keys}
     return found

@@ -19,6 +19,8 @@ class PersonalActs:
 
     open_session: Callable[[SessionWish], None]
     choose_session: Callable[[], Awaitable[SessionWish | None]]
+    choose_agent: Callable[[str], Awaitable[SessionWish | None]]
+    """Shows the agents, the one of that name first if there is one."""
     attach: Callable[[str], Awaitable[None]]
     """Attaches the picture in a file."""
     edit_prompt: Callable[[], Awaitable[None]]
@@ -41,6 +43,15 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
 
     async def sessions(host: Host, _: str) -> None:
         wish = await acts.choose_session()
+        if wish is not None and _may_leave(host):
+            acts.open_session(wish)
+
+    async def agents(host: Host, name: str) -> None:
+        session = host.state.session
+        if session is not None and session.read_only:
+            host.say(say("This session is only read. /new begins one, then /agents."), severity="warning")
+            return
+        wish = await acts.choose_agent(name)
         if wish is not None and _may_leave(host):
             acts.open_session(wish)
 
@@ -94,6 +105,14 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
             aliases=("resume",),
         ),
         SlashCommand(
+            name="agents",
+            summary="The agents: what they do, and beginning a session with one",
+            run=agents,
+            aliases=("agent",),
+            argument="[NAME]",
+            choices=_agents,
+        ),
+        SlashCommand(
             name="write",
             summary="Go on with a session that is only read, in a copy or here",
             run=write,
@@ -114,6 +133,10 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
         SlashCommand(name="cost", summary="Tokens and money spent", run=cost, aliases=("usage",)),
         SlashCommand(name="debug", summary="What to tell when something is wrong", run=debug),
     )
+
+
+def _agents(state: ScreenState) -> tuple[str, ...]:
+    return tuple(it.name for it in state.agents.agents) if state.agents is not None else ()
 
 
 def _may_leave(host: Host) -> bool:

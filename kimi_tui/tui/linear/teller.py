@@ -20,6 +20,7 @@ from kimi_tui.tui.linear.words import (
     said,
     todo_summary,
 )
+from kimi_tui.wire.agents import AgentList
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.events import (
@@ -47,7 +48,10 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.timeline import Comparison, PatchWritten, SessionForked
+from kimi_tui.wire.window import WindowFilling
+from kimi_tui.words.agents import told_agents
 from kimi_tui.words.time_travel import told_comparison, told_fork, told_jump, told_patch, told_plan
+from kimi_tui.words.window import told_filling
 
 _KEPT = 20
 """Results that can be asked for."""
@@ -196,6 +200,10 @@ class Teller:
                 self._pair(told_patch(message))
             case SessionForked():
                 self._pair(told_fork(message))
+            case AgentList():
+                self._pair(told_agents(message))
+            case WindowFilling():
+                self._pair(told_filling(message))
             case Reverted():
                 self._end_speech()
                 self._pair(told_jump(message))

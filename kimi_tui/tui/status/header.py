@@ -51,6 +51,8 @@ class HeaderLine(Widget):
                 else (say("starting …"), "$text-muted")
             )
             return left, [Segment(*how, 80)]
+        if session.agent not in ("", "default"):
+            left.append(Segment(plain_line(session.agent), "$secondary", 42, "screen.command('agents')"))
         if session.title:
             left.append(Segment(plain_line(session.title), "$text-muted", 40, "screen.command('sessions')"))
         return left, self._model()
