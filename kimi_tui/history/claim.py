@@ -7,15 +7,23 @@ from pathlib import Path
 
 from kimi_tui.base.errors import SessionError, SessionInUse
 from kimi_tui.base.paths import make_private_dir
+from kimi_tui.history.locks import Lock, flock, own_mark, runs_elsewhere
 
 logger = logging.getLogger(__name__)
 
 
-class Claim:
-    """A lock on `path`. The system lets go of it when its process ends, however that happens."""
+_LONGEST_MARK = 60
 
-    def __init__(self, path: Path) -> None:
+
+class Claim:
+    """A lock on `path`. The system lets go of it when its process ends, however that happens.
+
+    Where the file system has no locks, the mark in the file counts as long as its process runs here.
+    """
+
+    def __init__(self, path: Path, *, lock: Lock = flock) -> None:
         self._path = path
+        self._lock = lock
         self._file: int | None = None
 
     def acquire(self) -> None:
@@ -33,7 +41,7 @@ class Claim:
             while self._file is None:
                 self._file = self._locked()
             os.ftruncate(self._file, 0)
-            os.write(self._file, f"{os.getpid()}\n".encode())
+            os.pwrite(self._file, f"{own_mark()}\n".encode(), 0)
         except OSError as error:
             self.release()
             raise SessionError(
@@ -52,47 +60,52 @@ class Claim:
         self._file = None
 
     def is_held(self) -> bool:
-        """Whether some process has it now; where the file system has no locks, none has."""
-        import fcntl
-
+        """Whether some process has it now."""
         try:
             file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return False
         try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            self._lock(file, shared=True)
         except BlockingIOError:
             return True
         except OSError:
-            return False
+            return self._file is not None or runs_elsewhere(_mark_in(file))
         finally:
             os.close(file)
         return False
 
     def _locked(self) -> int | None:
         """The lock file, locked; None when its holder removed it meanwhile. Raises OSError, SessionError."""
-        import fcntl
-
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock(file)
         except BlockingIOError:
-            owner = os.read(file, 20).decode("ascii", "replace").strip()
-            os.close(file)
-            raise SessionInUse(
-                f"The session is in use by another process{f' (pid {owner})' if owner else ''}.",
-                session_id=self._path.name,
-                hint="End that one, or go on in a copy of the session with --fork.",
-            ) from None
+            raise self._in_use(file) from None
         except OSError:
             logger.warning("this file system has no locks: %s", self._path)
+            if runs_elsewhere(_mark_in(file)):
+                raise self._in_use(file) from None
         if self._is_current(file):
             return file
         os.close(file)
         return None
+
+    def _in_use(self, file: int) -> SessionInUse:
+        owner = _mark_in(file).partition(" ")[0]
+        os.close(file)
+        return SessionInUse(
+            f"The session is in use by another process{f' (pid {owner})' if owner else ''}.",
+            session_id=self._path.name,
+            hint="End that one, or go on in a copy of the session with --fork.",
+        )
 
     def _is_current(self, file: int) -> bool:
         try:
             return os.path.samestat(os.fstat(file), self._path.stat())
         except FileNotFoundError:
             return False
+
+
+def _mark_in(file: int) -> str:
+    return os.pread(file, _LONGEST_MARK, 0).decode("ascii", "replace").strip()

@@ -4,6 +4,7 @@ They are a collaborator so that a test can let each of them fail, or kill the pr
 """
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 TEMPORARY = ".new"
 """The ending of a file that is written to be renamed."""
 _CHUNK = 1 << 20
+_NO_SUCH_CALL = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
 class Disk(Protocol):
@@ -64,8 +66,12 @@ class LocalDisk:
         return os.write(file, data)
 
     def fsync(self, file: int) -> None:
-        """`Disk.fsync`."""
-        os.fsync(file)
+        """`Disk.fsync`. A file system that knows no such thing has nothing to wait for."""
+        try:
+            os.fsync(file)
+        except OSError as error:
+            if error.errno not in _NO_SUCH_CALL:
+                raise
 
     def truncate(self, file: int, size: int) -> None:
         """`Disk.truncate`."""

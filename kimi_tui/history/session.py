@@ -215,7 +215,8 @@ def _copy_session(session: Session, folder: Path) -> None:
 
 def _copy(source: Path, target: Path) -> None:
     shutil.copyfile(source, target)
-    target.chmod(0o600)
+    with contextlib.suppress(PermissionError):  # some file systems have one mode for all files
+        target.chmod(0o600)
 
 
 def _nearest(wanted: str, summaries: Iterable[SessionSummary]) -> str:

@@ -1,11 +1,13 @@
 """The journal file: what is on disk after each operation, and after each that the disk refuses."""
 
 import errno
+import os
 import stat
 
 import pytest
 
 from kimi_tui.base.errors import JournalGone, JournalWriteError, SessionError
+from kimi_tui.history.disk import LOCAL_DISK
 from kimi_tui.history.journal import Journal, raw_lines
 from tests.history.disks import FailingDisk, ShortWrites, WatchedDisk
 
@@ -103,6 +105,15 @@ def test_a_refused_append_leaves_the_file_as_it_was_and_works_later(context_file
     disk.refused = set()
     journal.append(b"three\n", sync=True)
     assert context_file.read_bytes() == b"one\nthree\n"
+
+
+def test_a_file_system_that_knows_no_syncing_is_no_full_disk():
+    reading, writing = os.pipe()
+    with pytest.raises(OSError, match=os.strerror(errno.EINVAL)):
+        os.fsync(writing)
+    LOCAL_DISK.fsync(writing)
+    os.close(reading)
+    os.close(writing)
 
 
 def test_a_refused_first_append_leaves_no_file(context_file):

@@ -15,6 +15,7 @@ from kimi_tui.base.content import system_note
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.message import Message, user_message
 from kimi_tui.base.paths import work_dir_key
+from kimi_tui.history.claim import Claim
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.wire.display import TodoItem
@@ -327,3 +328,41 @@ def test_a_share_dir_that_can_not_be_written_is_said_in_a_sentence(tmp_path):
     with pytest.raises(SessionError, match="can't be opened") as raised:
         SessionStore(tmp_path / "share").create(SHOP).acquire()
     assert "KIMI_SHARE_DIR" in raised.value.hint
+
+
+def no_locks(file: int, *, shared: bool = False, waits: bool = False) -> None:
+    raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the number alone tells")
+def test_where_there_are_no_locks_a_process_that_runs_keeps_its_session(tmp_path):
+    """As on some network file systems."""
+    path = tmp_path / "locks" / "id"
+    path.parent.mkdir()
+    claim = Claim(path, lock=no_locks)
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    with other:
+        began = Path(f"/proc/{other.pid}/stat").read_text().rpartition(")")[2].split()[19]
+        path.write_text(f"{other.pid} {began}\n")
+        assert claim.is_held()
+        with pytest.raises(SessionError, match=f"pid {other.pid}"):
+            claim.acquire()
+        path.write_text(f"{other.pid} 1\n")  # an earlier process of that number
+        assert not claim.is_held()
+        path.write_text(f"{other.pid} {began}\n")
+        other.kill()
+    claim.acquire()
+    assert claim.is_held()
+    assert path.read_text().startswith(f"{os.getpid()} ")
+    claim.release()
+    assert not path.exists()
+    assert not claim.is_held()
+
+
+def test_a_mark_that_makes_no_sense_claims_nothing(tmp_path):
+    path = tmp_path / "id"
+    for mark in (b"", b"\xff\xfe", b"-1 5", b"-1", b"99999999999999999999 1", b"0"):
+        path.write_bytes(mark)
+        claim = Claim(path, lock=no_locks)
+        claim.acquire()
+        claim.release()

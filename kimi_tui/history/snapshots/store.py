@@ -1,7 +1,6 @@
 """A project's store: its folder under the share dir, and that nothing is collected while it is used."""
 
 import contextlib
-import fcntl
 import logging
 import os
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.paths import make_private_dir, work_dir_key
 from kimi_tui.history.disk import LOCAL_DISK, Disk
+from kimi_tui.history.locks import Lock, flock
 from kimi_tui.history.snapshots.blobs import BlobStore
 from kimi_tui.history.snapshots.caps import Caps
 from kimi_tui.history.snapshots.manifest import ManifestLog, segment_of
@@ -34,7 +34,15 @@ class Usage:
 class ProjectStore:
     """`store/<project>`: `blobs/`, `packs/`, `manifests/`, `known` and `reverts/`."""
 
-    def __init__(self, share_dir: Path, work_dir: Path, session: str, *, disk: Disk = LOCAL_DISK) -> None:
+    def __init__(
+        self,
+        share_dir: Path,
+        work_dir: Path,
+        session: str,
+        *,
+        disk: Disk = LOCAL_DISK,
+        lock: Lock = flock,
+    ) -> None:
         self.folder = share_dir / "store" / work_dir_key(work_dir)
         self.work_dir = work_dir
         self.session = session
@@ -42,12 +50,15 @@ class ProjectStore:
         self.manifests = ManifestLog(self.folder / "manifests", session, disk=disk)
         self.known_file = self.folder / "known"
         self.disk = disk
+        self._flock = lock
         self._lock: int | None = None
 
     def open(self) -> None:
         """Use the store: nothing is collected until `close`. Raises OSError."""
         make_private_dir(self.folder)
-        self._lock = self._locked(fcntl.LOCK_SH)
+        self._lock = self._opened_lock()
+        with contextlib.suppress(OSError):  # where there are no locks nothing is collected at all
+            self._flock(self._lock, shared=True, waits=True)
         self.blobs.open()
 
     def close(self) -> None:
@@ -128,27 +139,28 @@ class ProjectStore:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         make_private_dir(self.folder)
+        lock = self._opened_lock()
         try:
-            lock = self._locked(fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise SessionError(
-                f"A session works in {self.work_dir} now.", hint="End it, then collect again."
-            ) from None
-        try:
+            self._be_alone(lock)
             yield
         finally:
             os.close(lock)
 
-    def _locked(self, how: int) -> int:
-        lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    def _be_alone(self, lock: int) -> None:
         try:
-            fcntl.flock(lock, how)
+            self._flock(lock)
         except BlockingIOError:
-            os.close(lock)
-            raise
-        except OSError:
-            pass  # this file system has no locks
-        return lock
+            raise SessionError(
+                f"A session works in {self.work_dir} now.", hint="End it, then collect again."
+            ) from None
+        except OSError as error:
+            raise SessionError(
+                "This file system has no locks, so it can't be told whether a session uses the file states.",
+                hint=f"While none does, delete {self.folder}; or set KIMI_SHARE_DIR to another disk.",
+            ) from error
+
+    def _opened_lock(self) -> int:
+        return os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def _modified(path: Path) -> float:

@@ -95,4 +95,5 @@ def _keep_attributes(path: Path, descriptor: int, keep: os.stat_result) -> None:
         with suppress(OSError):
             for name in os.listxattr(path, follow_symlinks=False):
                 os.setxattr(descriptor, name, os.getxattr(path, name, follow_symlinks=False))
-    os.fchmod(descriptor, stat.S_IMODE(keep.st_mode))
+    if os.fstat(descriptor).st_mode != keep.st_mode:  # where all files have one mode, it can't be set
+        os.fchmod(descriptor, stat.S_IMODE(keep.st_mode))

@@ -44,7 +44,7 @@ class DraftStore:
     """The draft of this process, and those that dead processes left in the same work dir."""
 
     def __init__(self, *, share_dir: Path, work_dir: Path, pid: int | None = None, run: str = "") -> None:
-        """`run` tells this process from an earlier one of the same number, as containers have them each time."""
+        """`run` tells this process from an earlier one of the same number, as a container has."""
         self._folder = share_dir / "drafts"
         self._work_dir = work_dir
         self._pid = os.getpid() if pid is None else pid
