@@ -13,13 +13,14 @@ PROGRAMS = (
 RULES = (
     "Bash(cat *)", "Bash(echo *)", "Bash(grep *)", "Bash(ls *)", "Bash(printf *)", "Bash(true)",
     "Bash([ *)", "Bash(test *)", "Bash(cd *)", "Bash(sed -n *)", "Bash(git diff *)", "Bash(make test)",
+    "Bash(make all *)",
     "Bash(set -eu)", "Bash(npm run build *)", "Bash(python -m pytest *)", "Bash(sort *)",
     "Bash(LC_ALL=C sort *)", "Edit(fine/**)",
 )  # fmt: skip
 """What is allowed of them."""
 _COMMANDS = (
     *PROGRAMS, "git diff", "make test", "npm run build", "python -m pytest", "sort", "LC_ALL=C sort",
-    "find .", "pwd", ":", "command ls", "timeout 5 ls", "env ls", "env a=b ls", "xargs ls",
+    "make all", "find .", "pwd", ":", "command ls", "timeout 5 ls", "env ls", "env a=b ls", "xargs ls",
     "xargs -I {} ls {}", "nice ls", "nohup ls", "exec ls", "time ls", "! ls", "bash -c ls", "sh -c 'ls'",
     "builtin echo", "command -v ls",
 )  # fmt: skip
@@ -69,6 +70,10 @@ TRICKS = (
     "[[ -v a[$(evil)] ]]", "((a[$(evil)]))", "let x=a[\\$(evil)]", "ls() { evil; }; ls",
     "function ls() { evil; }; ls", "ls () evil; ls", "coproc evil",
     "shopt -s expand_aliases\nalias ls=evil\nls", "BASH_ENV=evil.sh bash -c ls", "ENV=evil.sh sh -c ls",
+    "DEBUG='$(evil)' make all", "cc=evil make all", "env cc=evil make all", "DEBUG=`evil` npm run build",
+    "npm_config_x=evil npm run build", "MAKEFLAGS=evil make all", "DEBUG=1 make all", "x=evil; make all",
+    "env -i cc=evil make all", "timeout 5 env cc=evil make all", "bash -c 'cc=evil make all'",
+    "cc=evil bash -c 'make all'", "for cc in evil; do make all; done", "LC_ALL='$(evil)' npm run build",
     "PATH=evil ls", "PATH=evil; ls", "export PATH=evil; ls", "env PATH=evil ls", "env -S 'evil'",
     "env -i evil", "env --split-string=evil", "env -u PATH ls", "nice -n 5 evil", "timeout 5 evil",
     "xargs evil <a", "echo evil | xargs -I {} {}", "echo 'evil' | xargs -I ls ls",

@@ -17,7 +17,7 @@ from tests.fuzz.watched_bash import WatchedBash
 LINES_A_SEED = 4
 """Most lines that come by chance are asked for, which takes no bash to see."""
 ALLOWED = (
-    ("cat",), ("git", "diff"), ("grep",), ("ls",), ("make", "test"), ("npm", "run", "build"),
+    ("cat",), ("git", "diff"), ("grep",), ("ls",), ("make", "all"), ("make", "test"), ("npm", "run", "build"),
     ("python", "-m", "pytest"), ("sed", "-n"), ("sort",),
 )  # fmt: skip
 READING = (("cat",), ("find",), ("git", "diff"), ("grep",), ("ls",), ("sed", "-n"), ("sort",))
@@ -59,3 +59,5 @@ def test_the_watched_shell_sees_what_runs_and_what_changes(bash: WatchedBash) ->
     seen = bash.run("ls 'b c' > made; echo x >> fine/a; $(evil); PATH=0; ls")
     assert seen.calls == (("ls", "b c"), ("evil",), ("planted",))
     assert seen.changed == ("made",)
+    seen = bash.run("DEBUG=1 make; cc=evil make; DEBUG='$(evil)' npm")
+    assert seen.calls == (("make",), ("make",), ("obeys",), ("npm",), ("obeys",))

@@ -13,6 +13,12 @@ _STUBS = ("cat", "evil", "find", "git", "grep", "ls", "make", "npm", "python", "
 _REAL = ("bash", "env", "nice", "nohup", "sh", "timeout", "xargs")
 """What runs other programs."""
 _PLANTED = ("cat", "evil", "git", "grep", "ls")
+_OBEDIENT = ("make", "npm")
+"""What runs whatever a project's file makes of any variable: `$(cc)`, `$DEBUG`. They say so: `obeys`."""
+_HARMLESS = (
+    "^(PATH|HOME|PWD|OLDPWD|SHLVL|_|CI|COLUMNS|DEBUG|LANG|LINES|TERM|TZ|VERBOSE|LC_[A-Z]+)"
+    "=[a-zA-Z0-9_.,:/@%+=*-]*$"
+)
 _END = b"\x01\0"
 
 
@@ -79,7 +85,12 @@ class WatchedBash:
             (self.work_dir / name).write_text("a\n")
 
     def _write_program(self, path: Path, name: str) -> None:
-        path.write_text(f"#!/bin/sh\nprintf '%s\\0' '{name}' \"$@\" '\x01' >> {self._log}\n")
+        text = f"#!/bin/sh\nprintf '%s\\0' '{name}' \"$@\" '\x01' >> {self._log}\n"
+        if name in _OBEDIENT:
+            text += (
+                f"/usr/bin/env | /bin/grep -qvE '{_HARMLESS}' && printf '%s\\0' obeys '\x01' >> {self._log}\n"
+            )
+        path.write_text(text)
         path.chmod(0o700)
 
     def _files(self) -> dict[str, bytes]:

@@ -123,7 +123,7 @@ _HARMLESS_VARIABLES = frozenset(
         "RUST_BACKTRACE", "RUST_LOG", "TERM", "TZ", "VERBOSE",
     }
 )  # fmt: skip
-_PLAIN_VALUE = re.compile(r"[\w.,:/@%+=*-]*")
+_PLAIN_VALUE = re.compile(r"[\w.,:/@%+=*-]*", re.ASCII)
 
 
 def is_own_variable(name: str) -> bool:
