@@ -1,15 +1,18 @@
 """What has settled is laid out once, and a burst never holds the event loop."""
 
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
 
 from kimi_tui.base.content import TextPart, ThinkPart
 from kimi_tui.tui.transcript.blocks.answer import AnswerBlock
+from kimi_tui.tui.transcript.chronicle import Chronicle
 from kimi_tui.tui.transcript.inbox import Inbox
 from kimi_tui.tui.transcript.pacer import FRAME_S, Pacer
 from kimi_tui.tui.transcript.piece import Gallery
 from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.events import TurnBegin, TurnEnd
 from tests.tui.transcript.conftest import OpenStage
 
 ANSWER = "\n\n".join(f"Paragraph {number} has **some** words." for number in range(12))
@@ -172,3 +175,20 @@ async def test_nothing_ticks_when_nothing_happens(stage: OpenStage) -> None:
     async with stage() as s:
         await s.feed(TextPart("said"))
         assert not s.transcript.busy
+
+
+@pytest.mark.parametrize("kind", [TextPart, ThinkPart])
+def test_what_came_word_by_word_takes_the_room_of_its_text_once_it_is_whole(
+    kind: type[TextPart] | type[ThinkPart],
+) -> None:
+    chronicle = Chronicle(Gallery(), lambda: 0.0)
+    words = [str(number) for number in range(5_000)]
+    chronicle.show(TurnBegin("go"))
+    tracemalloc.start()
+    for word in words:
+        chronicle.show(kind(f"word {word} "))
+    chronicle.show(TurnEnd())
+    chronicle.settle()
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken < 5 * len("word  ".join(words))

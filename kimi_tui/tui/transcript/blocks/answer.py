@@ -33,6 +33,7 @@ class AnswerBlock(Block):
 
     def finish(self) -> None:
         """The answer is complete."""
+        self.source()  # the words that came one by one would take ten times the room of the text
         self._parts.finish()
         self.refresh()
 

@@ -36,6 +36,8 @@ class ThinkingBlock(SinglePieceBlock):
         if not self.running:
             return
         self.running = False
+        self._latest = ""
+        self.source()  # the words that came one by one would take ten times the room of the text
         if self._clock is not None:
             self.duration = self._clock() - self._began
         self.redraw()
