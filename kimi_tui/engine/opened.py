@@ -11,6 +11,7 @@ from kimi_tui.base.errors import SessionError
 from kimi_tui.base.message import Message
 from kimi_tui.base.private_share import take_rights_from_others
 from kimi_tui.base.value import value
+from kimi_tui.engine.broken_off import keep_what_broke_off
 from kimi_tui.engine.past import tell_end, tell_past
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
@@ -83,6 +84,7 @@ async def open_session(
         end_is_shown = glimpse is not None and await tell_end(glimpse, session)
         context = Context(session.context_file)
         await context.restore()
+        await keep_what_broke_off(session, context)
     except BaseException:
         session.release()
         raise

@@ -21,6 +21,10 @@ logger = logging.getLogger(__name__)
 _TOLD = re.compile(rb'"type":"(ToolResult|CheckpointCreated|ShellCommandBegin|ShellCommandEnd)"')
 
 
+_END = 1 << 22
+"""Bytes of a recording in which the answer that is looked for lies, if it is there."""
+
+
 @value
 class _ResultMessage:
     type: Literal["ToolResult"]
@@ -93,6 +97,23 @@ def read_recording(path: Path, *, last: int | None = None) -> Recorded:
     except OSError:
         logger.info("there is no recording to read", exc_info=True)
     return recorded
+
+
+def recorded_since(path: Path, checkpoint: str) -> list[Outgoing]:
+    """What the recording at `path` holds after its last checkpoint, if that has the uid `checkpoint`."""
+    since: list[Outgoing] | None = None
+    try:
+        with path.open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - _END, 0))
+            for line in file:
+                message = _message_in(line)
+                if isinstance(message, CheckpointCreated):
+                    since = [] if message.uid == checkpoint else None
+                elif message is not None and since is not None:
+                    since.append(message)
+    except OSError:
+        logger.info("there is no recording to read", exc_info=True)
+    return since or []
 
 
 def with_commands(events: Iterable[Event], commands: Iterable[ShellCommand]) -> Iterator[Event]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from kimi_tui.base.compacted import is_summary, summary_text
 from kimi_tui.base.content import TextPart, UserInput, is_system_note
 from kimi_tui.base.message import Message
+from kimi_tui.history.conversation import INTERRUPTED
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.tools.results import result_content
 from kimi_tui.wire.events import (
@@ -149,5 +150,5 @@ def _read_off(message: Message) -> ToolReturn:
             note = part.text.removeprefix("<system>").removesuffix("</system>")
         else:
             output.append(part)
-    is_error = note.startswith("ERROR: ")
+    is_error = note == INTERRUPTED or note.startswith("ERROR: ")
     return ToolReturn(is_error, tuple(output), note.removeprefix("ERROR: "))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from kimi_tui.base.content import TextPart, system_note
-from kimi_tui.base.message import Message, ToolCall
+from kimi_tui.base.message import Message, ToolCall, user_message
 
 INTERRUPTED = "The tool call was interrupted before it finished. What it did until then is not known."
 
@@ -11,6 +11,14 @@ INTERRUPTED = "The tool call was interrupted before it finished. What it did unt
 def interrupted_result(call: ToolCall) -> Message:
     """The result of a call that did not finish."""
     return Message("tool", (system_note(INTERRUPTED),), tool_call_id=call.id)
+
+
+def broken_off(partial: Message) -> list[Message]:
+    """An answer that did not come to its end, with what the model is told of that."""
+    words = "The answer above broke off before it was complete."
+    if not partial.text:
+        words = "You were interrupted while you were still thinking."
+    return [partial, user_message((system_note(words),))]
 
 
 def is_note(message: Message) -> bool:

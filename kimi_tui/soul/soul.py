@@ -10,6 +10,7 @@ from kimi_tui.base.errors import ContextTooLong, HookBlocked, MaxStepsReached, U
 from kimi_tui.base.message import Message, ToolCall, steer_message, user_message
 from kimi_tui.compaction.passage import latest_request
 from kimi_tui.history.context import Context
+from kimi_tui.history.conversation import broken_off
 from kimi_tui.hooks.hooks import NO_HOOKS, Firing
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.behaviour import Behaviour
@@ -270,11 +271,7 @@ class Soul:
 
     async def _keep_partial(self, partial: Message | None) -> None:
         if partial is not None:
-            words = "The answer above broke off before it was complete."
-            if not partial.text:
-                words = "You were interrupted while you were still thinking."
-            note = user_message((system_note(words),))
-            await self._context.append_step([partial, note], token_count=None)
+            await self._context.append_step(broken_off(partial), token_count=None)
 
     async def _run_tools(self, answer: Answer, calls: tuple[ToolCall, ...]) -> None:
         """Run `calls`; the step's messages are in the context afterwards, also when it is cancelled."""

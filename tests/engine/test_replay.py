@@ -3,6 +3,7 @@
 from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart, system_note
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, steer_message, user_message
 from kimi_tui.engine.replay import replayed
+from kimi_tui.history.conversation import interrupted_result
 from kimi_tui.tools.results import result_message
 from kimi_tui.tools.tool import failed, ok
 from kimi_tui.wire.display import BriefBlock
@@ -34,6 +35,12 @@ def test_a_result_that_was_not_recorded_is_read_off_its_message() -> None:
     ]
     (result,) = [event for event in replayed(history, {}) if isinstance(event, ToolResult)]
     assert result.return_value == ToolReturn(True, (TextPart("ls: nope"),), "no such folder")
+
+
+def test_a_call_that_a_crash_cut_short_did_not_succeed() -> None:
+    history = [user_message("x"), Message("assistant", (), (CALL,)), interrupted_result(CALL)]
+    (result,) = [event for event in replayed(history, {}) if isinstance(event, ToolResult)]
+    assert result.return_value.is_error
 
 
 def test_a_result_of_another_call_with_the_same_id_is_not_taken_for_it() -> None:

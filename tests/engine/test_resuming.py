@@ -108,6 +108,22 @@ async def test_what_was_interrupted_is_told_as_interrupted(home: Home) -> None:
         assert "interrupted" in result.return_value.message
 
 
+async def test_what_was_said_of_an_answer_when_the_program_was_killed_is_there_again(home: Home) -> None:
+    await a_session(home)
+    journal = home.session_dir / "context.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    (answered,) = (at for at, line in enumerate(lines) if "you are welcome" in line)
+    journal.write_text("".join(lines[:answered]))  # as it was while the answer streamed
+    for _ in range(2):
+        async with home.opened(continue_last=True) as front:
+            assert [event for event in front.replay if isinstance(event, TextPart)] == [
+                TextPart("working"),
+                TextPart("done"),
+                TextPart("you are welcome"),
+            ]
+            assert not front.of(Notification)
+
+
 async def test_a_fork_goes_its_own_way(home: Home) -> None:
     await a_session(home)
     home.script("text: in the fork")
