@@ -338,7 +338,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def action_search(self) -> None:
         """Search the conversation."""
-        await self.furnished.workbench.open_search()
+        await self.furnished.workbench.conversation.open_search()
 
     async def action_toggle_pane(self, name: Literal["todo", "tools", "timeline"]) -> None:
         """Show or hide a pane."""

@@ -17,19 +17,16 @@ from kimi_tui.tui.approvals.editing import edited_proposal
 from kimi_tui.tui.approvals.panel import GRACE_S, ApprovalPanel
 from kimi_tui.tui.approvals.questions import QuestionPanel
 from kimi_tui.tui.approvals.review import Review
-from kimi_tui.tui.dialogs.pager import Pager
+from kimi_tui.tui.conversation import Conversation
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.panes.aside import Aside
-from kimi_tui.tui.panes.search import SearchLine
 from kimi_tui.tui.panes.todo import TodoPane
 from kimi_tui.tui.panes.tools import ToolsPane
-from kimi_tui.tui.panes.welcome import Welcome
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.events import ApprovalResponse, BtwBegin, BtwEnd, Notification, TurnBegin
+from kimi_tui.wire.events import ApprovalResponse, BtwBegin, BtwEnd
 from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
-from kimi_tui.wire.shell import ShellCommandBegin
 
 WIDE = 100
 """Columns from which on panes have a place beside the conversation."""
@@ -49,6 +46,7 @@ class Workbench(Vertical):
 
     state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
 
+    conversation = getters.query_one(Conversation)
     transcript = getters.query_one(Transcript)
     panel = getters.query_one(ApprovalPanel)
 
@@ -73,16 +71,13 @@ class Workbench(Vertical):
         self._typed_ago = typed_ago
         self._questions: QuestionPanel | None = None
         self._aside: Aside | None = None
-        self._search_line: SearchLine | None = None
         self._pane_wishes: dict[PaneName, bool] = {}
 
     def compose(self) -> ComposeResult:
         """Conversation and panes side by side, approvals below."""
         state = Workbench.state
         with Horizontal(id="body"):
-            with Vertical(id="conversation"):
-                yield Welcome(names=self._names)
-                yield Transcript(clock=self._clock)
+            yield Conversation(names=self._names, clock=self._clock, copy=self._copy)
             with Vertical(id="side"):
                 yield TodoPane().data_bind(state=state)
                 yield ToolsPane(clock=self._clock).data_bind(state=state)
@@ -212,13 +207,11 @@ class Workbench(Vertical):
     # the conversation
 
     def show(self, batch: Sequence[Outgoing]) -> None:
-        """Show what arrived; the first words take the welcome's place."""
-        if any(isinstance(message, TurnBegin | Notification | ShellCommandBegin) for message in batch):
-            self.query(Welcome).remove()
+        """Show what arrived."""
         for message in batch:
             if isinstance(message, BtwBegin | BtwEnd):
                 self._show_aside(message)
-        self.transcript.show_all(batch)
+        self.conversation.show(batch)
 
     def page(self, pages: int) -> None:
         """Scroll the conversation, or an approval that covers it."""
@@ -227,52 +220,9 @@ class Workbench(Vertical):
         else:
             self.transcript.action_scroll_pages(pages)
 
-    @on(Transcript.CopyWanted)
-    def _copy_wanted(self, event: Transcript.CopyWanted) -> None:
-        self._copy(event.text)
-
-    @on(Transcript.PagerWanted)
-    def _pager_wanted(self, event: Transcript.PagerWanted) -> None:
-        self._open_pager(event.title, event.text)
-
     @on(Transcript.Left)
     def _transcript_left(self) -> None:
         self.post_message(self.Left())
-
-    @on(Transcript.LinkClicked)
-    def _link_clicked(self, event: Transcript.LinkClicked) -> None:
-        if event.url.startswith(("http://", "https://", "mailto:")):
-            self.app.open_url(event.url)
-        else:
-            self._copy(event.url)
-
-    @on(Transcript.SearchWanted)
-    async def open_search(self) -> None:
-        """Let the user type what to search for."""
-        if self._search_line is None:
-            self._search_line = SearchLine()
-            await self.query_one("#conversation").mount(self._search_line)
-        self._search_line.field.focus()
-
-    @on(SearchLine.Searched)
-    def _search(self, event: SearchLine.Searched) -> None:
-        count = self.transcript.search(event.text)
-        if self._search_line is not None:
-            self._search_line.show_count(count)
-
-    @on(SearchLine.Stepped)
-    def _search_stepped(self, event: SearchLine.Stepped) -> None:
-        self.transcript.next_match(event.direction)
-
-    @on(SearchLine.Closed)
-    async def _search_closed(self) -> None:
-        self.transcript.focus()
-        if self._search_line is not None:
-            line, self._search_line = self._search_line, None
-            await line.remove()
-
-    def _open_pager(self, title: str, text: str) -> None:
-        self.app.push_screen(Pager(title=title, text=text, copy=self._copy))
 
     # panes
 
@@ -283,7 +233,7 @@ class Workbench(Vertical):
     @on(ToolsPane.Opened)
     def _call_opened(self, event: ToolsPane.Opened) -> None:
         if (block := self.transcript.select_block(event.run.id)) is not None:
-            self._open_pager(block.title, block.full_text())
+            self.conversation.open_pager(block.title, block.full_text())
 
     @on(ToolsPane.Left)
     def _tools_left(self) -> None:
@@ -326,10 +276,6 @@ class Workbench(Vertical):
     def leave(self) -> None:
         """Give the keyboard back to the prompt."""
         self.post_message(self.Left())
-
-    @on(Transcript.CommandWanted)
-    async def _command_wanted(self, event: Transcript.CommandWanted) -> None:
-        await self.app.run_action(f"screen.command('{event.name}')", self)
 
     def arrange_panes(self) -> None:
         """Show the panes that were asked for; on a wide terminal also the todo list when there is one."""
