@@ -26,13 +26,14 @@ async def keep_what_broke_off(session: Session, context: Context) -> None:
 
 def _partial(session: Session, checkpoint: str) -> Message | None:
     said: list[ContentPart] = []
+    before: list[ContentPart] = []
     for message in recorded_since(session.wire_file, checkpoint):
         match message:
             case TextPart() | ThinkPart():
                 said.append(message)
             case StepRetry():
-                said.clear()
+                said, before = [], said or before
             case _:
                 pass
-    parts = tuple(part for part in merged(said) if not is_blank((part,)))
+    parts = tuple(part for part in merged(said or before) if not is_blank((part,)))
     return Message("assistant", parts) if parts else None

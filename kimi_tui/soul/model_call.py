@@ -56,12 +56,15 @@ class ModelCall:
     ) -> Answer:
         """The answer. `show` gets its parts as they stream, `spend` what they cost, of failed attempts too.
 
-        Raises AnswerBrokeOff from the error of the last attempt or from CancelledError.
+        Raises AnswerBrokeOff from the error of the last attempt or from CancelledError, with what the last
+        attempt that said anything had said.
         """
         builder = AnswerBuilder(taken_ids=self.taken_ids)
+        before: Message | None = None
 
         async def attempt() -> None:
-            nonlocal builder
+            nonlocal builder, before
+            before = builder.partial_message() or before
             builder.discard()
             builder = AnswerBuilder(taken_ids=self.taken_ids)
             try:
@@ -80,7 +83,12 @@ class ModelCall:
             )
         except (Exception, asyncio.CancelledError) as error:
             builder.discard()
-            raise AnswerBrokeOff(builder.partial_message()) from error
+            partial = builder.partial_message()
+            if partial is None and before is not None:
+                partial = before
+                for part in partial.content:  # it was taken back for an attempt that said nothing
+                    show(part)
+            raise AnswerBrokeOff(partial) from error
         return Answer(builder.message(), builder.usage, builder.message_id)
 
     async def _stream_into(

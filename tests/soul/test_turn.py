@@ -227,6 +227,19 @@ async def test_when_retries_are_exhausted_the_turn_fails_and_keeps_what_was_said
     assert turn.of(StepInterrupted)
 
 
+async def test_what_was_said_before_the_connection_was_lost_is_kept_when_no_retry_reaches_the_model(
+    tmp_path: Path,
+) -> None:
+    lost = APIConnectionError("gone")
+    turn = Turn(tmp_path, [TextPart("half"), call("x"), lost], [lost], limits=Limits(max_attempts=2))
+    with pytest.raises(APIConnectionError):
+        await in_time(turn)
+
+    assert turn.texts()[:2] == ["hi", "half"]
+    assert turn.of(TextPart) == [TextPart("half"), TextPart("half")]  # shown again, after it was taken back
+    assert not turn.of(ToolResult)
+
+
 async def test_an_empty_answer_is_an_error_not_a_message(tmp_path: Path) -> None:
     turn = Turn(tmp_path, [TextPart("  \n")], limits=Limits(max_attempts=1))
     with pytest.raises(APIEmptyResponseError):
