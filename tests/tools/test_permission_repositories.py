@@ -119,7 +119,7 @@ def test_a_folder_that_may_become_a_repository_meanwhile_is_asked_for(work_dir: 
 
 def test_work_in_a_folder_goes_on_as_granted(work_dir: Path) -> None:
     assert verdict(work_dir, "cd sub && git add . && git commit -m done && git status") == "allow"
-    assert verdict(work_dir, "tar -xf a && git status") == "allow"
+    assert verdict(work_dir, "tar -xf a -C sub && git status") == "allow"
 
 
 @pytest.mark.parametrize(

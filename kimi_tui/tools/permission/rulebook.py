@@ -7,6 +7,7 @@ from typing import Literal, assert_never
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject, Subject, TaskSubject, ToolSubject
+from kimi_tui.tools.permission.carrying import may_replace_own_files
 from kimi_tui.tools.permission.command_line import CommandLine, parse_command
 from kimi_tui.tools.permission.danger import danger_of, danger_of_commands
 from kimi_tui.tools.permission.matching import Likelihood, allows, speaks_of
@@ -33,7 +34,7 @@ from kimi_tui.tools.permission.rule import (
     exact_text,
     parse_rule,
 )
-from kimi_tui.tools.permission.secret_files import may_show_secrets
+from kimi_tui.tools.permission.secret_files import may_show_secrets, names_secrets_to_come
 from kimi_tui.tools.permission.writes import written_words
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -124,6 +125,8 @@ class RuleBook:
         if not git_stays_home(line.parts, self._places, part_only_reads):
             return False
         folders = self._places.folders_of(line.parts)
+        if not all(map(part_only_reads, line.parts)) and names_secrets_to_come(line.parts, folders):
+            return False
         return all(self._allows_part(part, folders) for part in line.parts)
 
     def _allows_part(self, part: Part, folders: tuple[Folder, ...]) -> bool:
@@ -145,7 +148,9 @@ class RuleBook:
         if "/" in part.head and not part.head.startswith("/") and len(folders) > 1:
             return False  # after a cd it is another file
         leaves = part.program == "cd" and not all(folder and self._places.holds(folder) for folder in folders)
-        exactly = leaves or self._shows_secrets(part, folders)
+        exactly = (
+            leaves or may_replace_own_files(part, folders, self._places) or self._shows_secrets(part, folders)
+        )
         kinds = ExactCommand if exactly else CommandPrefix | ExactCommand
         return any(isinstance(rule, kinds) and allows(rule, part) for rule in self.allow)
 

@@ -3,7 +3,7 @@
 import glob
 import os
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -58,6 +58,18 @@ def may_show_secrets(part: Part, folders: Collection[Folder], *, consented: Call
     return _sweeps_up_secrets(part, folders, consented)
 
 
+def names_secrets_to_come(parts: Sequence[Part], folders: Collection[Folder]) -> bool:
+    """Whether one of `parts` would show a file of a secret's name that others may put there before."""
+    shown = (part.arguments if part.program in _SHOWS else () for part in parts)
+    words = (word for part, words in zip(parts, shown, strict=True) for word in (*words, *_inputs(part)))
+    return any(
+        not os.path.lexists(path) and _is_secret(path)
+        for word in words
+        if word.is_literal and re.search("[./]", word.text)  # others are mostly what grep looks for
+        for path in _files(word, folders) or ()
+    )
+
+
 def _sweeps_up_secrets(part: Part, folders: Collection[Folder], consented: Callable[[Path], bool]) -> bool:
     sweep = sweep_of(part, tells_names_only=_NAMES_ONLY)
     if sweep is None:
@@ -70,7 +82,7 @@ def _sweeps_up_secrets(part: Part, folders: Collection[Folder], consented: Calla
         if files is None:
             return True
         starts += [path for path in files if path.exists()]
-    if not starts:  # no folder was named, or what looked like one was something else
+    if not starts and not sweep.only_roots:  # no folder was named, or what looked like one was something else
         starts = [folder for folder in folders if folder is not None]
     return any(not consented(path.resolve()) for path in secrets_below(sweep, starts))
 

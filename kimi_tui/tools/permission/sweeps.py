@@ -14,6 +14,8 @@ from kimi_tui.tools.permission.writes import is_option, operands_of, option_valu
 
 _GREPS = frozenset({"grep", "egrep", "fgrep", "zgrep"})
 _RECURSIVE_BY_NATURE = frozenset({"ack", "ag", "rg", "rgrep"})
+_CARRIERS = frozenset({"cp", "install", "mv", "rsync", "scp", "zip"})
+_TARGET_OPTIONS = frozenset({"-t", "--target-directory"})
 _SKIP_HIDDEN = frozenset({"ack", "ag", "rg"})
 _PATTERN_OPTIONS = frozenset({"-e", "-f", "--regexp", "--file", "--files"})
 _VALUED = frozenset(
@@ -55,6 +57,8 @@ class Sweep:
     left_out: tuple[str, ...] = ()
     """Patterns of names of files and folders that are not."""
     skips_hidden: bool = False
+    only_roots: bool = False
+    """Whether it reads nothing when the roots aren't there."""
 
 
 def sweep_of(part: Part, *, tells_names_only: Collection[str]) -> Sweep | None:
@@ -66,6 +70,10 @@ def sweep_of(part: Part, *, tells_names_only: Collection[str]) -> Sweep | None:
         return _of_grep(part)
     if part.program == "diff" and _has_letter(part.arguments, "r", "--recursive"):
         return Sweep(tuple(operands_of(part.arguments, _VALUED)))
+    if part.program in _CARRIERS:  # what is copied under another name may be shown by that
+        names = tuple(word for word in part.arguments if not word.lead.startswith("-"))
+        into = any(True for _ in option_values(part.arguments, _TARGET_OPTIONS, clusters=True))
+        return Sweep(names if into else names[:-1], only_roots=True)
     if part.program == "find" and _run_by_find(part.arguments) - set(tells_names_only):
         return _of_find(part.arguments)
     return None

@@ -22,11 +22,14 @@ _PATH_OPTIONS: Mapping[str, Set[str]] = {
     "mv": {"-t", "--target-directory"},
     "npm": {"-C", "--prefix"},
     "openssl": {"-out"},
+    "patch": {"-d", "-o", "-r", "--directory", "--output", "--reject-file"},
     "pip": {"-t", "--prefix", "--target"},
     "pnpm": {"-C", "--dir"},
     "pytest": {"--basetemp"},
     "sort": {"-T", "-o", "--output", "--temporary-directory"},
-    "tar": {"-C", "--directory"},
+    "tar": {
+        "-C", "-g", "--directory", "--index-file", "--listed-incremental", "--one-top-level", "--volno-file",
+    },
     "tree": {"-o"},
     "unzip": {"-d"},
     "wget": {
@@ -37,7 +40,7 @@ _PATH_OPTIONS: Mapping[str, Set[str]] = {
 }  # fmt: skip
 """Options that take a path to write to, or a folder to work in."""
 _CLUSTERING = frozenset(
-    {"cp", "curl", "git", "install", "ln", "mv", "pip", "sort", "tar", "tree", "unzip", "wget"}
+    {"cp", "curl", "git", "install", "ln", "mv", "patch", "pip", "sort", "tar", "tree", "unzip", "wget"}
 )
 """Programs of those that take several one-letter options in one word."""
 _TAR_READS = re.compile(r"-?[BSUWahijklmpvwzJOZ]*[tx]|--(?:extract|get|list)")
@@ -71,7 +74,7 @@ def written_words(part: Part) -> list[Word]:
             words += operands[1:2]
         case "tar":
             words += _written_by_tar(part.arguments)
-        case "zip":
+        case "zip" | "patch":
             words += operands[:1]
         case "dd":
             words += _assigned(part.arguments, "of")
