@@ -9,6 +9,7 @@ from kimi_tui.base.errors import ConfigError
 from kimi_tui.tools.mcp.sources import McpWish
 from kimi_tui.wire.commands import Prompt, RunSlash, SetYolo
 from kimi_tui.wire.completion import ArgumentChoices, CompleteArgument
+from kimi_tui.wire.display import BriefBlock
 from kimi_tui.wire.events import (
     MCPLoadingBegin,
     MCPLoadingEnd,
@@ -76,6 +77,9 @@ async def test_a_tool_asks_for_consent_and_a_grant_covers_that_tool_alone(home: 
         first = await front.asked()
         assert (first.action, first.description) == ("call MCP tool", "odd: echo")
         assert first.rule == "MCP(odd:echo)"
+        (shown,) = first.display
+        assert isinstance(shown, BriefBlock)
+        assert shown.text.startswith("odd: echo\n{")
         front.answer(first, "approve_for_session")
         second = await front.asked()
         assert second.description == "odd: fail"

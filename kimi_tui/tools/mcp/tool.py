@@ -65,12 +65,14 @@ class McpTool(Tool[McpParams]):
         """Its result; what the server says of its progress is shown meanwhile."""
         arguments: dict[str, Any] = params.model_extra or {}
         server, name = self._server.name, self._offer.name
+        description = f"{server}: {plain_line(name)}"
+        shown = json.dumps(arguments, ensure_ascii=False, indent=2)
         await self._approval.request(
             call,
             action="call MCP tool",
-            description=f"{server}: {plain_line(name)}",
+            description=description,
             subject=McpSubject(server, name),
-            display=(BriefBlock(json.dumps(arguments, ensure_ascii=False, indent=2)),) if arguments else (),
+            display=(BriefBlock(f"{description}\n{shown}"),) if arguments else (),
         )
         try:
             answer = await self._asked(name, arguments, call)
