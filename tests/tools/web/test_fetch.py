@@ -179,7 +179,8 @@ async def test_a_trickle_ends_with_the_time(site: Site) -> None:
 
     assert result.is_error
     assert "took longer than 0.3 s" in result.message
-    await asyncio.wait_for(site.left.wait(), 10)
+    if site.requests:  # else it was too late for one
+        await asyncio.wait_for(site.left.wait(), 10)
 
 
 async def test_cancelling_closes_the_connection(site: Site, fetcher: Fetcher) -> None:
