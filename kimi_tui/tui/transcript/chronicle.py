@@ -9,7 +9,7 @@ from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
 from kimi_tui.tui.transcript.blocks.toolcall import ToolCallBlock
 from kimi_tui.tui.transcript.blocks.user import UserBlock
 from kimi_tui.tui.transcript.calls import OpenCalls
-from kimi_tui.tui.transcript.flow import Chapter, Flow
+from kimi_tui.tui.transcript.flow import START, Chapter, Flow, Place
 from kimi_tui.tui.transcript.piece import Gallery
 from kimi_tui.tui.transcript.scribe import Scribe
 from kimi_tui.wire.channel import Outgoing
@@ -145,7 +145,9 @@ class Chronicle:
             return
         self._jumped = event
         place = None
-        if event.scope not in ("files", "turn"):
+        if event.reason == "clear":
+            place = self._start_of_conversation()
+        elif event.scope not in ("files", "turn"):
             place = self.flow.place_of_checkpoint(event.to)
         if place is None:
             self._mark(RevertedBlock(event, ()))
@@ -156,6 +158,13 @@ class Chronicle:
     def marker_of_checkpoint(self, checkpoint_id: int) -> RevertedBlock | None:
         """The marker that holds what came after a checkpoint which was undone."""
         return next((marker for marker in self._markers if checkpoint_id in marker.checkpoints), None)
+
+    def _start_of_conversation(self) -> Place:
+        """Where what counts begins: behind what was cleared last."""
+        for marker in reversed(self._markers):
+            if marker.is_of_clear and (place := self.flow.place_of(marker)) is not None:
+                return place._replace(block=place.block + 1)
+        return START
 
     def _mark(self, marker: RevertedBlock) -> None:
         if self._markers:

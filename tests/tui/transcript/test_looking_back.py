@@ -90,6 +90,18 @@ async def test_a_checkpoint_that_was_undone_is_shown_within_its_marker(stage: Op
         assert "second" not in s.text()
 
 
+async def test_each_clear_takes_away_what_was_said_since_the_one_before(stage: OpenStage) -> None:
+    async with stage(70, 16) as s:
+        await s.feed(*turn(0, "one", "first"), Reverted(0, 2, "clear", 0))
+        await s.feed(*turn(3, "two", "second"), *turn(5, "three", "third"), Reverted(0, 7, "clear", 1))
+        rows = [row for row in s.text().splitlines() if row.strip()]
+        assert [row.strip(" ─") for row in rows] == [
+            "↶ cleared the conversation ▸ 2 blocks undone",
+            "↶ cleared the conversation ▸ 4 blocks undone",
+            "u undoes it in the timeline, and so does /undo",
+        ]
+
+
 async def test_only_what_was_undone_lately_is_kept_to_be_unfolded(stage: OpenStage) -> None:
     async with stage(90, 12) as s:
         await s.feed(*turn(0, "old", "first"), Reverted(0, 2, "clear", 0))

@@ -18,7 +18,7 @@ _WORDS: dict[RevertReason, str] = {
     "redo": later("redid the jump: at checkpoint {number}"),
     "switch": later("switched branches: at checkpoint {number}"),
     "compaction": later("compacted up to checkpoint {number}"),
-    "clear": later("cleared the conversation at checkpoint {number}"),
+    "clear": later("cleared the conversation"),
 }
 _BACK = later("u undoes it in the timeline, and so does /undo")
 _HINTS: dict[RevertReason, str] = {
@@ -60,6 +60,11 @@ class RevertedBlock(Block):
     def foldable(self) -> bool:
         """Whether something was undone."""
         return bool(self.undone)
+
+    @property
+    def is_of_clear(self) -> bool:
+        """Whether the conversation began anew there."""
+        return self._event.reason == "clear"
 
     @property
     def held(self) -> int:
