@@ -12,23 +12,20 @@ from typing import Any
 
 from kimi_tui.base.completion import run_to_end
 from kimi_tui.base.paths import make_private_dir
-from kimi_tui.wire.agents import AgentList
-from kimi_tui.wire.background import TasksUpdate, TaskText
+from kimi_tui.wire.background import TasksUpdate
 from kimi_tui.wire.channel import Outgoing, Subscription, merge_fragments
 from kimi_tui.wire.codec import PROTOCOL_VERSION, encode
-from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.events import (
     MCPLoadingBegin,
     MCPLoadingEnd,
     ReplayBegin,
     ReplayEnd,
+    Reply,
     SessionInfo,
     SnapshotProgress,
     ToolOutput,
 )
 from kimi_tui.wire.requests import ApprovalRequest
-from kimi_tui.wire.settings import SettingChanged, SettingsList
-from kimi_tui.wire.setup import ModelConnected, ModelSources
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
@@ -50,20 +47,14 @@ _NOT_RECORDED = (
     MCPLoadingBegin,
     MCPLoadingEnd,
     TasksUpdate,
-    TaskText,
     Timeline,
     TimelineUpdate,
     BranchContent,
     Comparison,
     PatchWritten,
     RevertPlan,
-    ModelSources,
-    ModelConnected,
-    SettingsList,
-    SettingChanged,
-    ArgumentChoices,
-    AgentList,
     WindowFilling,
+    Reply,
 )
 
 

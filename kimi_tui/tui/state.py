@@ -8,17 +8,15 @@ from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.base.value import value
+from kimi_tui.tui.replies import Replies
 from kimi_tui.tui.tool_runs import ToolRuns
-from kimi_tui.wire.agents import AgentList
-from kimi_tui.wire.background import BackgroundTask, TasksUpdate, TaskText
+from kimi_tui.wire.background import BackgroundTask, TasksUpdate
 from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.display import TodoItem
 from kimi_tui.wire.events import (
     ApprovalResponse,
     BtwBegin,
     BtwEnd,
-    CheckpointCreated,
     CompactionBegin,
     CompactionEnd,
     CostUpdate,
@@ -30,9 +28,8 @@ from kimi_tui.wire.events import (
     PlanDisplay,
     ReplayBegin,
     ReplayEnd,
+    Reply,
     RequestClosed,
-    Reverted,
-    RevertPlan,
     SessionInfo,
     SnapshotProgress,
     StatusUpdate,
@@ -44,24 +41,14 @@ from kimi_tui.wire.events import (
     TodoUpdate,
     ToolOutput,
     ToolResult,
+    TravelEvent,
     TurnBegin,
     TurnEnd,
     TurnOutcome,
 )
 from kimi_tui.wire.mcp import McpStatus
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
-from kimi_tui.wire.sessions import SessionList, SessionPreview
-from kimi_tui.wire.settings import SettingChanged, SettingsList
-from kimi_tui.wire.setup import ModelConnected, ModelSources
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
-from kimi_tui.wire.timeline import (
-    BranchContent,
-    Comparison,
-    PatchWritten,
-    SessionForked,
-    Timeline,
-    TimelineUpdate,
-)
 from kimi_tui.wire.window import WindowFilling
 
 OpenRequest = ApprovalRequest | QuestionRequest
@@ -108,25 +95,14 @@ class ScreenState:
     first_asked_at: float = 0.0
     """When the first of them came to stand there."""
     runs: ToolRuns = field(default_factory=ToolRuns)
+    replies: Replies = field(default_factory=Replies)
     todo: tuple[TodoItem, ...] = ()
     tasks: tuple[BackgroundTask, ...] = ()
     """Those of the background, oldest first."""
-    task_text: TaskText | None = None
-    """The piece of a task's output that was asked for last."""
     shells: tuple[str, ...] = ()
     """Ids of the user's own commands that run."""
     shell_dir: str = ""
     """Where the user's shell stands; empty while that is the work dir."""
-    agents: AgentList | None = None
-    sessions: SessionList | None = None
-    """Those on disk, as asked for last."""
-    session_preview: SessionPreview | None = None
-    model_sources: ModelSources | None = None
-    model_connected: ModelConnected | None = None
-    settings: SettingsList | None = None
-    setting_changed: SettingChanged | None = None
-    argument_choices: ArgumentChoices | None = None
-    """What the argument of a slash command may become, as asked for last."""
     usage: TokenUsage = field(default_factory=TokenUsage)
     context_tokens: int = 0
     max_context_tokens: int = 0
@@ -232,29 +208,11 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             return replace(state, todo=items)
         case TasksUpdate(tasks=tasks):
             return replace(state, tasks=tasks)
-        case TaskText():
-            return replace(state, task_text=message)
         case ShellCommandBegin(id=shell_id):
             return replace(state, shells=(*state.shells, shell_id))
         case ShellCommandEnd(id=shell_id, work_dir=left_in):
             shells = tuple(it for it in state.shells if it != shell_id)
             return replace(state, shells=shells, shell_dir=state.shell_dir if state.replaying else left_in)
-        case SessionList():
-            return replace(state, sessions=message)
-        case SessionPreview():
-            return replace(state, session_preview=message)
-        case ModelSources():
-            return replace(state, model_sources=message)
-        case ModelConnected():
-            return replace(state, model_connected=message)
-        case SettingsList():
-            return replace(state, settings=message)
-        case SettingChanged():
-            return replace(state, setting_changed=message)
-        case ArgumentChoices():
-            return replace(state, argument_choices=message)
-        case AgentList():
-            return replace(state, agents=message)
         case CostUpdate(cost_usd=cost):
             return replace(state, cost_usd=cost)
         case SessionInfo():
@@ -275,21 +233,16 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
             | Notification()
             | BtwBegin()
             | BtwEnd()
-            | CheckpointCreated()
-            | Reverted()
-            | RevertPlan()
-            | Timeline()
-            | TimelineUpdate()
-            | BranchContent()
-            | Comparison()
-            | PatchWritten()
-            | SessionForked()
             | WindowFilling()
             | ToolCallRequest()
             | HookRequest()
         ):
             return state
         case _:
+            if isinstance(message, Reply):
+                return replace(state, replies=state.replies.after(message))
+            if isinstance(message, TravelEvent):
+                return state
             assert_never(message)
 
 

@@ -156,6 +156,30 @@ class BtwEnd:
     error: str | None = None
 
 
+TravelEvent = (
+    CheckpointCreated
+    | Reverted
+    | RevertPlan
+    | Timeline
+    | TimelineUpdate
+    | BranchContent
+    | Comparison
+    | PatchWritten
+    | SessionForked
+)
+"""What tells of the timeline and of jumps through it."""
+Reply = (
+    AgentList
+    | SessionList
+    | SessionPreview
+    | ModelSources
+    | ModelConnected
+    | SettingsList
+    | SettingChanged
+    | ArgumentChoices
+    | TaskText
+)
+"""What is told to who asked for it, and changes nothing of the session."""
 Event = (
     TurnBegin
     | SteerInput
@@ -186,15 +210,7 @@ Event = (
     | Notification
     | BtwBegin
     | BtwEnd
-    | CheckpointCreated
-    | Reverted
-    | RevertPlan
-    | Timeline
-    | TimelineUpdate
-    | BranchContent
-    | Comparison
-    | PatchWritten
-    | SessionForked
+    | TravelEvent
     | TodoUpdate
     | CostUpdate
     | SessionInfo
@@ -203,15 +219,7 @@ Event = (
     | SnapshotProgress
     | ShellCommandBegin
     | ShellCommandEnd
-    | SessionList
-    | SessionPreview
     | TasksUpdate
-    | TaskText
-    | ModelSources
-    | ModelConnected
-    | SettingsList
-    | SettingChanged
-    | ArgumentChoices
-    | AgentList
     | WindowFilling
+    | Reply
 )

@@ -206,7 +206,8 @@ def test_what_only_the_engine_can_complete_is_asked_for_once_and_then_listed() -
     book = Registry(COMMANDS, state=lambda: state, run_engine_command=run_engine_command, ask=asked.append)
     assert book.arguments("mcp:odd:review", "sr") == []
     assert asked == [CompleteArgument("mcp:odd:review", "sr")]
-    state = replace(state, argument_choices=ArgumentChoices("mcp:odd:review", "sr", ("src/a", "src/b")))
+    choices = ArgumentChoices("mcp:odd:review", "sr", ("src/a", "src/b"))
+    state = replace(state, replies=state.replies.after(choices))
     assert [it.value for it in book.arguments("mcp:odd:review", "sr")] == ["src/a", "src/b"]
     assert len(asked) == 1
     assert [it.value for it in book.arguments("mcp:odd:review", "src/b")] == []

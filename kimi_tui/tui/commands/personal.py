@@ -136,7 +136,7 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
 
 
 def _agents(state: ScreenState) -> tuple[str, ...]:
-    return tuple(it.name for it in state.agents.agents) if state.agents is not None else ()
+    return tuple(it.name for it in state.replies.agents.agents) if state.replies.agents is not None else ()
 
 
 def _may_leave(host: Host) -> bool:

@@ -204,7 +204,7 @@ class Registry:
 
     def _told_choices(self, name: str, text: str) -> Sequence[Choice]:
         """What the engine said; it is asked when it said nothing of this text yet."""
-        told = self._state().argument_choices
+        told = self._state().replies.argument_choices
         if told is None or (told.command, told.text) != (name, text):
             self._ask(CompleteArgument(name, text))
         if told is None or told.command != name or not text.startswith(told.text):

@@ -55,7 +55,7 @@ class AgentsDialog(FollowingDialog[str | None]):
         return agents[self.choices.marked] if self.choices.marked < len(agents) else None
 
     def _follow(self) -> None:
-        listed = self._state().agents
+        listed = self._state().replies.agents
         if listed is None or listed == self._shown:
             return
         name = self.marked.name if self.marked is not None else self.wanted or listed.current

@@ -66,22 +66,22 @@ class SessionsDialog(FollowingDialog[SessionWish | None]):
     def on_mount(self) -> None:
         """Ask for the list and follow what comes."""
         state = self._state()
-        self._previewed = state.session_preview
-        if state.sessions is not None and not state.sessions.text:
-            self._listed = state.sessions
+        self._previewed = state.replies.session_preview
+        if state.replies.sessions is not None and not state.replies.sessions.text:
+            self._listed = state.replies.sessions
             self._show()
         self.watch(self._owner, "state", self._follow, init=False)
         self._command(ListSessions())
         self._say_keys()
 
     def _follow(self, state: ScreenState) -> None:
-        if state.sessions is not self._listed:
-            self._listed = state.sessions
+        if state.replies.sessions is not self._listed:
+            self._listed = state.replies.sessions
             self._show()
-        if state.session_preview is not self._previewed and state.session_preview is not None:
-            self._previewed = state.session_preview
+        if state.replies.session_preview is not self._previewed and state.replies.session_preview is not None:
+            self._previewed = state.replies.session_preview
             self.app.push_screen(
-                Pager(title=say("How it ended"), text=_told(state.session_preview), copy=self._copy)
+                Pager(title=say("How it ended"), text=_told(state.replies.session_preview), copy=self._copy)
             )
 
     def _show(self) -> None:

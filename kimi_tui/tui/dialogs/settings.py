@@ -48,7 +48,7 @@ class SettingsDialog(FollowingDialog[tuple[str, ...]]):
         self._completed = completed
         self._listed: SettingsList | None = None
         self._settings: tuple[Setting, ...] = ()
-        self._answer = self._state().setting_changed
+        self._answer = self._state().replies.setting_changed
         self._editing: Setting | None = None
         self._asked: tuple[str, str | None] | None = None
         """What the engine was told to write and has not answered yet: key and value."""
@@ -81,14 +81,14 @@ class SettingsDialog(FollowingDialog[tuple[str, ...]]):
     # from the engine
 
     def _follow(self, state: ScreenState) -> None:
-        if state.setting_changed is not self._answer:
-            self._answer = state.setting_changed
+        if state.replies.setting_changed is not self._answer:
+            self._answer = state.replies.setting_changed
             if self._answer is not None:
                 self._learn(self._answer)
-        if state.settings is not self._listed and state.settings is not None:
-            self._listed = state.settings
-            self._settings = self._completed(state.settings.settings)
-            self.title_line.update(say("Settings") + f"   {plain_line(state.settings.file)}")
+        if state.replies.settings is not self._listed and state.replies.settings is not None:
+            self._listed = state.replies.settings
+            self._settings = self._completed(state.replies.settings.settings)
+            self.title_line.update(say("Settings") + f"   {plain_line(state.replies.settings.file)}")
             self._show()
 
     def _learn(self, answer: SettingChanged) -> None:

@@ -57,8 +57,8 @@ class SetupDialog(FollowingDialog[str | None]):
 
     def __init__(self, **followed: Unpack[Followed]) -> None:
         super().__init__(**followed)
-        self._known = self._state().model_sources
-        self._connected = self._state().model_connected
+        self._known = self._state().replies.model_sources
+        self._connected = self._state().replies.model_connected
         self._source: Source | None = None
         self._attempt = ""
         """The id of the attempt that is awaited."""
@@ -95,12 +95,12 @@ class SetupDialog(FollowingDialog[str | None]):
     # from the engine
 
     def _follow(self, state: ScreenState) -> None:
-        if state.model_sources is not self._known:
-            self._known = state.model_sources
+        if state.replies.model_sources is not self._known:
+            self._known = state.replies.model_sources
             if self._source is None:
                 self._list_sources()
-        if state.model_connected is not self._connected:
-            self._connected = state.model_connected
+        if state.replies.model_connected is not self._connected:
+            self._connected = state.replies.model_connected
             if self._connected is not None and self._connected.id == self._attempt:
                 self._attempt = ""
                 self._learn(self._connected)

@@ -65,7 +65,7 @@ class TasksDialog(FollowingDialog[None]):
 
     def on_mount(self) -> None:
         """Show how things are, and go on doing so."""
-        self._read = self._state().task_text  # of an earlier look
+        self._read = self._state().replies.task_text  # of an earlier look
         self._follow()
         self.watch(self._owner, "state", self._follow, init=False)
         self.watch(self.choices, "marked", self._begin_reading, init=False)
@@ -82,7 +82,7 @@ class TasksDialog(FollowingDialog[None]):
         tasks = tuple(reversed(state.tasks))
         if tasks != self._tasks:
             self._list(tasks)
-        text = state.task_text
+        text = state.replies.task_text
         if text is not None and text is not self._read:
             self._read = text
             self._take(text)

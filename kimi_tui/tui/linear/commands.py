@@ -184,10 +184,11 @@ async def _new(desk: Desk, _: str) -> None:
 
 
 async def _sessions(desk: Desk, text: str) -> None:
-    before = desk.state.sessions
+    before = desk.state.replies.sessions
     await desk.carry_out(ListSessions(text))
-    await desk.until(lambda: desk.state.sessions is not before)
-    listed = desk.state.sessions.sessions[:_MOST_SESSIONS] if desk.state.sessions is not None else ()
+    await desk.until(lambda: desk.state.replies.sessions is not before)
+    found = desk.state.replies.sessions
+    listed = found.sessions[:_MOST_SESSIONS] if found is not None else ()
     if not listed:
         desk.tell(say("There are no sessions."))
         return

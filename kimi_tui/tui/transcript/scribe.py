@@ -19,11 +19,9 @@ from kimi_tui.tui.transcript.child import ChildPage, child_margin
 from kimi_tui.tui.transcript.page import Page
 from kimi_tui.tui.transcript.remarks import of_compaction, of_hook, of_retry, of_turn_end
 from kimi_tui.tui.transcript.shells import UserShells
-from kimi_tui.wire.agents import AgentList
-from kimi_tui.wire.background import TasksUpdate, TaskText
+from kimi_tui.wire.background import TasksUpdate
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
-from kimi_tui.wire.completion import ArgumentChoices
 from kimi_tui.wire.events import (
     ApprovalResponse,
     BtwBegin,
@@ -40,6 +38,7 @@ from kimi_tui.wire.events import (
     PlanDisplay,
     ReplayBegin,
     ReplayEnd,
+    Reply,
     RequestClosed,
     Reverted,
     RevertPlan,
@@ -58,9 +57,6 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
-from kimi_tui.wire.sessions import SessionList, SessionPreview
-from kimi_tui.wire.settings import SettingChanged, SettingsList
-from kimi_tui.wire.setup import ModelConnected, ModelSources
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.timeline import (
     BranchContent,
@@ -185,20 +181,11 @@ class Scribe:
                 | HookResolved()
                 | TodoUpdate()
                 | TasksUpdate()
-                | TaskText()
                 | CostUpdate()
                 | SessionInfo()
                 | ReplayBegin()
                 | ReplayEnd()
                 | SnapshotProgress()
-                | SessionList()
-                | SessionPreview()
-                | ModelSources()
-                | ModelConnected()
-                | SettingsList()
-                | SettingChanged()
-                | ArgumentChoices()
-                | AgentList()
                 | Timeline()
                 | TimelineUpdate()
                 | BranchContent()
@@ -207,7 +194,8 @@ class Scribe:
             ):
                 pass
             case _:
-                assert_never(message)
+                if not isinstance(message, Reply):
+                    assert_never(message)
 
     def settle(self) -> None:
         """A batch is over: bring what was fed up to date."""
