@@ -13,7 +13,7 @@ from typing import Any
 from kimi_tui.base.completion import run_to_end
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.wire.background import TasksUpdate
-from kimi_tui.wire.channel import Outgoing, Subscription, merge_fragments
+from kimi_tui.wire.channel import Outgoing, Subscription
 from kimi_tui.wire.codec import PROTOCOL_VERSION, encode
 from kimi_tui.wire.events import (
     MCPLoadingBegin,
@@ -25,6 +25,7 @@ from kimi_tui.wire.events import (
     SnapshotProgress,
     ToolOutput,
 )
+from kimi_tui.wire.fragments import merge_fragments
 from kimi_tui.wire.requests import ApprovalRequest
 from kimi_tui.wire.timeline import (
     BranchContent,

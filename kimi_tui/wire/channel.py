@@ -10,10 +10,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from kimi_tui.base.content import TextPart, ThinkPart
-from kimi_tui.base.message import ToolCallPart
 from kimi_tui.wire.commands import Command
-from kimi_tui.wire.events import ApprovalResponse, Event, RequestClosed, ToolOutput
+from kimi_tui.wire.events import ApprovalResponse, Event, RequestClosed
+from kimi_tui.wire.fragments import merge_fragments
 from kimi_tui.wire.requests import (
     Answer,
     ApprovalRequest,
@@ -220,81 +219,6 @@ class Wire:
     def _forget(self, subscription: Subscription) -> None:
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
-
-
-_FRAGMENTS = frozenset({TextPart, ThinkPart, ToolCallPart, ToolOutput})
-
-
-def merge_fragments(messages: "deque[Outgoing] | list[Outgoing]") -> list[Outgoing]:
-    """`messages` with adjacent text, thinking, argument and output fragments joined; the order stays."""
-    merged: list[Outgoing] = []
-    run: list[str] = []
-    head: Outgoing | None = None
-    for message in messages:
-        if head is None and type(message) not in _FRAGMENTS:
-            merged.append(message)
-            continue
-        if head is not None and _continues(head, message):
-            run.append(_fragment(message))
-            if isinstance(message, ThinkPart) and message.encrypted is not None:
-                merged.append(ThinkPart("".join(run), message.encrypted))
-                head = None
-            continue
-        if head is not None:
-            merged.append(_rejoined(head, run))
-        if type(message) in _FRAGMENTS and not (
-            isinstance(message, ThinkPart) and message.encrypted is not None
-        ):
-            head, run = message, [_fragment(message)]
-        else:
-            head = None
-            merged.append(message)
-    if head is not None:
-        merged.append(_rejoined(head, run))
-    return merged
-
-
-def _continues(head: Outgoing, message: Outgoing) -> bool:
-    match head:
-        case TextPart():
-            return isinstance(message, TextPart)
-        case ThinkPart():
-            return isinstance(message, ThinkPart)
-        case ToolCallPart(tool_call_id=call_id):
-            return isinstance(message, ToolCallPart) and message.tool_call_id == call_id
-        case ToolOutput(tool_call_id=call_id):
-            return isinstance(message, ToolOutput) and message.tool_call_id == call_id
-        case _:
-            return False
-
-
-def _fragment(message: Outgoing) -> str:
-    match message:
-        case TextPart(text=text) | ToolOutput(text=text):
-            return text
-        case ThinkPart(think=think):
-            return think
-        case ToolCallPart(arguments_part=part):
-            return part or ""
-        case _:
-            raise TypeError(f"{type(message).__name__} is no fragment")
-
-
-def _rejoined(head: Outgoing, run: list[str]) -> Outgoing:
-    if len(run) == 1:
-        return head
-    text = "".join(run)
-    match head:
-        case TextPart():
-            return TextPart(text)
-        case ThinkPart():
-            return ThinkPart(text)
-        case ToolCallPart(tool_call_id=call_id):
-            return ToolCallPart(text, call_id)
-        case ToolOutput(tool_call_id=call_id):
-            return ToolOutput(call_id, text)
-        case _:
-            raise TypeError(f"{type(head).__name__} is no fragment")
 
 
 def _request_id(answer: Answer) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from kimi_tui.base.content import TextPart, ThinkPart
 from kimi_tui.base.message import ToolCallPart
-from kimi_tui.wire.channel import Outgoing, merge_fragments
+from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import envelope
 from kimi_tui.wire.events import (
     CostUpdate,
@@ -15,6 +15,7 @@ from kimi_tui.wire.events import (
     SubagentEvent,
     ToolOutput,
 )
+from kimi_tui.wire.fragments import merge_fragments
 
 _GATHERED_S = 0.05
 """How long fragments are held back, so that more of them become one event."""

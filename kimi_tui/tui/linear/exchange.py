@@ -11,7 +11,8 @@ from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import say
 from kimi_tui.tui.attention import Attention
 from kimi_tui.tui.linear.past import Past
-from kimi_tui.tui.linear.teller import Teller, Voice
+from kimi_tui.tui.linear.teller import Teller
+from kimi_tui.tui.linear.voice import Voice
 from kimi_tui.tui.linear.words import said
 from kimi_tui.tui.outbox import all_heard
 from kimi_tui.tui.state import ScreenState, apply, closed

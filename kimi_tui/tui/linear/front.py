@@ -28,8 +28,8 @@ from kimi_tui.tui.linear.desk import SessionChange
 from kimi_tui.tui.linear.exchange import Exchange
 from kimi_tui.tui.linear.line_input import LineInput
 from kimi_tui.tui.linear.pictures import Pictures
-from kimi_tui.tui.linear.teller import Voice
 from kimi_tui.tui.linear.unsent import Unsent
+from kimi_tui.tui.linear.voice import Voice
 from kimi_tui.tui.prompt.history import InputHistory
 from kimi_tui.tui.prompt.shell_line import shell_line
 from kimi_tui.tui.state import ScreenState

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from kimi_tui.language.saying import say, say_many
-from kimi_tui.tui.linear.teller import Teller, Voice
+from kimi_tui.tui.linear.teller import Teller
+from kimi_tui.tui.linear.voice import Voice
 from kimi_tui.tui.linear.words import said
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import TurnBegin

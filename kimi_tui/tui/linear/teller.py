@@ -11,6 +11,7 @@ from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.figures import duration
 from kimi_tui.tui.linear.speech import Speech
+from kimi_tui.tui.linear.voice import Voice
 from kimi_tui.tui.linear.words import (
     call_words,
     display_lines,
@@ -55,31 +56,6 @@ from kimi_tui.words.window import told_filling
 
 _KEPT = 20
 """Results that can be asked for."""
-
-
-class Voice:
-    """Where the words go: text as it comes, and lines of their own."""
-
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self._write = write
-        self._is_within = False
-
-    def flow(self, text: str) -> None:
-        """Text that goes on where the last one ended."""
-        if text:
-            self._write(text)
-            self._is_within = not text.endswith("\n")
-
-    def line(self, text: str) -> None:
-        """A line, or several."""
-        self.end_line()
-        self._write(f"{text}\n")
-
-    def end_line(self) -> None:
-        """Whatever comes next begins a line."""
-        if self._is_within:
-            self._write("\n")
-            self._is_within = False
 
 
 @dataclass(slots=True)
