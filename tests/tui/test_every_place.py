@@ -1,4 +1,4 @@
-"""Every pane and dialog: walks through the app, on a small screen and a large one, a picture at each place.
+"""Every pane and dialog: walks through the app, on small and large screens, a picture at each place.
 
 The pictures were looked at before they were committed; `pytest --snapshot-update` on this file
 takes them anew.
@@ -13,13 +13,16 @@ from typing import Any, Literal
 
 import pytest
 from pytest_textual_snapshot import SVGImageExtension
+from textual import events
 from textual.pilot import Pilot
 
 from kimi_tui.base.message import FunctionCall
 from kimi_tui.language.saying import speak
 from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.tui.options import ThemeChoice, TuiOptions
+from kimi_tui.tui.prompt.prompt import Prompt
 from kimi_tui.tui.screen import MainScreen
+from kimi_tui.wire.agents import AgentList, ListedAgent, ListedSubagent
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate, TaskText
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.codec import envelope
@@ -30,6 +33,7 @@ from kimi_tui.wire.commands import (
     PlanRevert,
     PreviewSession,
     ReadTask,
+    RunSlash,
     ShowTimeline,
 )
 from kimi_tui.wire.events import (
@@ -59,10 +63,20 @@ class Walk:
     theme: ThemeChoice
     size: tuple[int, int]
 
+    @property
+    def name(self) -> str:
+        """What its pictures are found by."""
+        return f"{self.size[0]}x{self.size[1]}-{self.theme}-{self.language}"
 
+
+_LETTERS = {"slash": "/", "space": " "}
 _PATIENCE = 3
 """How often the app is let go on before a key that opens nothing is done."""
-WALKS = (Walk("en", "dark", (200, 60)), Walk("zh", "light", (80, 24)))
+WALKS = (
+    Walk("en", "dark", (200, 60)),
+    Walk("zh", "light", (80, 24)),
+    Walk("zh", "dark", (120, 40)),
+)
 SERVER = BackgroundTask("bash-1", "bash", "the server", command="npm start", started=NOW - 75)
 SEARCH = BackgroundTask("agent-2", "agent", "寻找登录表单", started=NOW - 20, activity="Grep login")
 BUILD = BackgroundTask(
@@ -117,6 +131,19 @@ ANSWERS: Mapping[type, Outgoing] = {
     PreviewSession: SessionPreview(
         "s1", (SaidWords("user", "fix the login"), SaidWords("agent", "登录处理程序在会话存在之前调用。"))
     ),
+    RunSlash: AgentList(
+        (
+            ListedAgent(
+                "default",
+                "bundled",
+                tools=("ReadFile", "EditFile", "Bash", "Task"),
+                subagents=(ListedSubagent("explorer", "Finds things out and changes nothing"),),
+            ),
+            ListedAgent("翻译", "user", "把文档译成中文。", "通义千问", ("ReadFile", "WriteFile")),
+            ListedAgent("broken", "user", problem="agent.yaml names a tool that there is not: Fly."),
+        ),
+        "default",
+    ),
     ListSettings: SettingsList(SETTINGS, "/home/me/.kimi-tui/config.toml"),
     LookForModels: ModelSources(
         (
@@ -140,7 +167,7 @@ class Place:
 
 
 def command(name: str) -> tuple[str, ...]:
-    return ("slash", *name, "enter")
+    return (f"/{name}", "enter")
 
 
 AT_REST = (
@@ -149,10 +176,13 @@ AT_REST = (
     Place("search", ("ctrl+f", *"auth"), ("escape", "ctrl+g")),
     Place("commands", ("slash", "t"), ("escape", "ctrl+c")),
     Place("palette", ("ctrl+p",)),
+    Place("menu of the prompt", ("+",)),
+    Place("selected block", ("tab", "alt+up"), ("escape",)),
     Place("help", ("f1",)),
     Place("pager", ("ctrl+l", "up", "enter"), ("escape", "ctrl+l")),
     Place("models", command("model")),
     Place("themes", command("theme")),
+    Place("agents", (*command("agents"), "down")),
     Place("sessions", command("sessions")),
     Place("preview of a session", (*command("sessions"), "ctrl+o"), ("escape", "escape")),
     Place("settings", ("f9", "down", "down", "down")),
@@ -233,7 +263,7 @@ async def opened(share_dir: Path, walk: Walk) -> AsyncIterator[tuple[Pilot[None]
 
 
 @pytest.mark.parametrize("places", [AT_REST, AT_WORK], ids=["at rest", "at work"])
-@pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.language)
+@pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.name)
 async def test_every_place_looks_as_it_did(
     walk: Walk, places: tuple[Place, ...], snapshot: Any, tmp_path: Path
 ) -> None:
@@ -259,7 +289,15 @@ async def gone(pilot: Pilot[None], keys: tuple[str, ...], clock: FakeClock) -> N
             clock.now += 1
             continue
         screen = pilot.app.screen
-        await pilot.press(key)
+        if key == "+":
+            screen.query_one(Prompt).action_press("menu")  # what a click on that mark does
+            await pilot.pause()
+            continue
+        if key.startswith("/"):
+            screen.query_one(Prompt).rewrite(key)  # letter by letter it takes longer than all that follows
+            continue
+        pilot.app.post_message(events.Key(key, _LETTERS.get(key, key if len(key) == 1 else None)))
+        await pilot.pause()
         for _ in range(_PATIENCE if len(key) > 1 else 0):
             await pilot.pause()
             if pilot.app.screen is not screen:
