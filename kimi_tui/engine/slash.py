@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Protocol
 
+from kimi_tui.base.errors import UsageError
 from kimi_tui.engine.slash_book import SlashCommand
 
 
@@ -23,7 +24,9 @@ class SlashTarget(Protocol):
         ...
 
 
-async def _clear(target: SlashTarget, _: str) -> None:
+async def _clear(target: SlashTarget, argument: str) -> None:
+    if argument.strip():
+        raise UsageError("/clear takes nothing after its name.", hint="Type /clear alone to start over.")
     await target.clear()
 
 

@@ -57,11 +57,20 @@ async def _revert(traveller: Traveller, argument: str) -> None:
 
 
 async def _undo(traveller: Traveller, argument: str) -> None:
-    await traveller.travel(PlanRevert("undo") if argument == _DRY_RUN else Undo())
+    await traveller.travel(PlanRevert("undo") if _is_dry("undo", argument) else Undo())
 
 
 async def _redo(traveller: Traveller, argument: str) -> None:
-    await traveller.travel(PlanRevert("redo") if argument == _DRY_RUN else Redo())
+    await traveller.travel(PlanRevert("redo") if _is_dry("redo", argument) else Redo())
+
+
+def _is_dry(name: str, argument: str) -> bool:
+    if argument.strip() not in ("", _DRY_RUN):
+        raise UsageError(
+            f"/{name} takes one jump at a time, and nothing but {_DRY_RUN} after its name.",
+            hint=f"Type /{name} [{_DRY_RUN}]; /revert N goes to any checkpoint.",
+        )
+    return bool(argument.strip())
 
 
 async def _checkpoints(traveller: Traveller, _: str) -> None:

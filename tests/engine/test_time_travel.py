@@ -194,6 +194,9 @@ async def test_slash_commands_preview_and_list(work_dir: Path, share_dir: Path) 
 async def test_a_cleared_conversation_comes_back_by_undo(work_dir: Path, share_dir: Path) -> None:
     async with session(work_dir, share_dir, *STORY) as talk:
         await talk.ask("write a.py")
+        for wrong in ("clear it", "undo 3", "redo x"):
+            refused = await talk.do(RunSlash(wrong), Notification)
+            assert (refused.severity, refused.type) == ("error", "UsageError")
         await talk.do(RunSlash("clear"), Reverted)
         await talk.do(RunSlash("undo"), Reverted)
     assert "written" in next(share_dir.glob("sessions/*/*/context.jsonl")).read_text()
