@@ -8,6 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from kimi_tui.base.wildcards import FOLDERS, NAME_PART, with_gaps
 
 VCS_FOLDERS = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 """Never looked into unless a path leads there."""
@@ -18,14 +21,13 @@ class Patterns:
     """The patterns of one ignore file. Most paths are told from all of them by a look at their letters."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        kept = [(line, spec) for line in lines if (spec := _valid(line)) is not None]
-        self._spec = GitIgnoreSpec.from_lines(line for line, _ in kept)
         self._each = [
             (_letters(line), pattern)
-            for line, spec in kept
-            for pattern in spec.patterns
+            for line in lines
+            for pattern in _patterns(line)
             if pattern.include is not None
         ]
+        self._spec = GitIgnoreSpec([pattern for _, pattern in self._each], backend="simple")
 
     def check(self, path: str) -> bool | None:
         """Whether `path`, relative to the file's folder, is ignored; None when no pattern speaks of it."""
@@ -96,12 +98,23 @@ def _spec(file: Path) -> Patterns | None:
     return Patterns(text.split("\n"))
 
 
-def _valid(line: str) -> GitIgnoreSpec | None:
-    """The pattern in a line; None when pathspec doesn't take it: git passes over what it can't read."""
+def _patterns(line: str) -> list[GitIgnoreSpecPattern]:
+    """The pattern in a line; none when pathspec doesn't take it: git passes over what it can't read."""
     try:
-        return GitIgnoreSpec.from_lines([line])
-    except ValueError:
-        return None
+        pattern = GitIgnoreSpecPattern(line)
+        if pattern.regex is not None:
+            pattern.regex = re.compile(_steady(pattern.regex.pattern))
+    except (ValueError, re.error):
+        return []
+    return [pattern]
+
+
+def _steady(regex: str) -> str:
+    """What pathspec makes of a pattern, so that no path keeps it busy (`wildcards`)."""
+    aligned = regex.replace("(?:/.+)?/", f"/{FOLDERS}").replace("(?:.+/)?", FOLDERS)
+    return with_gaps(
+        (with_gaps(piece.split(NAME_PART), NAME_PART) for piece in aligned.split(FOLDERS)), FOLDERS
+    )
 
 
 def _letters(line: str) -> str:

@@ -1,9 +1,12 @@
 """Glob patterns: `*`, `?`, `[a-z]`, `{a,b}` within a name, `**` over folders."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from kimi_tui.base.wildcards import FOLDERS, NAME_PART, with_gaps
+
+_MOST_ALTERNATIVES = 500
 _SPECIAL = re.compile(r"[*?\[{]")
 _TOKEN = re.compile(r"(?:(?<=/)|^)\*\*/|\*+|\[[!^]?(?:\]|[^\]])[^\]]*\]|.", re.DOTALL)
 
@@ -51,39 +54,56 @@ def parse_glob(pattern: str, is_folder: Callable[[str], bool] = lambda path: Fal
 
 
 def glob_regex(pattern: str) -> re.Pattern[str]:
-    """`pattern` as a regular expression for whole relative paths. Raises BadPattern."""
+    """`pattern` as a regular expression for whole paths, which none keeps busy. Raises BadPattern."""
+    regexes = [_regex(tokens) for tokens in _without_braces(_TOKEN.findall(pattern))]
     try:
-        return re.compile(_regex(pattern) + r"\Z", re.DOTALL)
+        return re.compile(f"(?:{'|'.join(regexes)})\\Z", re.DOTALL)
     except re.error as error:
         raise BadPattern(f"a [...] in it makes no sense ({error.msg})") from error
 
 
-def _regex(pattern: str) -> str:
-    result: list[str] = []
-    depth = 0
-    for token in _TOKEN.findall(pattern):
+def _without_braces(tokens: Sequence[str]) -> list[list[str]]:
+    """What `{a,b}` stands for, one list of tokens each."""
+    begun: list[tuple[list[list[str]], list[list[str]]]] = []
+    """Of each open brace: what stands before it, and its alternatives so far."""
+    current: list[list[str]] = [[]]
+    for token in tokens:
+        match token:
+            case "{":
+                begun.append((current, []))
+                current = [[]]
+            case "," if begun:
+                begun[-1][1].extend(current)
+                current = [[]]
+            case "}" if begun:
+                before, alternatives = begun.pop()
+                current = [[*one, *other] for one in before for other in (*alternatives, *current)]
+            case _:
+                for each in current:
+                    each.append(token)
+        if len(current) > _MOST_ALTERNATIVES:
+            raise BadPattern("its braces stand for too many names")
+    if begun:
+        raise BadPattern("a “{” has no “}”")
+    return current
+
+
+def _regex(tokens: Iterable[str]) -> str:
+    """A regular expression: names and folders between each `**/`, letters between each `*`."""
+    pieces: list[list[str]] = [[""]]
+    for token in tokens:
         match token:
             case "**/":
-                result.append("(?:[^/]+/)*")
+                pieces.append([""])
             case "?":
-                result.append("[^/]")
-            case "{":
-                result.append("(?:")
-                depth += 1
-            case "," if depth:
-                result.append("|")
-            case "}" if depth:
-                result.append(")")
-                depth -= 1
+                pieces[-1][-1] += "[^/]"
             case _ if token[0] == "*":  # `a**` is no more than `a*`
-                result.append("[^/]*")
+                pieces[-1].append("")
             case _ if token[0] == "[" and len(token) > 1:
-                result.append(_character_class(token[1:-1]))
+                pieces[-1][-1] += _character_class(token[1:-1])
             case _:
-                result.append(re.escape(token))
-    if depth:
-        raise BadPattern("a “{” has no “}”")
-    return "".join(result)
+                pieces[-1][-1] += re.escape(token)
+    return with_gaps((with_gaps(piece, NAME_PART) for piece in pieces), FOLDERS)
 
 
 def _character_class(inner: str) -> str:

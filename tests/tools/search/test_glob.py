@@ -179,6 +179,20 @@ def test_patterns_match_whole_paths(pattern: str, matching: list[str], others: l
     assert [path for path in others if regex.match(path)] == []
 
 
+@pytest.mark.timeout(20)
+def test_no_pattern_and_name_that_a_model_thought_of_keep_it_busy() -> None:
+    for pattern, near, there in (
+        ("*a" * 12 + "*b", "a" * 200, "a" * 200 + "b"),
+        ("**/a/" * 9 + "z", "a/" * 900 + "y", "a/" * 900 + "z"),
+        ("{*a,*b}" * 8 + "c", "a" * 200, "a" * 200 + "c"),
+    ):
+        regex = parse_glob(pattern).regex
+        assert regex.match(near) is None
+        assert regex.match(there) is not None
+    with pytest.raises(BadPattern, match="braces"):
+        parse_glob("{a,b}" * 12)
+
+
 def test_an_empty_pattern_is_none() -> None:
     with pytest.raises(BadPattern):
         parse_glob("")
