@@ -1,45 +1,30 @@
 """The agents: what each one is for and can do, and beginning a session with one."""
 
-from textual import getters, on
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.widgets import Static
-
 from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import say
+from kimi_tui.language.saying import later, say
 from kimi_tui.language.width import cells, padded
-from kimi_tui.tui.choices import Choice, Choices
-from kimi_tui.tui.dialogs.following import FollowingDialog
+from kimi_tui.tui.choices import Choice
+from kimi_tui.tui.dialogs.listed import ListedDialog
 from kimi_tui.tui.key_tables import AGENTS_KEYS
 from kimi_tui.tui.keys import bindings
-from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
 from kimi_tui.tui.markdown.wrap import wrap
-from kimi_tui.tui.timeline.hints import Hint, Hints
+from kimi_tui.tui.timeline.hints import Hint
 from kimi_tui.wire.agents import AgentList, ListedAgent
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.words.agents import told_origin, told_purpose
 
 
-class AgentsDialog(FollowingDialog[str | None]):
+class AgentsDialog(ListedDialog[str]):
     """Asks the engine which agents there are; gives the name of the one that is chosen."""
 
     BINDINGS = bindings(AGENTS_KEYS)
-
-    choices = getters.query_one(Choices)
-    details = getters.query_one(LineView)
+    NAME = "agents"
+    HEADING = later("Agents")
 
     wanted = ""
     """The agent that is marked at first; empty for the session's own."""
     _shown: AgentList | None = None
-
-    def compose(self) -> ComposeResult:
-        """Title, agents, what is known of the marked one."""
-        with Vertical(id="agents", classes="dialog"):
-            yield Static(say("Agents"), classes="dialog-title", markup=False)
-            yield Choices()
-            yield LineView(self._drawn)
-            yield Hints(self._hints())
 
     def on_mount(self) -> None:
         """Ask for them; those of an earlier look are shown until they come."""
@@ -93,28 +78,13 @@ class AgentsDialog(FollowingDialog[str | None]):
                 lines += wrap([(text, ink())], width, first=margin, rest=((" " * column, ink()),))
         return lines
 
-    @on(Choices.Chosen)
-    def _clicked(self, event: Choices.Chosen) -> None:
-        event.stop()
-        if event.was_marked:
-            self.action_begin()
-
-    def action_move(self, lines: int) -> None:
-        """Mark another agent."""
-        self.choices.move(lines)
-
-    def action_scroll(self, lines: int) -> None:
-        """Scroll what is known of the marked agent."""
-        self.details.scroll_relative(y=lines, animate=False)
+    def _take_marked(self) -> None:
+        self.action_begin()
 
     def action_begin(self) -> None:
         """Begin a new session with the marked agent, unless it is broken."""
         if self.marked is not None and not self.marked.problem:
             self.dismiss(self.marked.name)
-
-    def action_close(self) -> None:
-        """Stay with the one there is."""
-        self.dismiss(None)
 
 
 def _choice(agent: ListedAgent, current: str) -> Choice:

@@ -2,22 +2,16 @@
 
 from typing import assert_never
 
-from textual import getters, on
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.widgets import Static
-
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import later, retell, say, say_many
 from kimi_tui.language.width import padded
-from kimi_tui.tui.choices import Choice, Choices
-from kimi_tui.tui.dialogs.following import FollowingDialog
+from kimi_tui.tui.choices import Choice
+from kimi_tui.tui.dialogs.listed import ListedDialog
 from kimi_tui.tui.key_tables import MCP_KEYS
 from kimi_tui.tui.keys import bindings
-from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
 from kimi_tui.tui.markdown.wrap import wrap
-from kimi_tui.tui.timeline.hints import Hint, Hints
+from kimi_tui.tui.timeline.hints import Hint
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.mcp import McpServerState, McpServerStatus, McpStatus
 
@@ -28,47 +22,37 @@ _NONE = later(
 _LABEL_CELLS = 13
 
 
-class McpDialog(FollowingDialog[None]):
+class McpDialog(ListedDialog[None]):
     """Follows the state of the screen that opened it."""
 
     BINDINGS = bindings(MCP_KEYS)
-
-    servers = getters.query_one(Choices)
-    details = getters.query_one(LineView)
-    title_line = getters.query_one("#mcp-title", Static)
+    NAME = "mcp"
+    HEADING = later("MCP servers")
 
     _shown: McpStatus | None = None
-
-    def compose(self) -> ComposeResult:
-        """Title, servers, what is known of the marked one."""
-        with Vertical(id="mcp", classes="dialog"):
-            yield Static(id="mcp-title", classes="dialog-title", markup=False)
-            yield Choices()
-            yield LineView(self._drawn)
-            yield Hints(self._hints())
 
     def on_mount(self) -> None:
         """Show how things are, and go on doing so."""
         self._follow()
         self.watch(self._owner, "state", self._follow, init=False)
-        self.watch(self.servers, "marked", self._redraw, init=False)
+        self.watch(self.choices, "marked", self.details.redraw, init=False)
 
     @property
     def server(self) -> McpServerStatus | None:
         """The marked one."""
         status = self._state().mcp
-        marked = self.servers.marked
+        marked = self.choices.marked
         return status.servers[marked] if status is not None and marked < len(status.servers) else None
 
     def _follow(self) -> None:
         status = self._state().mcp
         if status is None or status is self._shown:
-            self._redraw()
+            self.details.redraw()
             return
         self._shown = status
-        marked = self.servers.marked
-        self.servers.show([_choice(server) for server in status.servers])
-        self.servers.marked = min(marked, max(len(status.servers) - 1, 0))
+        marked = self.choices.marked
+        self.choices.show([_choice(server) for server in status.servers])
+        self.choices.marked = min(marked, max(len(status.servers) - 1, 0))
         tools = " · " + say_many("{count} tool", "{count} tools", status.tools) if status.tools else ""
         self.title_line.update(
             say(
@@ -78,11 +62,6 @@ class McpDialog(FollowingDialog[None]):
                 tools=tools,
             )
         )
-        self._redraw()
-
-    def _redraw(self) -> None:
-        if self._shown is None:
-            self.title_line.update(say("MCP servers"))
         self.details.redraw()
 
     def _hints(self) -> list[Hint]:
@@ -106,18 +85,6 @@ class McpDialog(FollowingDialog[None]):
             lines += wrap([(plain_line(text), ink())], width, first=margin, rest=blank)
         return lines
 
-    @on(Choices.Chosen)
-    def _clicked(self, event: Choices.Chosen) -> None:
-        event.stop()
-
-    def action_move(self, lines: int) -> None:
-        """Mark another server."""
-        self.servers.move(lines)
-
-    def action_scroll(self, lines: int) -> None:
-        """Scroll what is known of the marked server."""
-        self.details.scroll_relative(y=lines, animate=False)
-
     def action_reconnect(self) -> None:
         """Connect the marked server anew."""
         if (server := self.server) is not None:
@@ -127,10 +94,6 @@ class McpDialog(FollowingDialog[None]):
         """Sign in to the marked server."""
         if (server := self.server) is not None:
             self._command(RunSlash(f"mcp auth {server.name}"))
-
-    def action_close(self) -> None:
-        """Back to work."""
-        self.dismiss(None)
 
 
 def _choice(server: McpServerStatus) -> Choice:

@@ -3,22 +3,17 @@
 from collections.abc import Callable
 from typing import Unpack, assert_never
 
-from textual import getters, on
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.widgets import Static
-
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.language.saying import later, retell, say
-from kimi_tui.tui.choices import Choice, Choices
-from kimi_tui.tui.dialogs.following import Followed, FollowingDialog
+from kimi_tui.tui.choices import Choice
+from kimi_tui.tui.dialogs.following import Followed
+from kimi_tui.tui.dialogs.listed import ListedDialog
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.key_tables import TASKS_KEYS
 from kimi_tui.tui.keys import bindings
-from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
 from kimi_tui.tui.markdown.wrap import chop, wrap
-from kimi_tui.tui.timeline.hints import Hint, Hints
+from kimi_tui.tui.timeline.hints import Hint
 from kimi_tui.tui.transcript.blocks.block import whole_seconds
 from kimi_tui.wire.background import BackgroundTask, TaskStatus, TaskText
 from kimi_tui.wire.commands import ReadTask, StopTask
@@ -34,14 +29,12 @@ _KEPT = 200_000
 """Characters of one task's output that are held here."""
 
 
-class TasksDialog(FollowingDialog[None]):
+class TasksDialog(ListedDialog[None]):
     """Follows the state of the screen that opened it, and reads the output of the marked task."""
 
     BINDINGS = bindings(TASKS_KEYS)
-
-    choices = getters.query_one(Choices)
-    output = getters.query_one(LineView)
-    title_line = getters.query_one("#tasks-title", Static)
+    NAME = "tasks"
+    HEADING = later("Background tasks")
 
     def __init__(self, *, copy: Callable[[str], None], **followed: Unpack[Followed]) -> None:
         super().__init__(**followed)
@@ -54,14 +47,6 @@ class TasksDialog(FollowingDialog[None]):
         """The id of the task whose output is shown."""
         self._text = ""
         self._end = 0
-
-    def compose(self) -> ComposeResult:
-        """Title, tasks, output of the marked one."""
-        with Vertical(id="tasks", classes="dialog"):
-            yield Static(id="tasks-title", classes="dialog-title", markup=False)
-            yield Choices()
-            yield LineView(self._drawn)
-            yield Hints(self._hints())
 
     def on_mount(self) -> None:
         """Show how things are, and go on doing so."""
@@ -106,7 +91,7 @@ class TasksDialog(FollowingDialog[None]):
             self._command(ReadTask(task.id, _FROM_END))
         elif task is not None:
             self._command(ReadTask(task.id, self._end))
-        self.output.redraw()
+        self.details.redraw()
 
     def _poll(self) -> None:
         if self.marked is not None and self.marked.status == "running":
@@ -115,12 +100,12 @@ class TasksDialog(FollowingDialog[None]):
     def _take(self, piece: TaskText) -> None:
         if piece.task_id != self._reading or piece.end <= self._end:
             return
-        at_end = self.output.scroll_offset.y >= self.output.max_scroll_y - 1
+        at_end = self.details.scroll_offset.y >= self.details.max_scroll_y - 1
         self._text = (self._text + piece.text)[-_KEPT:]
         self._end = piece.end
-        self.output.redraw()
+        self.details.redraw()
         if at_end:
-            self.call_after_refresh(self.output.scroll_end, animate=False)
+            self.call_after_refresh(self.details.scroll_end, animate=False)
         if piece.text:
             self._command(ReadTask(piece.task_id, self._end))  # there may be more of it already
 
@@ -146,18 +131,6 @@ class TasksDialog(FollowingDialog[None]):
             lines += [Line(piece, "" if n else "\n") for n, piece in enumerate(chop([(row, ink())], width))]
         return lines
 
-    @on(Choices.Chosen)
-    def _clicked(self, event: Choices.Chosen) -> None:
-        event.stop()
-
-    def action_move(self, lines: int) -> None:
-        """Mark another task."""
-        self.choices.move(lines)
-
-    def action_scroll(self, lines: int) -> None:
-        """Scroll the output."""
-        self.output.scroll_relative(y=lines, animate=False)
-
     def action_stop(self) -> None:
         """Stop the marked task, if it runs."""
         if self.marked is not None and self.marked.status == "running":
@@ -168,10 +141,6 @@ class TasksDialog(FollowingDialog[None]):
         if self.marked is not None and self._text:
             title = f"{self.marked.id}: {self.marked.description}"
             self.app.push_screen(Pager(title=title, text=self._text, copy=self._copy))
-
-    def action_close(self) -> None:
-        """Back to work."""
-        self.dismiss(None)
 
 
 def _choice(task: BackgroundTask) -> Choice:
