@@ -51,10 +51,13 @@ def fingerprint(folder: Path) -> dict[str, tuple[str, int]]:
     }
 
 
-def say(screen: Screen, text: str, answer: str) -> None:
+def say(screen: Screen, text: str, answer: str, *, by_mouse: bool = False) -> None:
     screen.type(text)
     screen.until(f"❯ {text}")
-    screen.press("enter")
+    if by_mouse:
+        click(screen, "↵ send")
+    else:
+        screen.press("enter")
     screen.until(answer)
     screen.rest()
 
@@ -67,9 +70,9 @@ def click(screen: Screen, text: str, *, times: int = 1) -> None:
     screen.type(f"\x1b[<0;{place}M\x1b[<0;{place}m" * times)
 
 
-def tell_the_story(screen: Screen, program: Program) -> None:
+def tell_the_story(screen: Screen, program: Program, *, by_mouse: bool = False) -> None:
     screen.until("Ask anything")
-    say(screen, "write a.py", "the file is there")
+    say(screen, "write a.py", "the file is there", by_mouse=by_mouse)
     say(screen, "run something", "it is changed")
     (program.work_dir / "user.txt").write_text("mine\n")
     with (program.work_dir / "a.py").open("a") as file:
@@ -133,7 +136,7 @@ def test_by_mouse_where_there_is_no_git(told: Program) -> None:
     assert shutil.which("git", path=os.fspath(programs)) is None
     screen = Screen(told, "--yolo", columns=80, lines=24)
     try:
-        tell_the_story(screen, told)
+        tell_the_story(screen, told, by_mouse=True)
         click(screen, "f3 timeline")
         screen.until("checkpoints")
         click(screen, "0 write a.py", times=2)
