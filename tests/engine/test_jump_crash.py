@@ -20,14 +20,6 @@ class DeadDisk(FaultyDisk):
     def __init__(self) -> None:
         super().__init__(Killed)
 
-    def link(self, existing: Path, name: Path) -> None:
-        self._count()
-        super().link(existing, name)
-
-    def truncate(self, file: int, size: int) -> None:
-        self._count()
-        super().truncate(file, size)
-
 
 async def furnish(folder: Path) -> None:
     """Two turns of the agent's, the second taken back and brought back."""
