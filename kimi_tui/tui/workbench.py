@@ -257,6 +257,8 @@ class Workbench(Vertical):
         if not pane.is_attached:
             await self.query_one("#body").mount(pane, before="#conversation")
         self.add_class("-show-timeline")
+        if self.is_narrow:
+            self._pane_wishes.clear()  # there they would lie over it
         self.arrange_panes()
 
     def hide_timeline(self) -> None:

@@ -9,7 +9,8 @@ from kimi_tui.language.width import cells
 from kimi_tui.tui.panes.search import SearchLine
 from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.wire.commands import Interrupt, ShowTimeline
-from kimi_tui.wire.events import StepBegin, ToolResult, ToolReturn, TurnBegin, TurnEnd
+from kimi_tui.wire.display import TodoItem
+from kimi_tui.wire.events import StepBegin, TodoUpdate, ToolResult, ToolReturn, TurnBegin, TurnEnd
 from tests.tui.conftest import SESSION, Desk
 from tests.tui.timeline.story import TALK
 
@@ -194,3 +195,15 @@ async def test_nothing_goes_back_in_a_session_that_is_only_read(open_desk: Any) 
         await desk.pilot.press("alt+up")
         await desk.until(lambda: "y copy" in desk.shown())
         assert "back to before it" not in desk.shown()
+
+
+async def test_on_a_narrow_terminal_the_timeline_is_not_covered_by_panes(open_desk: Any) -> None:
+    async with open_desk(size=(80, 24)) as desk:
+        await desk.say(TurnBegin("hello"), TodoUpdate((TodoItem("mend it"),)), TurnEnd())
+        await desk.pilot.press("ctrl+t", "ctrl+l")
+        await desk.until(lambda: "todo" in desk.shown() and "tools" in desk.shown())
+        await desk.pilot.press("f3")
+        await desk.until(lambda: "timeline" in desk.shown().split("\n")[1])
+        await desk.until(lambda: "╭─ todo" not in desk.shown() and "╭─ tools" not in desk.shown())
+        await desk.pilot.press("ctrl+t")
+        await desk.until(lambda: "╭─ todo" in desk.shown())
