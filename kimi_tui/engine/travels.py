@@ -17,6 +17,7 @@ from kimi_tui.engine.timeline import TimelineTeller, node
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.branch import Branch
 from kimi_tui.history.context import Context
+from kimi_tui.history.deed import deed_of
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.wire.commands import (
     Compare,
@@ -110,9 +111,10 @@ class Travels:
     async def listed(self) -> str:
         """The checkpoints of the live line, one a line, the newest first, and what is not covered."""
         tree = await self._context.tree()
-        names = self._session.state.names
+        names, places = self._session.state.names, tree.places
+        done = deed_of(self._context.since_checkpoint)  # which the newest knows nothing of yet
         lines = [
-            listed_checkpoint(node(tree.places[known.uid], names))
+            listed_checkpoint(node(places[known.uid], names, done=done))
             for known in reversed(self._context.checkpoints)
         ]
         uncovered = await self._files.not_covered()
@@ -182,9 +184,8 @@ def listed_checkpoint(known: TimelineNode) -> str:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(known.time))
     changes = ""
     if known.files is not None and known.files.changed:
-        changes = (
-            f"  +{known.files.added_lines} −{known.files.removed_lines} in {known.files.changed} file(s)"
-        )
+        noun = "file" if known.files.changed == 1 else "files"
+        changes = f"  +{known.files.added_lines} −{known.files.removed_lines} in {known.files.changed} {noun}"
     marks = "".join(
         mark
         for mark, there in (

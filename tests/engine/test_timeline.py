@@ -338,7 +338,8 @@ async def test_the_lists_name_branches_and_marks(work_dir: Path, share_dir: Path
         talk.command(RunSlash(f"name {second} before b"))
         listed = (await talk.do(RunSlash("checkpoints"), Notification)).body
         assert "“before b”" in listed
-        assert "+2 −0 in 2 file(s)" in listed
+        assert "+2 −0 in 2 files" in listed
+        assert "step 1" not in listed.split("\n")[0]  # but what the model said
         await talk.do(Revert(second), Reverted)
         talk.heard.clear()
         assert "write b" in (await talk.do(RunSlash("branches"), Notification)).body
