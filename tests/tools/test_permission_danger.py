@@ -6,6 +6,7 @@ import pytest
 
 from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject
 from kimi_tui.tools.permission.danger import danger_of
+from kimi_tui.tools.permission.rulebook import RuleBook
 
 WORK_DIR = Path("/work-dir")
 
@@ -143,3 +144,35 @@ def test_a_work_dir_that_is_a_link_is_inside_itself(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "real")
     command = CommandSubject(f"echo a > {tmp_path}/real/b")
     assert danger_of(command, work_dir=tmp_path / "link") is None
+
+
+@pytest.mark.parametrize(("start", "piece", "times"), [("", "ls;", 2_000), ("eval ", "ls ", 4_000)])
+def test_what_is_too_long_to_be_looked_through_says_so(start: str, piece: str, times: int) -> None:
+    assert "too long" in (danger(start + piece * times) or "")
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("start", "piece", "times", "end"),
+    [
+        ("", "cd a;", 5_000, "ls"),
+        ("", "a", 60_000, "(("),
+        ("", "a(){", 20_000, ""),
+        ("eval ", "ls ", 9_000, ""),
+        ("", " ", 90_000, "ls"),
+        ("", r"\n", 40_000, ""),
+        ("ls ", "{a,", 20_000, ""),
+        ("", "$(", 9_000, ""),
+        ("find . ", "-exec ls {} + ", 2_000, ""),
+    ],
+)
+def test_no_command_that_a_model_thought_of_keeps_the_program_busy(
+    start: str, piece: str, times: int, end: str
+) -> None:
+    subject = CommandSubject(start + piece * times + end)
+    deny = ["Bash(rm *)", "Read(private/**)", "Edit(x)"]
+    rules = RuleBook.from_texts(allow=["Bash(cat *)"], deny=deny, work_dir=WORK_DIR)
+    danger(subject.command)
+    rules.grant_for(subject)
+    is_allowed = rules.verdict(subject) == "allow"
+    assert not is_allowed

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import islice
 
 from kimi_tui.base.value import value
 from kimi_tui.tools.permission.cursor import Unreadable
@@ -11,6 +12,10 @@ from kimi_tui.tools.permission.script import Script
 from kimi_tui.tools.permission.wrappers import SHELLS, unwrapped
 
 _MAX_LENGTH = 100_000
+_MAX_PARTS = 300
+_MAX_WORDS = 3_000
+"""What is longer takes seconds to look through, and nobody reads it before agreeing."""
+_TOO_LONG = "it is too long"
 _SEAMS = re.compile(r"[;&|\n(){}`]+|\b(?:do|then|else|in)\b|\$'|\$\"")
 _MAX_FRAGMENTS = 200
 
@@ -27,17 +32,34 @@ class CommandLine:
     unreadable: str = ""
     """Why its meaning isn't certain; empty when it is."""
 
+    @property
+    def is_too_long(self) -> bool:
+        """Whether not all of it was looked at."""
+        return self.unreadable == _TOO_LONG
+
 
 @lru_cache(maxsize=512)
 def parse_command(text: str) -> CommandLine:
     """Read `text` as bash would. Never raises: what isn't certain is `unreadable`."""
     if "\0" in text or len(text) > _MAX_LENGTH:
-        return CommandLine(text, (), (), "it is too long" if len(text) > _MAX_LENGTH else "it holds a NUL")
+        return CommandLine(text, (), (), _TOO_LONG if len(text) > _MAX_LENGTH else "it holds a NUL")
     try:
         parts, suspects = _read(text)
     except Unreadable as reason:
         return CommandLine(text, (), tuple(_fragments(text)), str(reason))
+    found = (*parts, *suspects)
+    if len(found) > _MAX_PARTS or sum(len(part.words) for part in found) > _MAX_WORDS:
+        return CommandLine(text, (), tuple(_beginning(found)), _TOO_LONG)
     return CommandLine(text, tuple(parts), tuple(suspects))
+
+
+def _beginning(parts: Iterable[Part]) -> Iterable[Part]:
+    words = 0
+    for part in islice(parts, _MAX_PARTS):
+        words += len(part.words)
+        if words > _MAX_WORDS:
+            return
+        yield part
 
 
 def _read(text: str) -> tuple[list[Part], list[Part]]:

@@ -20,8 +20,10 @@ from kimi_tui.tools.permission.programs import reads_script
 from kimi_tui.tools.permission.wrappers import SHELLS
 from kimi_tui.tools.permission.writes import is_option, option_values, written_words
 
-_FORK_BOMB = re.compile(r"(\w+|:)\s*\(\)\s*\{[^}]*\1\s*\|\s*\1\s*&")
-_LONG_BLANK = re.compile(r"[^\S\n]{60,}\S|\n(?:[^\S\n]*\n){12,}[^\S\n]*\S")
+_FORK_BOMB = re.compile(r"(?<!\w)(\w++|:)\s*+\(\)\s*\{[^}]*\1\s*\|\s*\1\s*&")
+_LONGEST_BOMB = 5_000
+_LONG_BLANK = re.compile(r"(?<![^\S\n])[^\S\n]{60,}+\S|\S[^\S\n]*+\n(?:[^\S\n]*+\n){12,}+[^\S\n]*+\S")
+"""Looks at each blank once."""
 _LOOKING_ALIKE = (
     r"\u0370-\u03ff\u0400-\u052f\u0531-\u058f\u13a0-\u13ff\u1d00-\u1d7f\uff21-\uff3a\uff41-\uff5a"
 )
@@ -95,7 +97,7 @@ def danger_of_write(path: Path, places: Places) -> str | None:
 
 def danger_of_commands(line: CommandLine, places: Places) -> str | None:
     """Why the commands of `line` are dangerous, wherever their output goes."""
-    if line.unreadable and _FORK_BOMB.search(line.text):
+    if line.unreadable and _FORK_BOMB.search(line.text[:_LONGEST_BOMB]):
         return "starts processes without end"
     parts = (*line.parts, *line.suspects)
     folders = places.folders_of(line.parts)
@@ -120,6 +122,8 @@ def _danger_of_target(word: Word, places: Places, folders: tuple[Folder, ...]) -
 
 def _deceit(line: CommandLine) -> str | None:
     """What would have the user agree to something else than they see."""
+    if line.is_too_long:
+        return "is too long to be looked through"
     if _LONG_BLANK.search(line.text):
         return "hides text behind a long blank"
     for part in line.parts:

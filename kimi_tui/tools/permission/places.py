@@ -27,6 +27,7 @@ _HOME_FOLDERS = (
     ("library", "launchagents"),
 )
 
+_MOST_FOLDERS = 20
 Folder = Path | None
 """A folder in which a command may run; None when it isn't known."""
 
@@ -59,6 +60,8 @@ class Places:
                 if targets is None or (operands and operands[0].text == "-"):
                     return (*folders, None)
                 folders.extend(target for target in targets if target not in folders)
+                if len(folders) > _MOST_FOLDERS:
+                    return (*folders[:_MOST_FOLDERS], None)
         return tuple(folders)
 
     def targets(self, word: Word, folders: Collection[Folder]) -> tuple[Path, ...] | None:

@@ -14,12 +14,12 @@ from itertools import islice
 from pathlib import Path
 
 _KEY = re.compile(
-    r"(?:^|\])\s*(fsmonitor|textconv|command|external|clean|process|smudge|program|hookspath)"
+    r"(?:^|\])[^\S\n]*+(fsmonitor|textconv|command|external|clean|process|smudge|program|hookspath)"
     r"[^\S\n]*(?:=[^\S\n]*(.*))?$",
     re.IGNORECASE | re.MULTILINE,
 )
 """Keys stand at the beginning of a line or after their section's head, in one piece."""
-_MORE_FILES = re.compile(r"(?:^|\])\s*\[\s*include", re.IGNORECASE | re.MULTILINE)
+_MORE_FILES = re.compile(r"(?:^|\])[^\S\n]*+\[[^\S\n]*+include", re.IGNORECASE | re.MULTILINE)
 _LAZY = re.compile(r"promisor|partialclone", re.IGNORECASE)
 _TRANSPORT = re.compile(r"sshcommand|gitproxy|uploadpack|\bvcs\b|::|askpass|\bhelper\b", re.IGNORECASE)
 """What may run when an object is missing that a partial clone has to fetch."""
