@@ -31,9 +31,7 @@ def of_turn_end(end: TurnEnd, *, margin: Spans = ()) -> NoticeBlock | None:
 
 def of_retry(retry: StepRetry, *, margin: Spans = ()) -> NoticeBlock:
     """That the model is asked again."""
-    cause = (
-        say("status {code}", code=retry.status_code) if retry.status_code else plain_line(retry.error_type)
-    )
+    cause = say("status {code}", code=retry.status_code) if retry.status_code else _cause(retry.error_type)
     if retry.wait_s >= 0.05:
         what = say(
             "The model's server failed ({cause}); trying again in {wait}.",
@@ -52,6 +50,18 @@ def of_retry(retry: StepRetry, *, margin: Spans = ()) -> NoticeBlock:
         ),
         margin=margin,
     )
+
+
+def _cause(error_type: str) -> str:
+    match error_type:
+        case "APIConnectionError":
+            return say("no connection")
+        case "APITimeoutError":
+            return say("it fell silent")
+        case "APIEmptyResponseError":
+            return say("it answered with nothing")
+        case _:
+            return plain_line(error_type)
 
 
 def of_hook(hook: HookResolved, *, margin: Spans = ()) -> NoticeBlock | None:

@@ -73,7 +73,7 @@ async def test_a_retry_drops_what_the_failed_attempt_said(stage: OpenStage) -> N
         )
         rows = await s.feed(StepRetry(2, 3, 3, 0.0, "APITimeoutError"), TextPart("whole answer"))
         assert " ".join(seen(rows)[3:]) == (
-            "⚠ The model's server failed (APITimeoutError); trying again. Attempt 3 of 3. whole answer"
+            "⚠ The model's server failed (it fell silent); trying again. Attempt 3 of 3. whole answer"
         )
 
 
