@@ -116,11 +116,15 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         """Take the user's keys."""
         self.set_keymap({key: keys for key, keys in self._options.keymap.items() if key in known_ids()})
 
-        for signal in (self.app_suspend_signal, self.app_resume_signal):
-            signal.subscribe(self, self._lent_terminal, immediate=True)
+        self.app_suspend_signal.subscribe(self, self._lent_terminal, immediate=True)
+        self.app_resume_signal.subscribe(self, self._has_terminal_again, immediate=True)
 
     def _lent_terminal(self, _: App[Any]) -> None:
         self._frames.forget()
+
+    def _has_terminal_again(self, _: App[Any]) -> None:
+        self._frames.forget()
+        self.screen.refresh()  # after a SIGTSTP nothing else asks for all of it
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Send a frame."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from textual import events
+from textual.driver import Driver
 from textual.geometry import Region
 
 from kimi_tui.base.content import TextPart
@@ -48,3 +49,11 @@ async def test_a_terminal_that_loses_and_gets_the_focus_has_the_prompt_drawn(ope
         await desk.until(lambda: editor.has_focus)
         await desk.pilot.pause()
         assert watched.asked == []
+
+
+async def test_all_is_drawn_when_a_suspended_program_goes_on(open_desk: Any) -> None:
+    async with open_desk(size=(120, 40)) as desk:
+        await desk.pilot.pause()
+        watched = Watched(desk.screen)
+        desk.app.post_message(Driver.SignalResume())
+        await desk.until(lambda: watched.asked)
