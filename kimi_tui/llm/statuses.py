@@ -152,7 +152,8 @@ def _in_our_words(
 ) -> tuple[str, str]:
     host, text = endpoint.host, str(words)
     said = endpoint.quote(words.message)
-    because = f": {said}" if said else "."
+    stop = "" if said.endswith((".", "!", "?", "。", "！", "？", "…")) else "."
+    because = f": {said}{stop}" if said else "."
     if status == 402 or (status in {400, 403, 429} and _NO_CREDIT.search(text)):
         return (
             f"The account at {host} has no credit left ({status}).",

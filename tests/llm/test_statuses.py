@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -106,6 +107,14 @@ def test_a_request_entity_too_large_counts_as_a_context_too_long():
     assert isinstance(
         failure(413, "<html><title>413 Request Entity Too Large</title></html>"), ContextTooLong
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "ending"), [("out of memory", "memory."), ("Wait!", "Wait!"), ("稍后再试。", "试。")]
+)
+def test_what_a_server_said_is_a_sentence_before_what_to_do(said: str, ending: str):
+    error = failure(500, json.dumps({"error": {"message": said}}))
+    assert error.what.endswith(ending)
 
 
 def test_what_a_server_says_is_one_short_plain_line():
