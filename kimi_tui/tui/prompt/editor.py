@@ -5,6 +5,8 @@ from typing import Literal
 
 from textual import events
 from textual.content import Content
+from textual.geometry import Region
+from textual.strip import Strip
 from textual.widgets import TextArea
 
 from kimi_tui.base.terminal import plain
@@ -61,6 +63,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self._is_completing = is_completing
         self._brush = Brush(self, lambda: self.outer_size.region)
         self._actions = names.actions(EDITING_KEYS + PROMPT_KEYS)
+        self._colours_are_due = True
 
     @property
     def draft(self) -> Draft:
@@ -120,6 +123,18 @@ class PromptEditor(TextArea, inherit_bindings=False):
             super().action_delete_left()
         else:
             self._delete_via_keyboard((row, token), (row, column))
+
+    def notify_style_update(self) -> None:
+        """Its colours may be others now."""
+        self._colours_are_due = True
+        super().notify_style_update()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The rows in `crop`. Textual looks up the colours of all parts each time, which takes longer."""
+        if self._colours_are_due and self._theme is not None:
+            self._colours_are_due = False
+            self._theme.apply_css(self)
+        return super(TextArea, self).render_lines(crop)
 
     async def _on_key(self, event: events.Key) -> None:
         # Textual looks for bindings only once a key has bubbled up to the app; letters typed fast would
