@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from kimi_tui.base.child_environment import Environment, whole_environment, without_values
 from kimi_tui.base.content import text_of
 from kimi_tui.tools.approval import CommandSubject, Subject, ToolRejected
 from kimi_tui.tools.background.tasks import BackgroundTasks
@@ -55,13 +56,15 @@ class Consent:
 class Desk:
     """A Bash tool with all that it needs."""
 
-    def __init__(self, folder: Path, *, agrees: bool = True) -> None:
+    def __init__(
+        self, folder: Path, *, agrees: bool = True, environment: Environment = whole_environment
+    ) -> None:
         self.work_dir = folder / "work"
         self.work_dir.mkdir()
         self.output_dir = folder / "output"
         self.log = CallLog()
         self.consent = Consent(self.log, agrees=agrees)
-        self.shell = Shell(term_grace_s=0.3)
+        self.shell = Shell(environment=environment, term_grace_s=0.3)
         self.told: list[object] = []
         self.tasks = BackgroundTasks(folder / "tasks", send=self.told.append)
         self.bash = Bash(
@@ -262,3 +265,19 @@ async def test_what_the_call_says_it_runs_is_what_the_user_made_of_it(desk: Desk
     params = BashParams(command="false", timeout=60, description="")
     await desk.bash.run(params, running_call(desk.log))
     assert desk.bash.command(params) == "true"
+
+
+async def test_a_command_that_misses_the_models_key_is_told_why_it_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-model")
+    desk = Desk(tmp_path, environment=without_values(lambda: {"sk-of-the-model"}, but=()))
+    try:
+        result = await desk.run('test -n "$OPENAI_API_KEY"')
+        assert result.is_error
+        assert 'env = ["OPENAI_API_KEY"]' in result.message
+        assert "sk-of-the-model" not in result.message
+        assert "OPENAI" not in (await desk.run("false")).message
+        assert "OPENAI" not in (await desk.run("echo OPENAI_API_KEY")).message
+    finally:
+        await desk.shell.close()

@@ -1,6 +1,7 @@
 """Bash: runs a command in the work dir."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self, TypedDict
@@ -173,7 +174,10 @@ class Bash(Tool[BashParams]):
         finally:
             take(stream.end())
             output.close()
-        return _result(exit_, output, timeout_s, in_sandbox=self._shell.confinement is not None)
+        result = _result(exit_, output, timeout_s, in_sandbox=self._shell.confinement is not None)
+        if result.is_error and (withheld := self._shell.withheld_of(f"{command}\n{result.output}")):
+            return replace(result, message=f"{result.message} {_withheld(withheld)}")
+        return result
 
 
 def _problem(command: str) -> str | None:
@@ -186,6 +190,14 @@ def _problem(command: str) -> str | None:
             "agreeing. Write them as escapes, for example with printf '\\033'."
         )
     return None
+
+
+def _withheld(names: Sequence[str]) -> str:
+    """Why a variable is missing that the user has, so that nobody searches for long."""
+    return (
+        f"Commands don't see {', '.join(names)}, since the model's key is in it. Tell the user, if the work "
+        f"needs it: `env = {json.dumps(list(names))}` under [sandbox] in the config lets it through."
+    )
 
 
 def _limited(show: Callable[[str], None]) -> Callable[[str], None]:

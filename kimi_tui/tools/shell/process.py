@@ -93,6 +93,10 @@ class Shell:
         self._groups: dict[int, OutputPipe] = {}
         """By process group: those that run, and those that left processes behind."""
 
+    def withheld_of(self, text: str) -> list[str]:
+        """The variables of our environment that `text` names and commands don't see."""
+        return sorted(name for name in os.environ.keys() - self._environment().keys() if name in text)
+
     async def run(
         self,
         command: str,
