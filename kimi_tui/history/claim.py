@@ -1,6 +1,7 @@
 """A claim: the right of one process to write a session, held by a lock file with its pid."""
 
 import contextlib
+import errno
 import logging
 import os
 from pathlib import Path
@@ -46,7 +47,7 @@ class Claim:
             self.release()
             raise SessionError(
                 f"The session can't be opened: {error.strerror or error} ({self._path}).",
-                hint=f"Make {self._path.parent} writable, or set KIMI_SHARE_DIR to a folder that is.",
+                hint=_hint(error, self._path.parent),
             ) from error
 
     def release(self) -> None:
@@ -109,3 +110,9 @@ class Claim:
 
 def _mark_in(file: int) -> str:
     return os.pread(file, _LONGEST_MARK, 0).decode("ascii", "replace").strip()
+
+
+def _hint(error: OSError, folder: Path) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "Free some space on that disk, then try again; what was said is all there."
+    return f"Make {folder} writable, or set KIMI_SHARE_DIR to a folder that is."

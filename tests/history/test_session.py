@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -366,3 +367,14 @@ def test_a_mark_that_makes_no_sense_claims_nothing(tmp_path):
         claim = Claim(path, lock=no_locks)
         claim.acquire()
         claim.release()
+
+
+def test_a_disk_with_no_room_left_is_told_from_a_folder_that_can_not_be_written(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        with pytest.raises(SessionError) as caught:
+            Claim(tmp_path / "session" / "lock").acquire()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert caught.value.hint.startswith("Free some space")
