@@ -43,7 +43,10 @@ class _Late:
         whole: Any = dataclass(repr=False, eq=False, kw_only=self._kw_only)(copy)
         for name in _WORKED_OUT:
             setattr(self._owner, name, getattr(whole, name))
-        return getattr(of if instance is None else instance, self._name)
+        made = vars(self._owner)[self._name]
+        # What this stands for binds itself: `inspect.signature` asks for a class's `__init__` as if the class
+        # were an instance, from Python 3.13 on.
+        return made.__get__(instance, of) if hasattr(made, "__get__") else made
 
 
 def _slotted(draft: type, kw_only: bool) -> type:
