@@ -61,6 +61,7 @@ def test_going_back_and_forth_by_keys_and_by_mouse(program: Program, screen: Scr
     screen.until(lambda text: "enter undo" in text and "bash.txt" in text)
     click(screen, "enter undo")
     screen.until(lambda text: "undid the jump" in text and "nothing but talk" in text)
+    screen.until(lambda text: "enter undo" not in text)
     assert (program.work_dir / "README.md").read_text() == "readme\nchanged\n"
     assert (program.work_dir / "bash.txt").read_text() == "new\n"
 
