@@ -45,7 +45,7 @@ def button(desk: Desk, choice: str) -> AnswerButton:
 
 @pytest.mark.parametrize(
     ("key", "response"),
-    [("y", "approve"), ("a", "approve_for_session"), ("p", "approve_always"), ("n", "reject")],
+    [("y", "approve"), ("a", "approve_for_session"), ("n", "reject")],
 )
 async def test_one_key_answers(open_desk: Any, key: str, response: str) -> None:
     async with open_desk() as desk:
@@ -55,6 +55,19 @@ async def test_one_key_answers(open_desk: Any, key: str, response: str) -> None:
         assert desk.engine.answers == [ApprovalResponse("r1", response)]  # type: ignore[arg-type]
         assert "Allow Bash" not in desk.shown()
         assert desk.app.focused is desk.screen.prompt.editor
+
+
+@pytest.mark.parametrize("again", ["p", "enter"])
+async def test_what_is_granted_for_good_is_asked_for_twice(open_desk: Any, again: str) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell())
+        await desk.pilot.press("p")
+        await desk.until(lambda: "p again, or enter, always allows this" in desk.shown())
+        assert desk.engine.answers == []
+        await desk.pilot.press("left")
+        await desk.until(lambda: "p again" not in desk.shown())
+        await desk.pilot.press("p", again)
+        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r1", "approve_always")])
 
 
 async def test_arrows_and_enter_answer_too(open_desk: Any) -> None:
@@ -123,11 +136,11 @@ async def test_what_follows_an_answer_at_once_does_nothing(open_desk: Any) -> No
     async with open_desk() as desk:
         await asked(desk, shell())
         panel = desk.screen.furnished.workbench.panel
-        for choice in ("always", "session", "feedback"):  # a word that was meant for the prompt
+        for choice in ("session", "once", "feedback"):  # a word that was meant for the prompt
             panel.action_answer(choice)
         await desk.until(lambda: not desk.screen.state.requests)
         await desk.pilot.pause()
-        assert desk.engine.answers == [ApprovalResponse("r1", "approve_always")]
+        assert desk.engine.answers == [ApprovalResponse("r1", "approve_for_session")]
         assert not panel.query("#approval-feedback")
 
 

@@ -43,9 +43,18 @@ class RequestBody(LineView):
         self.redraw()
 
 
-def rule_of(request: ApprovalRequest) -> str:
-    """What a grant beyond this once covers; empty when there is none to give."""
-    return "" if request.rule is None else say("always writes the rule {rule}", rule=plain_line(request.rule))
+def rule_of(request: ApprovalRequest, *, again: str = "") -> str:
+    """What a grant beyond this once covers; empty when there is none to give. `again` is its key, if that is
+    still to be pressed a second time.
+    """
+    if request.rule is None:
+        return ""
+    rule = plain_line(request.rule)
+    if again:
+        return say(
+            "{key} again, or enter, always allows this: it writes the rule {rule}", key=again, rule=rule
+        )
+    return say("always writes the rule {rule}", rule=rule)
 
 
 def changes_of(request: ApprovalRequest) -> str:

@@ -114,6 +114,8 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._focused_at = 0.0
         self._choices: tuple[AnswerChoice, ...] = ()
         self._rows = 12
+        self._asks_again = False
+        """Whether the key of a lasting answer was pressed once."""
 
     def compose(self) -> ComposeResult:
         """Question, what would happen, dangers, choices."""
@@ -133,7 +135,8 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._rows = rows
         rule = self.query_one("#approval-rule", Static)
         shown = self._as_edited(self._shown) if self._shown is not None else None
-        rule.display = shown is not None and shown.rule is not None and rows >= _ROWS_FOR_RULE
+        has_room = rows >= _ROWS_FOR_RULE or self._asks_again
+        rule.display = shown is not None and shown.rule is not None and has_room
         danger = shown is not None and bool(danger_of(shown))
         others = 2 + danger + rule.display + self.gutter.height
         self.body.styles.max_height = max(rows - others, 1)
@@ -178,11 +181,10 @@ class ApprovalPanel(Vertical, can_focus=True):
         line = self.query_one("#approval-danger", Static)
         line.update(f"⚠ {danger}")
         line.display = bool(danger)
-        self.query_one("#approval-rule", Static).update(rule_of(request))
         self.body.show_request(request)
-        self.fit(self._rows)
         self._choices = choices_for(request, is_edited=is_edited)
         self.marked = 0
+        self._tell_rule(again=False)
         await self._show_choices()
 
     async def _show_choices(self) -> None:
@@ -198,6 +200,18 @@ class ApprovalPanel(Vertical, can_focus=True):
         """Draw the mark."""
         if self.is_mounted:
             self._mark()
+            if self._asks_again and not self._is_marked("always"):
+                self._tell_rule(again=False)
+
+    def _is_marked(self, choice: ChoiceId) -> bool:
+        return self.marked < len(self._choices) and self._choices[self.marked].id == choice
+
+    def _tell_rule(self, *, again: bool) -> None:
+        self._asks_again = again
+        if self._shown is not None:
+            key = self._names.first("approvals.always") if again else ""
+            self.query_one("#approval-rule", Static).update(rule_of(self._shown, again=key))
+        self.fit(self._rows)
 
     def _mark(self) -> None:
         for index, button in enumerate(self.query(AnswerButton)):
@@ -216,8 +230,13 @@ class ApprovalPanel(Vertical, can_focus=True):
         return super().check_action(action, parameters)
 
     def action_answer(self, choice: ChoiceId) -> None:
-        """Answer with that choice."""
-        if self.ready:
+        """Answer with that choice. A lasting one is asked for twice: its key may have begun a sentence."""
+        if not self.ready:
+            return
+        if choice == "always" and not self._is_marked(choice):
+            self.marked = next(at for at, it in enumerate(self._choices) if it.id == choice)
+            self._tell_rule(again=True)
+        else:
             self._answer(choice)
 
     def action_choose(self) -> None:
