@@ -222,10 +222,13 @@ async def test_the_prompt_is_in_the_journal_before_the_files_are_known(tmp_path:
     async with session(work, share, says("hello")) as talk:
         await talk.ask("hi")
         told = [event.files for event in talk.all(CheckpointCreated)]
+        journal = next(share.glob("sessions/*/*/context.jsonl"))
+        async with asyncio.timeout(20):
+            while '"role":"_files"' not in journal.read_text():
+                await asyncio.sleep(0.01)
     assert told[0] is None
-    journal = next(share.glob("sessions/*/*/context.jsonl")).read_text()
-    assert journal.index('"role":"_checkpoint"') < journal.index('"hi"')
-    assert '"role":"_files"' in journal
+    written = journal.read_text()
+    assert written.index('"role":"_checkpoint"') < written.index('"hi"') < written.index('"role":"_files"')
 
 
 async def test_uncovered_files_are_named_in_the_list_and_the_plan(tmp_path: Path) -> None:
