@@ -15,6 +15,7 @@ from kimi_tui.base.errors import APIStatusError
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.history.context import Context
 from kimi_tui.history.snapshots.file_history import FileHistory
+from kimi_tui.history.tree import NOT_YET
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.tools.tool import RunningCall, Tool, json_schema, ok
 from kimi_tui.wire.commands import Command, Prompt, SetYolo
@@ -210,6 +211,9 @@ async def test_files_that_can_not_be_captured_cost_coverage_only(tmp_path: Path,
     session = BareSession(tmp_path, Model([TextPart("fine")]), make_files=fail)
     async with session.opened() as front:
         assert (await front.turn("hi")).outcome == "finished"
+        async with asyncio.timeout(20):
+            while session.journal.count(NOT_YET) > session.journal.count('"role":"_files"'):
+                await asyncio.sleep(0.01)
     context = Context(session.dir / "context.jsonl")
     await context.restore()
     assert all(str(error.args[-1]) in (checkpoint.files or "") for checkpoint in context.checkpoints)
