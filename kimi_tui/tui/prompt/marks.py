@@ -1,6 +1,7 @@
 """What the prompt's keys do, to be clicked: marks at the right end of its lower edge."""
 
 from textual.content import Content
+from textual.geometry import Region
 from textual.style import Style
 from textual.widget import Widget
 
@@ -52,7 +53,14 @@ class LowerEdge:
         )
         if seen != self._shown:
             self._shown = seen
-            self._widget.border_subtitle = self._drawn(seen)
+            self._show(self._drawn(seen))
+
+    def _show(self, drawn: Content) -> None:
+        """Put it into the edge, as setting `border_subtitle` does, without all of the widget being drawn."""
+        widget = self._widget
+        widget._border_subtitle = drawn
+        left, top = widget.content_offset
+        widget.refresh(Region(-left, widget.outer_size.height - 1 - top, widget.outer_size.width, 1))
 
     def _drawn(self, seen: _Seen) -> Content:
         marks = [_mark("+", "", "press('menu')", "$text-muted")]
