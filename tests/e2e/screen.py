@@ -1,10 +1,13 @@
 """The program on a terminal screen, as a person sees it: cells, not bytes."""
 
+import os
+import pty
 import signal
 import termios
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pexpect
 import pyte
@@ -22,6 +25,16 @@ _MODES = [
     (b"\x1b[?2004h", b"\x1b[?2004l"),
 ]
 """What a program sets on a terminal, and how it takes it back: screen, cursor, mouse, pasting."""
+
+
+def _of_a_new_terminal() -> list[Any]:
+    """The attributes that the system gives a terminal."""
+    ours, theirs = pty.openpty()
+    try:
+        return termios.tcgetattr(ours)
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 class Screen:
@@ -44,7 +57,7 @@ class Screen:
             env=environment,  # type: ignore[arg-type]
             dimensions=(lines, columns),
         )
-        self._before = termios.tcgetattr(self._child.fileno())
+        self._before = _of_a_new_terminal()  # the program may have changed its own already
         self._received = b""
         self._screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self._screen)
