@@ -1,6 +1,5 @@
 """The window: what the model's context is filled with, by kind."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import get_args
@@ -9,7 +8,7 @@ from kimi_tui.base.content import ContentPart, TextPart, ThinkPart
 from kimi_tui.base.message import Message, user_message
 from kimi_tui.history.conversation import is_note
 from kimi_tui.history.estimate import estimated_tokens
-from kimi_tui.soul.agent import Agent
+from kimi_tui.soul.agent import Agent, text_of_tool
 from kimi_tui.tools.toolset import Toolset
 from kimi_tui.wire.window import WindowKind, WindowPart
 
@@ -39,8 +38,8 @@ def window_parts(agent: Agent, messages: Iterable[Message], measured: int) -> tu
 def _weighed_tools(toolset: Toolset) -> Iterator[Weighed]:
     own = set(toolset.names)
     for schema in toolset.schemas:
-        text = f"{schema.name}{schema.description}{json.dumps(schema.parameters)}"
-        yield "tools" if schema.name in own else "lent tools", estimated_tokens([user_message(text)])
+        tokens = estimated_tokens([user_message(text_of_tool(schema))])
+        yield "tools" if schema.name in own else "lent tools", tokens
 
 
 def _weighed(message: Message) -> Iterator[Weighed]:

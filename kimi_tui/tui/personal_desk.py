@@ -63,8 +63,7 @@ def personal_acts(
         return await screen.app.push_screen_wait(dialog)
 
     async def choose_agent(name: str) -> SessionWish | None:
-        dialog = AgentsDialog(owner=screen, state=state, command=wire.command, names=names)
-        dialog.wanted = name
+        dialog = AgentsDialog(wanted=name, owner=screen, state=state, command=wire.command, names=names)
         chosen = await screen.app.push_screen_wait(dialog)
         return SessionWish(agent=chosen) if chosen is not None else None
 

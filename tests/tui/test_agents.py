@@ -50,9 +50,21 @@ async def test_an_agent_that_is_named_is_marked_and_a_broken_one_begins_nothing(
     async with open_desk(reopen=reopening) as desk:
         await listed(desk, "/agents odd")
         await desk.until(lambda: "there is no tool Nonsense" in desk.words())
-        await desk.pilot.press("enter", "escape")
+        await desk.pilot.press("enter")
+        await desk.pilot.pause()
+        assert isinstance(desk.app.screen, AgentsDialog)
+        await desk.pilot.press("escape")
         await desk.until(lambda: not isinstance(desk.app.screen, AgentsDialog))
         assert reopening.wishes == []
+
+
+async def test_a_name_that_no_agent_has_marks_the_one_in_use(open_desk):
+    async with open_desk() as desk:
+        dialog = await listed(desk, "/agents gardner")
+        assert dialog.marked == DEFAULT
+        desk.engine.say(AgentList((GARDENER, DEFAULT), "default"))
+        await desk.until(lambda: dialog.choices.marked == 1)
+        assert dialog.marked == DEFAULT
 
 
 async def test_a_double_click_begins_a_session_too(open_desk):

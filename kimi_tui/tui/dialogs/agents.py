@@ -1,9 +1,12 @@
 """The agents: what each one is for and can do, and beginning a session with one."""
 
+from typing import Unpack
+
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import later, say
 from kimi_tui.language.width import cells, padded
 from kimi_tui.tui.choices import Choice
+from kimi_tui.tui.dialogs.following import Followed
 from kimi_tui.tui.dialogs.listed import ListedDialog
 from kimi_tui.tui.key_tables import AGENTS_KEYS
 from kimi_tui.tui.keys import bindings
@@ -22,9 +25,11 @@ class AgentsDialog(ListedDialog[str]):
     NAME = "agents"
     HEADING = later("Agents")
 
-    wanted = ""
-    """The agent that is marked at first; empty for the session's own."""
-    _shown: AgentList | None = None
+    def __init__(self, *, wanted: str = "", **followed: Unpack[Followed]) -> None:
+        """`wanted` is the agent that is marked at first, if there is one of that name; else the session's."""
+        super().__init__(**followed)
+        self._wanted = wanted
+        self._shown: AgentList | None = None
 
     def on_mount(self) -> None:
         """Ask for them; those of an earlier look are shown until they come."""
@@ -43,11 +48,11 @@ class AgentsDialog(ListedDialog[str]):
         listed = self._state().replies.agents
         if listed is None or listed == self._shown:
             return
-        name = self.marked.name if self.marked is not None else self.wanted or listed.current
+        wanted = self.marked.name if self.marked is not None else self._wanted
         self._shown = listed
         self.choices.show([_choice(agent, listed.current) for agent in listed.agents])
         names = [agent.name for agent in listed.agents]
-        self.choices.marked = names.index(name) if name in names else 0
+        self.choices.marked = next((names.index(it) for it in (wanted, listed.current) if it in names), 0)
         self.details.redraw()
 
     def _hints(self) -> list[Hint]:
