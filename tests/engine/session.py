@@ -49,6 +49,12 @@ class Talk:
         self._wire.command(command)
         return await self.next(answer)
 
+    async def carry_out(self, command: Command) -> None:
+        """Give a command and hear everything up to its end."""
+        async with asyncio.timeout(20):
+            await self._wire.carry_out(command)
+        self.heard += self._subscription.take()
+
     def command(self, command: Command) -> None:
         """Give a command."""
         self._wire.command(command)

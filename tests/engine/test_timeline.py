@@ -54,7 +54,8 @@ async def two_turns(talk: Talk) -> tuple[int, int]:
 
 async def show(talk: Talk) -> Timeline:
     talk.heard.clear()
-    return await talk.do(ShowTimeline(), Timeline)
+    await talk.carry_out(ShowTimeline())
+    return talk.all(Timeline)[-1]
 
 
 TURNS = (WRITE_A, says("wrote a"), WRITE_B, says("wrote b"))
@@ -132,7 +133,7 @@ async def test_a_switch_brings_back_the_conversation_and_the_files(work_dir: Pat
         talk.heard.clear()
         reverted = await talk.do(SwitchBranch(1), Reverted)
         assert (reverted.reason, reverted.branch) == ("switch", 2)
-        await talk.do(ShowTimeline(), Timeline)
+        await talk.carry_out(ShowTimeline())
         assert (work_dir / "b").read_text() == "two\n"
         assert (work_dir / "a").read_text() == "one\nmore\n"
         assert [begin.anew for begin in talk.all(ReplayBegin)] == [True]
@@ -157,7 +158,7 @@ async def test_every_checkpoint_of_every_line_can_be_gone_back_to(work_dir: Path
         talk.heard.clear()
         reverted = await talk.do(Revert(last.id), Reverted)
         assert reverted.to == last.id
-        await talk.do(ShowTimeline(), Timeline)
+        await talk.carry_out(ShowTimeline())
         assert (work_dir / "a").read_text() == "one\n"
         assert not (work_dir / "b").exists()
         assert [event.user_input for event in talk.all(TurnBegin)] == ["write a", "write b"]

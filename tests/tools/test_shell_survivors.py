@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,8 @@ def orphan(survivors: Survivors) -> Iterator["subprocess.Popen[bytes]"]:
     process = subprocess.Popen(
         ["sleep", "300"], env={**os.environ, MARK: survivors.mark}, start_new_session=True
     )
+    while survivors.mark.encode() not in Path(f"/proc/{process.pid}/environ").read_bytes():
+        time.sleep(0.001)  # the system says that a program runs a moment before its environment can be read
     yield process
     process.kill()
     process.wait()

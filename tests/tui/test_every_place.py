@@ -4,6 +4,7 @@ The pictures were looked at before they were committed; `pytest --snapshot-updat
 takes them anew.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -274,12 +275,19 @@ async def test_every_place_looks_as_it_did(
         for place in places:
             for message in place.messages:
                 wire.send(message)
+            await taken_in(wire)
             await gone(pilot, place.keys, clock)
             await settled(pilot)
             if pictures(name=place.name) != pilot.app.export_screenshot():
                 different.append(place.name)
             await gone(pilot, place.away, clock)
     assert not different
+
+
+async def taken_in(wire: Wire) -> None:
+    """Wait until everything that was sent has been handed to the screen, which takes it a batch a frame."""
+    while any(subscription.has_pending for subscription in wire._subscriptions):
+        await asyncio.sleep(0.005)
 
 
 async def gone(pilot: Pilot[None], keys: tuple[str, ...], clock: FakeClock) -> None:
