@@ -14,9 +14,8 @@ from kimi_tui.history.deed import deed_of
 from kimi_tui.history.line import Line
 from kimi_tui.history.records import Deed
 from kimi_tui.history.session import Session
-from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.history.state import Jump, SessionState
-from kimi_tui.history.tree import NOT_YET, Place, Tree
+from kimi_tui.history.tree import Place, Tree
 from kimi_tui.wire.codec import envelope
 from kimi_tui.wire.events import Event
 from kimi_tui.wire.timeline import (
@@ -144,20 +143,22 @@ def node(
     label = checkpoint.label
     if checkpoint.kind == "step" and done is not None and done.label:
         label = done.label
+    tools, shell = (done.tools, done.shell) if done is not None else ((), False)
+    # By position: with ten thousand of them the fields' names would take as long as all the rest.
     return TimelineNode(
-        id=checkpoint.id,
-        uid=checkpoint.uid,
-        kind=checkpoint.kind,
-        label=label,
-        parent=place.parent,
-        branch=place.branch,
-        name=names.get(checkpoint.uid, ""),
-        time=checkpoint.time,
-        tokens=checkpoint.tokens,
-        files=files,
-        tools=done.tools if done is not None else (),
-        shell=done.shell if done is not None else False,
-        problem="" if is_manifest(place.files) or place.files == NOT_YET else place.files,
+        checkpoint.id,
+        checkpoint.uid,
+        checkpoint.kind,
+        label,
+        place.parent,
+        place.branch,
+        names.get(checkpoint.uid, ""),
+        checkpoint.time,
+        checkpoint.tokens,
+        files,
+        tools,
+        shell,
+        place.problem,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kimi_tui.base.value import value
 from kimi_tui.history.branch import Branch
 from kimi_tui.history.records import Checkpoint, Revert
 from kimi_tui.history.snapshots.manifest import is_manifest
@@ -13,7 +14,7 @@ NOT_YET = "the files have not been captured yet"
 changes files waits for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Place:
     """A checkpoint and where it stands."""
 
@@ -26,6 +27,8 @@ class Place:
     """The one after it on its line."""
     files: str
     """The manifest of the files' state, or why there is none."""
+    problem: str = ""
+    """Why that state is not known and never will be; empty when it is or may yet be."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +49,10 @@ class Tree:
     def places(self) -> Mapping[str, Place]:
         """Every checkpoint by its uid, by rising ids."""
         found: dict[str, Place] = {}
-        for branch, line in self._lines():
-            for place in _placed(line, branch):
-                found.setdefault(place.checkpoint.uid, place)
-        rooted = {uid: self.rooted(place, found) for uid, place in found.items()}
-        return dict(sorted(rooted.items(), key=lambda item: item[1].checkpoint.id))
+        for branch, line in reversed(list(self._lines())):
+            found.update({place.checkpoint.uid: place for place in _placed(line, branch)})
+        found |= {uid: self.rooted(place, found) for uid, place in found.items() if place.parent is None}
+        return {place.checkpoint.uid: place for place in sorted(found.values(), key=_id)}
 
     @cached_property
     def by_id(self) -> Mapping[int, Place]:
@@ -109,7 +111,11 @@ class Tree:
             return place
         tips = {branch.checkpoints[-1].uid for branch in self.branches if branch.checkpoints}
         parent = checkpoint.parent if checkpoint.parent in tips else origin.parent
-        return Place(checkpoint, place.branch, parent, place.next, place.files)
+        return Place(checkpoint, place.branch, parent, place.next, place.files, place.problem)
+
+
+def _id(place: Place) -> int:
+    return place.checkpoint.id
 
 
 def _placed(line: Sequence[Checkpoint], branch: int | None) -> list[Place]:
@@ -119,14 +125,15 @@ def _placed(line: Sequence[Checkpoint], branch: int | None) -> list[Place]:
     for index in range(len(line) - 1, -1, -1):
         checkpoint = line[index]
         files = checkpoint.files or "its files were not captured"
-        if is_manifest(files):
+        problem = ""
+        if files == known or is_manifest(files):
             known = files
-        elif files == NOT_YET and known is not None:
-            files = known
         elif files != NOT_YET:
-            known = None
+            known, problem = None, files
+        elif known is not None:
+            files = known
         before = line[index - 1].uid if index else None
-        places.append(Place(checkpoint, branch, before, after, files))
+        places.append(Place(checkpoint, branch, before, after, files, problem))
         after = checkpoint
     places.reverse()
     return places

@@ -1,5 +1,6 @@
 """The tree of checkpoints as the pane shows it: strands made of turns, which other strands leave."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -168,7 +169,7 @@ class Tree:
                     self._parents[node.parent] = node.uid
                 if node.parent == self.current:
                     self.current = node.uid
-                    self._extend(self.live, node)
+                    self._grow(self.live, [node.uid])
                     added.append(node.uid)
                 else:
                     in_order = False
@@ -195,37 +196,36 @@ class Tree:
     def _path(self, tip: str | None) -> list[str]:
         # From the tip down to a checkpoint that has its place already, oldest first.
         nodes, placed = self.nodes, self.turn_of
-        path: list[str] = []
-        seen: set[str] = set()
-        while tip is not None and tip in nodes and tip not in placed and tip not in seen:
-            seen.add(tip)
-            path.append(tip)
+        path: dict[str, None] = {}
+        while tip is not None and tip in nodes and tip not in placed and tip not in path:
+            path[tip] = None
             tip = nodes[tip].parent
-        path.reverse()
-        return path
+        return list(reversed(path))
 
     def _grow(self, strand: Strand, path: Sequence[str]) -> None:
-        nodes = self.nodes
+        # With ten thousand checkpoints whoever opens the pane waits for this.
+        nodes, turns, turn_of = self.nodes, strand.turns, self.turn_of
+        turn = turns[-1] if turns else None
         for uid in path:
-            self._extend(strand, nodes[uid])
-
-    def _extend(self, strand: Strand, node: TimelineNode) -> None:
-        if strand.turns and node.kind in _WITHIN and not self._replaces_request(node):
-            turn = strand.turns[-1]
-            turn.steps.append(node.uid)
-            if turn.totals is not None:
-                turn.totals = turn.totals.plus(node)
-        else:
-            turn = Turn(node.uid, strand)
-            strand.turns.append(turn)
-        self.turn_of[node.uid] = turn
-        strand.count += 1
-        strand.prompts += node.kind == "user"
-        strand.steps += node.kind == "step"
+            node = nodes[uid]
+            if turn is not None and node.kind in _WITHIN and not self._replaces_request(node):
+                turn.steps.append(uid)
+                if turn.totals is not None:
+                    turn.totals = turn.totals.plus(node)
+            else:
+                turn = Turn(uid, strand)
+                turns.append(turn)
+            turn_of[uid] = turn
+        kinds = Counter([nodes[uid].kind for uid in path])
+        strand.count += len(path)
+        strand.prompts += kinds["user"]
+        strand.steps += kinds["step"]
 
     def _replaces_request(self, node: TimelineNode) -> bool:
         # A D-Mail to before a request stands where that request stood: it begins the turn anew.
-        request = self._parents.get(node.parent) if node.kind == "dmail" else None
+        if node.kind != "dmail":
+            return False
+        request = self._parents.get(node.parent)
         return request is not None and self.nodes[request].id < node.id
 
     def _add_branches(self) -> None:
