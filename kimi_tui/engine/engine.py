@@ -30,6 +30,7 @@ from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.travel_slash import travel_commands
 from kimi_tui.engine.turns import Turns
 from kimi_tui.engine.users_room import UsersRoom
+from kimi_tui.history import notation
 from kimi_tui.history.session import Session
 from kimi_tui.llm.provider import ChatProvider
 from kimi_tui.soul.agent import Agent
@@ -185,7 +186,7 @@ class Engine:
             await self._resources.aclose()
 
     def _prepare_model(self, group: asyncio.TaskGroup) -> None:
-        """Load the provider's SDK while the user still types."""
+        """Load what the first turn needs while the user still types: the provider's SDK before all."""
         if self._preparing is not None:
             self._preparing.cancel()
         if self._behaviour.llm is not None:
@@ -317,6 +318,7 @@ class Engine:
 async def _prepared(provider: ChatProvider) -> None:
     """What goes wrong here goes wrong again at the first turn, which tells."""
     try:
+        await asyncio.to_thread(notation.prepare)
         await provider.prepare()
     except Exception:
         logger.info("the model could not be prepared", exc_info=True)

@@ -5,7 +5,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -98,15 +98,14 @@ class Recorder:
             messages, self._held = merge_fragments(self._held), []
             if not messages:
                 return
-            now = time.time()
-            encoded = (_encoded(message) for message in messages)
-            lines = [{"timestamp": now, "message": message} for message in encoded if message is not None]
             try:
-                await run_to_end(self._append, lines)
+                await run_to_end(self._append, messages, time.time())
             except Exception:
                 logger.warning("wire.jsonl could not be written", exc_info=True)
 
-    def _append(self, lines: list[dict[str, Any]]) -> None:
+    def _append(self, messages: Sequence[Outgoing], now: float) -> None:
+        encoded = (_encoded(message) for message in messages)
+        lines = [{"timestamp": now, "message": message} for message in encoded if message is not None]
         make_private_dir(self._path.parent)
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "r+b") as file:

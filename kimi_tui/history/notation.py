@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar, assert_never, cast, get_args
 
+from kimi_tui.base import encoding
 from kimi_tui.base.content import ContentPart
 from kimi_tui.base.encoding import from_json, from_jsonable, to_json, to_jsonable
 from kimi_tui.base.message import Message, Role
@@ -35,6 +36,11 @@ class DamagedLine(ValueError):
 
 class UnknownRole(DamagedLine):
     """A message of a role that no provider knows; the text is the role."""
+
+
+def prepare() -> None:
+    """Get ready to write the records of a turn, so that the first one doesn't wait for that."""
+    encoding.prepare(Message, Checkpoint, FilesOf)
 
 
 def encode(record: Record) -> bytes:

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from typing import Generic, Protocol, TypeVar
 
 from kimi_tui.base.collection import uncollected
@@ -39,7 +41,7 @@ class SdkClient(Generic[C]):
             if self._client is None:
                 try:
                     with uncollected():
-                        self._client = await asyncio.to_thread(self._create)
+                        self._client = await asyncio.to_thread(self._made)
                 except (ImportError, ValueError, OSError) as error:
                     endpoint = self._endpoint
                     raise ChatProviderError(
@@ -47,6 +49,13 @@ class SdkClient(Generic[C]):
                         hint="Check HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE in the environment.",
                     ) from error
             return self._client
+
+    def _made(self) -> C:
+        client = self._create()
+        with suppress(ImportError):
+            # The connections would import it when the first request is sent, on the event loop.
+            import_module("anyio._backends._asyncio")
+        return client
 
     async def aclose(self) -> None:
         """Close the connections; the next `get` makes a new client."""
