@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,8 +12,10 @@ from typing import Any, cast
 from rich.console import RenderableType
 from textual import on, work
 from textual._xterm_parser import XTermParser
+from textual.actions import ActionParseResult
 from textual.app import App
 from textual.css.query import NoMatches
+from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.reactive import Reactive
 from textual.screen import Screen
@@ -134,6 +136,18 @@ class KimiTuiApp(App[None], inherit_bindings=False):
     def paint(self, placed: Iterable[Placed]) -> bool:
         """Put strips on the terminal, past the compositor; False while that can't be done."""
         return self._frames.paint(placed)
+
+    async def run_action(
+        self,
+        action: "str | ActionParseResult",
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Run an action: a key that had it done is answered then."""
+        try:
+            return await super().run_action(action, default_namespace, namespaces)
+        finally:
+            self.keys_first.answered()
 
     def _build_driver(
         self, headless: bool, inline: bool, mouse: bool, size: tuple[int, int] | None

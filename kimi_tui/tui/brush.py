@@ -47,7 +47,7 @@ class Brush:
     def paint(self, strips: Iterable[Placed]) -> bool:
         """Paint strips, placed in the widget; False when the compositor has to do it."""
         app, screen = self._widget.app, self._widget.screen
-        if not isinstance(app, Paintable) or screen is not app.screen or screen._layout_required:
+        if not isinstance(app, Paintable) or screen is not app.screen:
             return False
         seen = screen._compositor.visible_widgets
         if seen is not self._map:

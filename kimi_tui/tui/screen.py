@@ -21,9 +21,11 @@ from kimi_tui.tui.attention import Attention
 from kimi_tui.tui.catching_up import apply_all
 from kimi_tui.tui.key_tables import SCREEN_KEYS
 from kimi_tui.tui.keys import KeyNames, bindings
+from kimi_tui.tui.keys_first import keys_of
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.outbox import all_heard
 from kimi_tui.tui.prompt.drafts import Draft
+from kimi_tui.tui.prompt.editor import PromptEditor
 from kimi_tui.tui.prompt.prompt import Prompt
 from kimi_tui.tui.prompt.queue import QueueList
 from kimi_tui.tui.pump import pump
@@ -109,6 +111,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Listen before the engine speaks; the rest comes after the first frame."""
         subscription = self._wire.subscribe()
         self.call_after_refresh(self._furnish, subscription)
+
+    def _on_timer_update(self) -> None:
+        """Lay out and draw what has changed; at the next tick when a key is on its way to the prompt."""
+        if not (isinstance(self.focused, PromptEditor) and keys_of(self.app).has_waiting):
+            super()._on_timer_update()
 
     async def _furnish(self, subscription: Subscription) -> None:
         from kimi_tui.tui.furniture import Furniture  # most of the app: after the first frame

@@ -27,3 +27,23 @@ async def test_what_streams_in_is_taken_in_once_the_key_is_answered(open_desk: A
         assert not desk.app.keys_first.has_waiting
         await desk.until(lambda: "the words of the answer" in desk.shown())
         assert desk.prompt_text == "x"
+
+
+async def test_what_has_changed_is_laid_out_once_the_key_is_answered(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.until(lambda: not desk.screen._layout_required)
+        desk.app.keys_first.pressed()
+        desk.screen.refresh(layout=True)
+        await desk.until(lambda: desk.screen._layout_required)
+        for _ in range(3):
+            desk.screen._on_timer_update()  # its timer's tick
+        assert desk.screen._layout_required
+        await desk.write("x")
+        await desk.until(lambda: not desk.screen._layout_required)
+
+
+async def test_a_key_with_an_action_is_answered_when_that_has_run(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        desk.app.keys_first.pressed()
+        await desk.app.run_action("bell")
+        assert not desk.app.keys_first.has_waiting
