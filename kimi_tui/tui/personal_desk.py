@@ -49,7 +49,7 @@ def personal_acts(
 
     async def attach(path: str) -> None:
         file = options.work_dir / Path(path.strip("\"'")).expanduser()
-        await prompt().attach(lambda: photo_in(file))
+        await prompt().attachments.attach(lambda: photo_in(file))
 
     async def choose_session() -> SessionWish | None:
         dialog = SessionsDialog(

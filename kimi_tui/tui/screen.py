@@ -93,7 +93,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             prompt=lambda: self.prompt,
             complain=lambda text: self.furnished.say(text, severity="error"),
             clock=options.clock,
-            album=lambda: self.prompt.album,
+            album=lambda: self.prompt.attachments.album,
         )
 
     def compose(self) -> ComposeResult:

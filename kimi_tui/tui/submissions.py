@@ -46,7 +46,7 @@ class Submissions:
         async with self._sending:
             if "@" in submitted.text and self._takes_pictures:
                 try:
-                    submitted.text = await self._prompt.with_pictures(submitted.text)
+                    submitted.text = await self._prompt.attachments.with_pictures(submitted.text)
                 except KimiTuiError as error:
                     self._prompt.give_back(submitted.draft)
                     self._furniture.say(told(error), severity="error")

@@ -1,5 +1,6 @@
 """What the agent is doing, in the prompt's upper edge."""
 
+import math
 from collections.abc import Callable
 
 from rich.segment import Segment
@@ -14,7 +15,7 @@ from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.brush import Brush
 from kimi_tui.tui.figures import duration
 from kimi_tui.tui.keys import KeyNames
-from kimi_tui.tui.state import ANSWERING, ScreenState
+from kimi_tui.tui.state import ANSWERING, ScreenState, Turn
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_S = 0.1
@@ -92,6 +93,11 @@ class ActivityEdge:
         style = next(iter(edge.crop(x, x + 1))).style if x >= 0 else None
         return x >= 0 and self._brush.paint([(0, x, Strip([Segment(self._mark, style)], 1))])
 
+    def _doing(self, turn: Turn) -> str:
+        wait_s = math.ceil(turn.again_at - self._clock())
+        doing = retell(turn.activity)
+        return say("{doing} in {seconds} s", doing=doing, seconds=wait_s) if wait_s > 0 else doing
+
     def _parts(self) -> list[str]:
         state, turn = self._state, self._state.turn
         if turn is None:
@@ -104,7 +110,7 @@ class ActivityEdge:
             ]
         seconds = self._clock() - turn.started
         return [
-            say("stopping") if turn.interrupted else retell(turn.activity),
+            say("stopping") if turn.interrupted else self._doing(turn),
             duration(seconds) if seconds >= _SHOWN_FROM_S else "",
             say("{key} answers", key=self._answer_key) if state.requests else "",
             "" if turn.interrupted else say("{key} interrupts", key=self._interrupt_key),

@@ -11,7 +11,7 @@ from kimi_tui.tui.prompt.prompt import Prompt
 async def paste(clipboard: Clipboard, prompt: Prompt, *, warn: Callable[[str], None]) -> None:
     """Put the clipboard's picture or text into the prompt; `warn` when it gives neither."""
     if picture := await clipboard.paste_picture():
-        await prompt.attach(lambda: photo_of(picture, name=say("What the clipboard holds")))
+        await prompt.attachments.attach(lambda: photo_of(picture, name=say("What the clipboard holds")))
     elif text := await clipboard.paste():
         prompt.editor.insert_pasted(text)
     else:

@@ -1,29 +1,24 @@
 """The prompt: where the user writes, with history, completions and a draft that survives."""
 
-import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Literal, assert_never
 
-from textual import getters, on, work
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.reactive import reactive, var
 from textual.widgets import Static
 
-from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.language.errors import told
+from kimi_tui.base.terminal import plain
 from kimi_tui.language.saying import later, say
-from kimi_tui.tui.images.album import Album, Photo
-from kimi_tui.tui.images.reading import mentioned, photo_in, picture_path
+from kimi_tui.tui.images.reading import photo_in, picture_path
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.activity import ActivityEdge
-from kimi_tui.tui.prompt.completion import Completion, completion_at
+from kimi_tui.tui.prompt.attachments import Attachments
+from kimi_tui.tui.prompt.completing import Completing
 from kimi_tui.tui.prompt.completions import Completions
 from kimi_tui.tui.prompt.doorway import Doorway
 from kimi_tui.tui.prompt.draft_keeper import DraftKeeper
@@ -107,13 +102,20 @@ class Prompt(Vertical):
         self.history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
         self._walk = HistoryWalk(self.history)
         self._drafts = DraftStore(share_dir=options.share_dir, work_dir=options.work_dir)
-        self.album = Album()
+        self.attachments = Attachments(
+            owner=self,
+            editor=lambda: self.editor,
+            session=lambda: self.state.session,
+            drafts=self._drafts,
+            work_dir=options.work_dir,
+        )
         self.keeper = DraftKeeper(self._drafts, owner=self, draft=lambda: self.unsent)
         self.doorway = Doorway(self.post_message)
         self._on_way: list[tuple[str, Draft]] = []
         """What was taken out of the editor, and is neither sent nor given back yet."""
-        self._dismissed = ""
-        """The text for which the user closed the completions."""
+        self._completing = Completing(
+            editor=lambda: self.editor, completions=lambda: self.completions, mode=lambda: self.mode
+        )
 
     def compose(self) -> ComposeResult:
         """The editor and, over what is above it, the completions."""
@@ -128,50 +130,13 @@ class Prompt(Vertical):
                 is_completing=lambda: self.completions.completing is not None,
             )
 
-    # pictures
-
     def _paste(self, text: str) -> None:
         if not text.strip():
             self.doorway.send(self.PastePressed())  # what terminals send when a picture is pasted
         elif (path := picture_path(text, self._options.work_dir)) is not None:
-            self._attach_file(path)
+            self.run_worker(self.attachments.attach(partial(photo_in, path)), group="picture")
         else:
             self.editor.insert_pasted(text)
-
-    @work(group="picture")
-    async def _attach_file(self, path: Path) -> None:
-        await self.attach(partial(photo_in, path))
-
-    async def attach(self, read: Callable[[], Photo]) -> None:
-        """Put a picture into the prompt; `read` is called in a thread and may raise KimiTuiError."""
-        try:
-            photo = await asyncio.to_thread(read)
-        except KimiTuiError as error:
-            self.notify(plain(told(error)), severity="error", markup=False)
-            return
-        token = self._keep(photo)
-        self.editor.insert_token(token)
-        session = self.state.session
-        if session is not None and "image_in" not in session.capabilities:
-            what = say(
-                "{model} takes no pictures. Choose another model, or remove {token}.",
-                model=plain_line(session.model),
-                token=token,
-            )
-            self.notify(what, severity="warning", markup=False)
-
-    def _keep(self, photo: Photo) -> str:
-        number, token = self.album.add(photo)
-        self._drafts.keep_picture(number, photo)
-        return token
-
-    async def with_pictures(self, text: str) -> str:
-        """`text` with a token behind each picture that it names after an `@`. Raises KimiTuiError."""
-        found = await asyncio.to_thread(mentioned, text, self._options.work_dir)
-        for mention, path in found.items():
-            token = self._keep(await asyncio.to_thread(photo_in, path))
-            text = text.replace(mention, f"{mention} {token}", 1)
-        return text
 
     # what stands in the editor
 
@@ -184,8 +149,7 @@ class Prompt(Vertical):
         """Go on with the draft of a dead process, unless the user is writing already: then it waits."""
         if self.unsent.text.strip() or not self._drafts.claim(orphan):
             return False
-        for number, photo in orphan.pictures:
-            self.album.add(photo, number=number)
+        self.attachments.put_back(orphan.pictures)
         self.restore(orphan.draft)
         return True
 
@@ -251,7 +215,7 @@ class Prompt(Vertical):
         self._has_arrived(draft)
         typed = self.editor.text
         self.editor.draft = Draft(f"{draft.text}{typed}", draft.pastes)
-        self._dismissed = self.editor.text
+        self._completing.leave_alone()
 
     def act(self, action: EditorAction) -> None:
         """Do what a key in the editor means."""
@@ -266,9 +230,9 @@ class Prompt(Vertical):
             case "down":
                 self._down()
             case "complete":
-                self._accept()
+                self._completing.accept()
             case "dismiss":
-                self._dismiss()
+                self._completing.dismiss()
             case "search":
                 self.doorway.send(self.SearchPressed())
             case "paste":
@@ -294,12 +258,8 @@ class Prompt(Vertical):
             self.act(mark)
 
     def _send(self) -> None:
-        here = self._completion_here()
-        if self.completions.completing != here:
-            self.completions.follow(here)  # typed so fast that the list is of what stood here before
-        if not self._accept(sending=True):
-            return
-        if (sent := self._taken()) is None:
+        self._completing.catch_up()
+        if not self._completing.accept(sending=True) or (sent := self._taken()) is None:
             return
         if (line := shell_line(sent[0], self.mode)) is not None:
             self.doorway.send(self.Commanded(line, sent[1]))
@@ -333,7 +293,7 @@ class Prompt(Vertical):
         elif (older := self._walk.older(editor.text)) is not None:
             editor.replace_all(older)
             editor.move_cursor((0, 0))
-            self._dismissed = older
+            self._completing.leave_alone()
 
     def _down(self) -> None:
         editor = self.editor
@@ -343,9 +303,7 @@ class Prompt(Vertical):
             editor.action_cursor_down()
         elif (newer := self._walk.newer(editor.text)) is not None:
             editor.replace_all(newer)
-            self._dismissed = newer
-
-    # drafts
+            self._completing.leave_alone()
 
     @on(PromptEditor.Changed)
     def _changed(self, event: PromptEditor.Changed) -> None:
@@ -353,44 +311,15 @@ class Prompt(Vertical):
         self.keeper.save_soon()
         self._show_marks()
 
-    # completions
-
     @on(PromptEditor.SelectionChanged)
     def _cursor_moved(self, event: PromptEditor.SelectionChanged) -> None:
         event.stop()
-        if self.editor.text != self._dismissed:
-            self._dismissed = ""
-        self.completions.follow(self._completion_here())
-
-    def _completion_here(self) -> Completion | None:
-        editor = self.editor
-        if editor.text == self._dismissed or not editor.selection.is_empty:
-            return None
-        if self.mode == "shell" or editor.text.startswith("!"):
-            return None
-        row, column = editor.cursor_location
-        return completion_at(editor.document.lines, row, column)
-
-    def _dismiss(self) -> None:
-        self._dismissed = self.editor.text
-        self.completions.close()
-
-    def _accept(self, *, sending: bool = False) -> bool:
-        """Put the marked choice in; whether the prompt can be sent as it now stands."""
-        replacement = self.completions.replacement(sending=sending)
-        if replacement is None:
-            return True
-        editor = self.editor
-        editor.replace(replacement.text, (replacement.row, replacement.start), editor.cursor_location)
-        editor.move_cursor((replacement.row, replacement.start + len(replacement.text)))
-        if replacement.done:
-            self._dismiss()
-        return replacement.sendable
+        self._completing.follow()
 
     @on(Completions.Chosen)
     def _clicked(self, event: Completions.Chosen) -> None:
         event.stop()
-        self._accept()
+        self._completing.accept()
         self.editor.focus()
 
     def watch_mode(self, mode: PromptMode) -> None:
