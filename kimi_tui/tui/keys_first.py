@@ -1,6 +1,7 @@
 """Keys first: while a key is on its way to what it does, what streams in waits to be drawn."""
 
 import asyncio
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Protocol, runtime_checkable
 
@@ -10,18 +11,20 @@ from textual.driver import Driver
 from textual.message import Message
 
 _PATIENCE_S = 0.1
-"""Then the key went where nobody answers it."""
+"""Then the key went where nobody answers it, or keys come faster than they can be answered."""
 
 
 class KeysFirst:
     """Whether a key is on its way. The thread that reads the terminal says so, before anything else does."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, now: Callable[[], float] = perf_counter) -> None:
+        self._now = now
         self._pressed: float | None = None
 
     def pressed(self) -> None:
-        """A key has come."""
-        self._pressed = perf_counter()
+        """A key has come. Others that wait already keep nobody waiting for longer."""
+        if not self.has_waiting:
+            self._pressed = self._now()
 
     def answered(self) -> None:
         """What it did is to be seen."""
@@ -31,7 +34,7 @@ class KeysFirst:
     def has_waiting(self) -> bool:
         """Whether a key waits to be answered."""
         pressed = self._pressed
-        return pressed is not None and perf_counter() - pressed < _PATIENCE_S
+        return pressed is not None and self._now() - pressed < _PATIENCE_S
 
 
 @runtime_checkable

@@ -16,6 +16,18 @@ def test_a_key_waits_until_it_is_answered() -> None:
     assert not keys.has_waiting
 
 
+def test_keys_that_come_faster_than_they_are_answered_hold_nothing_up_for_ever() -> None:
+    time = 0.0
+    keys = KeysFirst(now=lambda: time)
+    held = []
+    for _ in range(20):
+        keys.pressed()
+        time += 0.03
+        held.append(keys.has_waiting)
+    assert True in held
+    assert held.count(False) >= 4
+
+
 async def test_what_streams_in_is_taken_in_once_the_key_is_answered(open_desk: Any) -> None:
     async with open_desk() as desk:
         await desk.say(TurnBegin("go"))
