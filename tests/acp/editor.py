@@ -36,10 +36,9 @@ from kimi_tui.history.session import SessionStore
 from kimi_tui.tools.mcp.sources import McpWish
 from kimi_tui.wire.channel import Wire
 from tests.engine.front import Home
+from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
-
-PATIENCE_S = 30.0
 
 
 @dataclass(eq=False)

@@ -14,8 +14,9 @@ from acp.client import ClientSideConnection
 from acp.schema import McpServerStdio
 
 from kimi_tui.base.interruption import Interruption
-from tests.acp.editor import PATIENCE_S, Desk, Editor, Wiretap
+from tests.acp.editor import Desk, Editor, Wiretap
 from tests.e2e.program import KIMI_TUI, Program, script, tool_call
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def test_a_path_is_ignored_just_when_the_patterns_say_so(seed: int) -> None:
             assert rules.ignores(f"/work/{path}", is_folder=bool(ending)) == expected, (lines, path)
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("line", "near", "there"),
     [

@@ -9,6 +9,7 @@ import pytest
 
 from tests.e2e.forked_terminal import ForkedSpawn
 from tests.e2e.program import KIMI_TUI, Program
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ class Terminal:
             env={**self.program.environment(), "TERM": "xterm-256color", **env},
             dimensions=(lines, columns),
             encoding="utf-8",
-            timeout=30,
+            timeout=PATIENCE_S,
         )
         self.started.append(child)
         return child

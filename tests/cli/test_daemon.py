@@ -8,6 +8,7 @@ import time
 import pytest
 
 from tests.e2e.program import Program, script, tool_call
+from tests.patience import PATIENCE_S
 
 
 def test_sigterm_ends_the_turn_and_what_it_started(program: Program) -> None:
@@ -16,11 +17,11 @@ def test_sigterm_ends_the_turn_and_what_it_started(program: Program) -> None:
     assert process.stdin is not None
     process.stdin.write(b"wait\n")
     process.stdin.flush()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while not (program.work_dir / "begun").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
-    stdout, _ = process.communicate(timeout=30)
+    stdout, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 143
     (line,) = stdout.splitlines()
     assert json.loads(line)["outcome"] == "terminated"
@@ -39,7 +40,7 @@ def test_a_socket_is_answered_and_gone_afterwards(program: Program) -> None:
             assert json.loads(lines.readline())["result"] == "hello there"
             process.terminate()
             assert lines.readline() == ""
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 143
     assert not path.exists()
 

@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from tests.e2e.program import script, tool_call
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -110,7 +111,7 @@ def test_a_signal_in_a_turn_keeps_what_was_said_and_gives_the_result(scripted, n
     process = scripted.start("-p", "hi", bufsize=0)
     assert process.stdout.read(4) == b"Half"
     process.send_signal(number)
-    stdout, stderr = process.communicate(timeout=30)
+    stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, stdout, stderr) == (code, b"\n", b"")
     scripted.script("text: Whole")
     resumed = scripted.run("-c", "-p", "go on")
@@ -127,14 +128,14 @@ def test_a_reader_who_has_gone_ends_the_run_quietly(scripted):
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()
-    assert process.wait(timeout=30) == 141
+    assert process.wait(timeout=PATIENCE_S) == 141
 
 
 def test_a_large_answer_reaches_a_slow_reader_whole(scripted):
     scripted.script("text: " + json.dumps("0123456789" * 200_000))
     process = scripted.start("-p", "hi", bufsize=0)
     taken = process.stdout.read(1)
-    stdout, _ = process.communicate(timeout=60)
+    stdout, _ = process.communicate(timeout=PATIENCE_S)
     assert (taken + stdout).decode() == "0123456789" * 200_000 + "\n"
     assert process.returncode == 0
 

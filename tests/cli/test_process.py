@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.e2e.program import KIMI_TUI
+from tests.patience import PATIENCE_S
 
 
 @pytest.mark.parametrize("arguments", [["-V"], ["--version"], ["-y", "--version"]])
@@ -76,7 +77,7 @@ def test_output_that_is_no_terminal_is_told_too(program):
     ours, theirs = os.openpty()
     try:
         process = program.start(stdin=theirs)
-        stdout, stderr = process.communicate(timeout=30)
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
     finally:
         os.close(ours)
         os.close(theirs)
@@ -107,7 +108,7 @@ def test_a_closed_pipe_ends_help_and_lists_quietly(program):
     os.close(reader)
     process = program.start("info", stdout=writer)
     os.close(writer)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, stderr) == (141, b"")
 
 
@@ -118,7 +119,7 @@ def test_a_signal_while_stdin_is_read_gives_the_result(program, number, code):
     process = program.start("-p", "x", "--output-format", "stream-json", stdin=subprocess.PIPE)
     assert process.stderr.readline().startswith(b"Reading stdin until it ends.")
     process.send_signal(number)
-    stdout, stderr = process.communicate(timeout=30)
+    stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == code
     (result,) = [json.loads(line) for line in stdout.splitlines()]
     assert (result["type"], result["exit_code"]) == ("result", code)

@@ -13,6 +13,7 @@ from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.cli.command_line import PRINT_PANEL, CommandLine, spelled
 from tests.docs.pages import DOCS, Example, examples
 from tests.e2e.program import KIMI_TUI, Program
+from tests.patience import PATIENCE_S
 
 PAGE = "headless.md"
 NAMED = {example.file: example for example in examples(PAGE) if example.file}
@@ -34,7 +35,7 @@ def ran(program: Program, example: Example, **env: str) -> "subprocess.Completed
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
 
 
@@ -83,10 +84,10 @@ def test_the_client_talks_to_a_socket(program: Program) -> None:
     assert daemon.stderr is not None
     daemon.stderr.readline()
     told = subprocess.run(
-        [sys.executable, client, path, "a", "b"], capture_output=True, text=True, timeout=60
+        [sys.executable, client, path, "a", "b"], capture_output=True, text=True, timeout=PATIENCE_S
     )
     daemon.terminate()
-    daemon.communicate(timeout=30)
+    daemon.communicate(timeout=PATIENCE_S)
     assert told.stdout == "one\ntwo\n", told.stderr
 
 

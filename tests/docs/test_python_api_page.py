@@ -11,6 +11,7 @@ import pytest
 from kimi_tui import KimiTui, TurnResult
 from tests.docs.pages import DOCS, Example, examples
 from tests.e2e.program import Program, script, tool_call
+from tests.patience import PATIENCE_S
 
 PAGE = "python-api.md"
 PROGRAMS = {example.heading: example for example in examples(PAGE, language="python")}
@@ -55,7 +56,7 @@ def ran(program: Program, example: Example) -> str:
         env=program.environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert finished.returncode == 0, finished.stderr
     return finished.stdout

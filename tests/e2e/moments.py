@@ -16,8 +16,8 @@ from typing import Literal
 from kimi_tui.history.context import Context
 from tests.e2e.program import Program, script, tool_call
 from tests.e2e.screen import Screen
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 40
 LONG = "word " * 600
 
 Ending = Literal["SIGKILL", "SIGTERM", "SIGHUP", "terminal gone"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.zygote import Offspring
+from tests.patience import PATIENCE_S
 
 KIMI_TUI = str(Path(sys.executable).with_name("kimi-tui"))
 
@@ -91,7 +92,7 @@ class Program:
         }
         return Offspring(arguments, cwd=self.work_dir, env=self.environment(), **settings)
 
-    def run(self, *arguments: str, stdin: str | bytes = "", timeout: float = 60) -> Finished:
+    def run(self, *arguments: str, stdin: str | bytes = "", timeout: float = PATIENCE_S) -> Finished:
         """Run the program to its end."""
         process = self.start(*arguments, stdin=subprocess.PIPE)
         data = stdin.encode() if isinstance(stdin, str) else stdin

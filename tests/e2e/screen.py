@@ -14,6 +14,7 @@ import pyte
 
 from tests.e2e.forked_terminal import ForkedSpawn
 from tests.e2e.program import KIMI_TUI, Program
+from tests.patience import PATIENCE_S
 
 KEYS = {"enter": "\r", "escape": "\x1b", "ctrl+c": "\x03", "ctrl+d": "\x04", "ctrl+s": "\x13", "f1": "\x1bOP"}
 
@@ -82,7 +83,7 @@ class Screen:
         """The program's process."""
         return int(self._child.pid)
 
-    def until(self, shown: str | Callable[[str], bool], *, seconds: float = 30) -> str:
+    def until(self, shown: str | Callable[[str], bool], *, seconds: float = PATIENCE_S) -> str:
         """Wait until the screen shows a text, or satisfies a test, and return it."""
         deadline = time.monotonic() + seconds
         while not (shown(self.text) if callable(shown) else shown in self.text):

@@ -13,6 +13,7 @@ from typing import Protocol
 import pytest
 
 from tests.e2e.program import Program, script, tool_call
+from tests.patience import PATIENCE_S
 from tests.wireserver.client import WireClient
 
 PROMPTS = int(os.environ.get("KIMI_TUI_PROMPTS", "30"))
@@ -74,7 +75,7 @@ class DaemonDoor:
         return result["exit_code"] == 0
 
     def leave(self) -> int:
-        self._process.communicate(timeout=40)
+        self._process.communicate(timeout=PATIENCE_S)
         return self._process.returncode
 
 
@@ -97,7 +98,7 @@ def resident_bytes(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-@pytest.mark.timeout(max(120, PROMPTS))
+@pytest.mark.timeout(max(300, PROMPTS))
 @pytest.mark.parametrize("open_door", [WireDoor, DaemonDoor])
 def test_prompts_leave_no_memory_file_thread_or_process_behind(
     program: Program, open_door: Callable[[Program], Door]

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from tests.e2e.program import Program, script, tool_call
+from tests.patience import PATIENCE_S
 
 STUBBORN = "trap '' TERM INT; echo $$ > pid; while :; do sleep 0.2; done"
 
@@ -19,7 +20,7 @@ def test_interrupting_twice_leaves_no_command_and_writes_the_result(tmp_path: Pa
     process.send_signal(signal.SIGINT)
     time.sleep(0.2)  # a person's second press, while the command is still being asked to end
     process.send_signal(signal.SIGINT)
-    stdout, _ = process.communicate(timeout=30)
+    stdout, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     result = json.loads(stdout.splitlines()[-1])
     assert (result["type"], result["outcome"], result["exit_code"]) == ("result", "interrupted", 130)
@@ -27,7 +28,7 @@ def test_interrupting_twice_leaves_no_command_and_writes_the_result(tmp_path: Pa
 
 
 def _pid_in(file: Path) -> int:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         if file.exists() and (text := file.read_text().strip()):
             return int(text)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.e2e.program import Program, script, tool_call
 from tests.e2e.screen import Screen
+from tests.patience import PATIENCE_S
 
 
 def test_everything_in_the_share_dir_is_private_whatever_the_umask(program: Program) -> None:
@@ -25,7 +26,7 @@ def test_everything_in_the_share_dir_is_private_whatever_the_umask(program: Prog
     (program.share_dir / "config.toml").chmod(0o644)  # as an editor leaves it
     program.umask = 0
     running = program.start("--print", "--yolo", "-p", "go")
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 0, errors
     written = assert_private(program)
     assert {"context.jsonl", "wire.jsonl", "state.json", "kimi-tui.log", "bash-1.log", "store"} <= written

@@ -12,8 +12,8 @@ from typing import Any
 
 from kimi_tui.history.context import Context
 from tests.e2e.program import Program, script, tool_call
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 40
 COUNT = 10
 FAILS, HANGS, RUNS_OUT_OF_TIME = 3, 5, 8
 

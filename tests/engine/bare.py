@@ -36,9 +36,10 @@ from kimi_tui.tools.toolset import Toolset
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.commands import Shutdown
 from kimi_tui.wire.events import StatusUpdate
-from tests.engine.front import PATIENCE_S, Front
+from tests.engine.front import Front
 from tests.engine.promises import assert_promises_are_kept
 from tests.history.disks import FailingDisk
+from tests.patience import PATIENCE_S
 
 
 class BareSession:

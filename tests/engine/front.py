@@ -31,10 +31,9 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.requests import ApprovalRequest
 from tests.engine.promises import assert_promises_are_kept
+from tests.patience import PATIENCE_S
 
 E = TypeVar("E")
-
-PATIENCE_S = 20.0
 
 
 class Front:

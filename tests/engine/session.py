@@ -13,6 +13,7 @@ from kimi_tui.engine.options import EngineOptions
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.commands import Command, Prompt, Shutdown
 from kimi_tui.wire.events import SessionInfo, TurnEnd
+from tests.patience import PATIENCE_S
 
 E = TypeVar("E")
 
@@ -51,7 +52,7 @@ class Talk:
 
     async def carry_out(self, command: Command) -> None:
         """Give a command and hear everything up to its end."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             await self._wire.carry_out(command)
         self.heard += self._subscription.take()
 
@@ -67,7 +68,7 @@ class Talk:
                 if isinstance(message, kind):
                     return message
             seen = len(self.heard)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 batch = await self._subscription.drain()
             assert batch, "the Wire is closed"
             self.heard += batch

@@ -11,8 +11,9 @@ import pytest
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate, TaskText
 from kimi_tui.wire.commands import Interrupt, Prompt, ReadTask, RunSlash, StopTask
 from kimi_tui.wire.events import Notification, SubagentEvent, ToolResult, TurnEnd
-from tests.engine.front import PATIENCE_S, Front, Home, call, script, write
+from tests.engine.front import Front, Home, call, script, write
 from tests.engine.household import hire, part, task
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture

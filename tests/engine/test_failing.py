@@ -22,6 +22,7 @@ from kimi_tui.wire.commands import Command, Prompt, SetYolo
 from kimi_tui.wire.events import Notification, SessionInfo, StepInterrupted, ToolResult, ToolReturn, TurnEnd
 from tests.engine.bare import BareSession
 from tests.history.disks import FailingDisk, SlowDisk
+from tests.patience import PATIENCE_S
 from tests.soul.model import Model
 
 
@@ -211,7 +212,7 @@ async def test_files_that_can_not_be_captured_cost_coverage_only(tmp_path: Path,
     session = BareSession(tmp_path, Model([TextPart("fine")]), make_files=fail)
     async with session.opened() as front:
         assert (await front.turn("hi")).outcome == "finished"
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while session.journal.count(NOT_YET) > session.journal.count('"role":"_files"'):
                 await asyncio.sleep(0.01)
     context = Context(session.dir / "context.jsonl")

@@ -18,6 +18,7 @@ from kimi_tui.wire.events import (
 )
 from kimi_tui.wire.requests import HookRequest, HookResponse
 from tests.engine.front import Home, bash, call, script, write
+from tests.patience import PATIENCE_S
 
 
 def with_hooks(home: Home, *hooks: tuple[str, str] | tuple[str, str, str]) -> Any:
@@ -268,7 +269,7 @@ async def test_hooks_that_hang_at_the_end_are_left_behind(tmp_path: Path) -> Non
     hanging = CommandHook(Watched("SessionEnd"), "sleep 1000", 600, tmp_path)
     hooks = Hooks([hanging], session_id="s", work_dir=str(tmp_path), send=wire.send)
     session = SessionHooks(hooks, wire, source="startup", closing_s=0.05)
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
         session.begin(group)
         await session.end()
 

@@ -20,8 +20,7 @@ from kimi_tui.wire.commands import PlanRevert, Revert, RunSlash
 from kimi_tui.wire.events import CheckpointCreated, Notification, SnapshotProgress
 from kimi_tui.wire.timeline import FileChanges, Reverted, RevertPlan
 from tests.engine.session import calls, says, session
-
-PATIENCE_S = 20.0
+from tests.patience import PATIENCE_S
 
 
 class Gate:
@@ -223,7 +222,7 @@ async def test_the_prompt_is_in_the_journal_before_the_files_are_known(tmp_path:
         await talk.ask("hi")
         told = [event.files for event in talk.all(CheckpointCreated)]
         journal = next(share.glob("sessions/*/*/context.jsonl"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while '"role":"_files"' not in journal.read_text():
                 await asyncio.sleep(0.01)
     assert told[0] is None

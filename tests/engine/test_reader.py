@@ -38,6 +38,7 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.sessions import SessionList
 from kimi_tui.wire.timeline import BranchContent, Comparison, Timeline
 from tests.engine.session import Talk, calls, says, session
+from tests.patience import PATIENCE_S
 
 E = TypeVar("E")
 
@@ -61,7 +62,7 @@ class Ears:
         ]
 
     async def until_said(self, *texts: str) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while self.texts() != list(texts):
                 self.heard += await self._subscription.drain()
 
@@ -82,7 +83,7 @@ class Ears:
     ) -> E:
         """The first of that kind from here on, or since some place, that is as it should be."""
         since = len(self.heard) if since is None else since
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 for it in self.heard[since:]:
                     if isinstance(it, kind) and is_it(it):
@@ -90,7 +91,7 @@ class Ears:
                 self.heard += await self._subscription.drain()
 
     async def _until(self, wanted: Callable[[Outgoing], bool]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while not any(wanted(it) for it in self.heard):
                 self.heard += await self._subscription.drain()
 

@@ -22,6 +22,7 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.timeline import Timeline
+from tests.patience import PATIENCE_S
 
 
 async def recorded(path: Path, *events: Any) -> list[dict[str, Any]]:
@@ -112,7 +113,7 @@ async def test_what_streams_is_on_disk_before_the_stream_ends(tmp_path: Path) ->
     wire = Wire()
     task = asyncio.ensure_future(Recorder(path, wire.subscribe()).run())
     wire.send(TextPart("so far"))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not path.exists() or "so far" not in path.read_text():
             await asyncio.sleep(0.02)
     wire.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from kimi_tui.history.disk import LocalDisk
+from tests.patience import PATIENCE_S
 
 
 class ShortWrites(LocalDisk):
@@ -65,7 +66,7 @@ class SlowDisk(FailingDisk):
 
     def fsync(self, file: int) -> None:
         self.waits.set()
-        if not self.goes_on.wait(timeout=15):
+        if not self.goes_on.wait(timeout=PATIENCE_S):
             raise AssertionError("whoever tells the disk to go on waits for the disk")
         super().fsync(file)
 

@@ -13,6 +13,7 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.conversation import INTERRUPTED
 from tests.history.disks import FailingDisk, WatchedDisk
 from tests.history.words import asks, assert_sendable, gives, reopened, said, says
+from tests.patience import PATIENCE_S
 
 
 async def a_turn(context: Context, request: str, answer: str) -> None:
@@ -395,7 +396,7 @@ class SlowDisk(WatchedDisk):
 
     def write(self, file, data):
         self.loop.call_soon_threadsafe(self.reached.set)
-        asyncio.run_coroutine_threadsafe(self.go_on.wait(), self.loop).result(timeout=10)
+        asyncio.run_coroutine_threadsafe(self.go_on.wait(), self.loop).result(timeout=PATIENCE_S)
         return super().write(file, data)
 
 

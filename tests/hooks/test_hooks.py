@@ -29,6 +29,7 @@ from kimi_tui.hooks.outcome import HookOutcome
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import HookResolved, HookTriggered
 from kimi_tui.wire.requests import HookRequest, HookResponse
+from tests.patience import PATIENCE_S
 
 BASH = PreToolUse(
     tool_name="Shell", tool_input={"command": "git push"}, tool_call_id="c1", known_as=("Bash",)
@@ -243,7 +244,7 @@ async def test_an_interrupted_hook_is_ended_and_its_end_is_told(place: Place) ->
     place.hook("PreToolUse", "echo $$ > pid; sleep 1000")
     firing = asyncio.ensure_future(place.fire(BASH))
     pid_file = place.dir / "pid"
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while not (pid_file.exists() and pid_file.read_text().strip()):
             await asyncio.sleep(0.01)
     firing.cancel()
@@ -337,7 +338,7 @@ def test_what_has_happened_can_only_be_remarked_on() -> None:
 
 async def gone(pid: int) -> bool:
     """Whether the process has ended, or does so soon."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             try:
                 state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

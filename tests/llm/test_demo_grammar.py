@@ -104,7 +104,7 @@ def test_a_part_remembers_how_it_was_written() -> None:
     assert [part.words for part in parse_request("Read a.py, then run ls -l")] == ["Read a.py", "run ls -l"]
 
 
-@pytest.mark.timeout(30)  # a quadratic reader takes minutes
+@pytest.mark.timeout(60)  # a quadratic reader takes minutes
 @pytest.mark.parametrize(
     "request_text",
     [

@@ -18,6 +18,7 @@ from kimi_tui.llm.statuses import server_words, status_failure
 from tests.llm import anthropic_wire, openai_wire
 from tests.llm.answers import Answer, Call
 from tests.llm.conversations import Reply, ask, provider_for
+from tests.patience import PATIENCE_S
 
 OPENAI = Endpoint(kind="openai", base_url="http://127.0.0.1/v1", model="m")
 ANTHROPIC = Endpoint(kind="anthropic", base_url="http://127.0.0.1", model="m")
@@ -166,7 +167,7 @@ async def test_an_interruption_ends_at_once_whatever_the_server_holds_back(
         task = asyncio.ensure_future(ask(provider))
         await asked.wait()
         task.cancel()
-        done, _ = await asyncio.wait([task], timeout=20)
+        done, _ = await asyncio.wait([task], timeout=PATIENCE_S)
         assert done
         assert task.cancelled()
         await provider.aclose()

@@ -25,6 +25,7 @@ from tests.llm.servers import (
     assert_prefix_extension,
     assert_valid_request,
 )
+from tests.patience import PATIENCE_S
 
 TWO_CALLS = (Call("ReadFile", {"path": "a\u2028.py"}), Call("ReadFile", {"path": "bé.py"}))
 SENT_CALLS = [(call.name, call.text) for call in TWO_CALLS]
@@ -349,7 +350,7 @@ async def test_an_abandoned_answer_closes_its_connection():
         async with aclosing(provider.generate("", (), HELLO)) as parts:
             async for _ in parts:
                 break
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             while server.open_connections:
                 await asyncio.sleep(0)
         await provider.aclose()

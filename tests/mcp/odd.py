@@ -12,9 +12,9 @@ from kimi_tui.tools.mcp.server import McpServer, Surroundings
 from kimi_tui.tools.mcp.server_config import Patience, ServerConfig, StdioServer
 from kimi_tui.tools.mcp.servers import McpServers
 from kimi_tui.tools.tool import RunningCall
+from tests.patience import PATIENCE_S
 
 SCRIPT = Path(__file__).with_name("odd_server.py")
-PATIENCE_S = 30.0
 
 
 def odd_server(

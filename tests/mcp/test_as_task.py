@@ -9,7 +9,8 @@ from kimi_tui.tools.mcp.answer import McpAnswer, words_of
 from kimi_tui.tools.mcp.listener import Elicited
 from kimi_tui.tools.mcp.problem import McpProblem
 from kimi_tui.tools.mcp.server import McpServer
-from tests.mcp.odd import PATIENCE_S, Askings, odd_server, one_connected
+from tests.mcp.odd import Askings, odd_server, one_connected
+from tests.patience import PATIENCE_S
 from tests.tools.calls import running_call
 
 

@@ -19,8 +19,9 @@ from kimi_tui.tools.mcp.answer import Medium, words_of
 from kimi_tui.tools.mcp.listener import Elicited
 from kimi_tui.tools.mcp.server import McpServer
 from kimi_tui.tools.mcp.server_config import RemoteServer, StdioServer
-from tests.mcp.odd import PATIENCE_S, Askings, one_connected
+from tests.mcp.odd import Askings, one_connected
 from tests.mcp.remote_servers import free_socket
+from tests.patience import PATIENCE_S
 from tests.tools.calls import running_call
 
 pytestmark = pytest.mark.slow

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -63,7 +65,7 @@ def test_installed_into_an_empty_venv_the_demo_answers_headless(wheel: Path, tmp
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "KIMI_SHARE_DIR": str(tmp_path / "share")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
 
     assert finished.returncode == 0, finished.stderr

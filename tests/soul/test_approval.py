@@ -16,6 +16,7 @@ from kimi_tui.tools.permission.rulebook import RuleBook
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import ApprovalAnswer, ApprovalResponse, Notification, RequestClosed
 from kimi_tui.wire.requests import ApprovalRequest, Proposal, QuestionResponse
+from tests.patience import PATIENCE_S
 from tests.tools.calls import CallLog, running_call
 
 WORK_DIR = Path("/work-dir")
@@ -86,7 +87,7 @@ async def quiet() -> None:
 
 
 async def in_time(asking: "asyncio.Future[str | None]") -> str | None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         return await asking
 
 

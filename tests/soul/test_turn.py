@@ -44,6 +44,7 @@ from kimi_tui.wire.events import (
     ToolResult,
     ToolReturn,
 )
+from tests.patience import PATIENCE_S
 from tests.soul.model import Model, Reply
 
 
@@ -129,7 +130,7 @@ def call(word: str, call_id: str = "c1") -> ToolCall:
 
 
 async def in_time(turn: Turn, prompt: str = "hi") -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         await turn.soul.run(prompt)
 
 

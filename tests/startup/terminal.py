@@ -11,6 +11,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tests.patience import PATIENCE_S
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -54,7 +56,7 @@ def _stop_echo(terminal: int) -> None:
 
 def _read_until(terminal: int, wanted: bytes, *, typing: bool) -> bytes:
     seen = b""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while wanted not in seen:
         if time.monotonic() > deadline:
             raise TimeoutError(f"{wanted!r} never showed; the last that did: {seen[-2000:]!r}")

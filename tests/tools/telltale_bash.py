@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 
 class TellTaleBash:
     """Runs command lines in a bash that knows no program, and tells which ones it was asked for."""
@@ -34,7 +36,7 @@ class TellTaleBash:
             stdin=quiet,
             stdout=quiet,
             stderr=quiet,
-            timeout=20,
+            timeout=PATIENCE_S,
             check=False,
         )
         return {os.fsdecode(name) for name in self._log.read_bytes().split(b"\0")[:-1]}

@@ -151,7 +151,7 @@ def test_what_is_too_long_to_be_looked_through_says_so(start: str, piece: str, t
     assert "too long" in (danger(start + piece * times) or "")
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("start", "piece", "times", "end"),
     [

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kimi_tui.tools.permission.places import Places
 from kimi_tui.tools.permission.reading import only_reads
+from tests.patience import PATIENCE_S
 from tests.tools.telltale_bash import TellTaleBash
 
 PLACES = Places.of(Path("/work-dir"))
@@ -257,7 +258,7 @@ class Sandbox:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=20,
+            timeout=PATIENCE_S,
             check=False,
         )
 

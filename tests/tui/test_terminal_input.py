@@ -12,8 +12,7 @@ import pytest
 from textual import events
 
 from kimi_tui.tui.terminal_input import TerminalInput, WakingEvent
-
-PATIENCE_S = 20
+from tests.patience import PATIENCE_S
 
 
 @dataclass

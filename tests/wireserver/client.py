@@ -9,8 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.e2e.program import Program
-
-PATIENCE_S = 40.0
+from tests.patience import PATIENCE_S
 
 
 class WireClient:

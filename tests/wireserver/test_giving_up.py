@@ -13,6 +13,7 @@ from kimi_tui.wire.events import SessionInfo
 from kimi_tui.wire.timeline import Reverted
 from kimi_tui.wireserver.client import Client
 from kimi_tui.wireserver.server import Server
+from tests.patience import PATIENCE_S
 
 INFO = SessionInfo(session_id="s", work_dir="/w", title="", model="m", model_kind="scripted", agent="a")
 
@@ -62,7 +63,7 @@ async def test_cancel_is_heard_while_a_jump_is_under_way() -> None:
             await server.take(json.dumps(rpc).encode() + os.linesep.encode())
 
         async def answer(call_id: str) -> dict[str, Any]:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 while (found := lines.answer_to(call_id)) is None:
                     await asyncio.sleep(0.001)
             return found

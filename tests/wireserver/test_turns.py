@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.program import Program, script, tool_call
+from tests.patience import PATIENCE_S
 from tests.wireserver.client import WireClient
 
 Connect = Callable[..., WireClient]
@@ -239,7 +240,7 @@ def test_a_client_that_has_gone_ends_the_server(program: Program, connect: Conne
 
 
 def wait_for(condition: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + 40
+    deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -19,10 +19,9 @@ from kimi_tui.tools.tool import Tool
 from kimi_tui.wire.background import BackgroundTask
 from kimi_tui.wire.display import BackgroundTaskBlock
 from kimi_tui.wire.events import ToolReturn
+from tests.patience import PATIENCE_S
 from tests.tools.calls import running_call
 from tests.tools.test_bash import Desk
-
-PATIENCE_S = 20
 
 
 @pytest.fixture

@@ -15,8 +15,7 @@ from kimi_tui.tools.background.work import Ending, Order, RunningTask
 from kimi_tui.tools.shell.orphans import MARK
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate
 from kimi_tui.wire.events import Notification
-
-PATIENCE_S = 20
+from tests.patience import PATIENCE_S
 
 
 class Bench:

@@ -169,7 +169,7 @@ async def test_a_file_that_is_too_large_is_not_read(desk: Desk, senses: Senses) 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are none")
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 async def test_nothing_but_regular_files_is_read(desk: Desk, senses: Senses) -> None:
     os.mkfifo(desk.dir / "fifo")
     for path, said in (("fifo", "FIFO"), ("/dev/zero", "device"), (".", "folder"), ("no.png", "not exist")):

@@ -169,7 +169,7 @@ async def test_a_missing_folder_names_the_nearest_that_exists(desk: Desk) -> Non
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are none")
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 async def test_nothing_but_regular_files_is_read(desk: Desk) -> None:
     os.mkfifo(desk.dir / "fifo")
     (desk.dir / "folder").mkdir()
@@ -189,7 +189,7 @@ async def test_nothing_but_regular_files_is_read(desk: Desk) -> None:
             assert said in result.message
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 async def test_a_huge_empty_file_is_no_text(desk: Desk) -> None:
     with desk.put("huge").open("wb") as file:
         file.truncate(ENDLESS)
@@ -199,7 +199,7 @@ async def test_a_huge_empty_file_is_no_text(desk: Desk) -> None:
     assert "binary" in result.message
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 async def test_a_huge_log_is_read_at_both_ends_without_reading_it_all(desk: Desk) -> None:
     with desk.put("huge.log", "first\nsecond\n" + "x" * 10_000).open("r+b") as file:
         file.seek(ENDLESS)

@@ -40,7 +40,7 @@ def test_nor_one_that_took_the_place_of_a_folder_above(desk: Desk) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is none")
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 def test_a_file_without_size_and_end_is_not_read_for_ever() -> None:
     with Path("/dev/zero").open("rb") as endless:
         assert survey(endless, Limits(surveyed_bytes=1 << 22)) is None

@@ -228,7 +228,7 @@ async def test_the_same_content_is_not_written_again(desk: Desk) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are none")
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 async def test_nothing_but_regular_files_is_written(desk: Desk) -> None:
     os.mkfifo(desk.dir / "fifo")
     (desk.dir / "folder").mkdir()

@@ -13,6 +13,7 @@ import pytest
 from kimi_tui.tools.sandbox.bounds import Bounds, bounds_of
 from kimi_tui.tools.sandbox.sandbox import Sandbox, new_temp
 from kimi_tui.tools.shell.process import Exit, Shell, ShellUnavailable
+from tests.patience import PATIENCE_S
 
 
 class Room:
@@ -110,7 +111,7 @@ async def test_the_network_of_the_machine_is_out_of_reach_unless_it_is_allowed(r
 async def test_a_timeout_ends_all_that_ran_in_the_sandbox(room: Room) -> None:
     ended, _ = await room.run("sleep 7411 & setsid sleep 7411 & wait", timeout_s=0.5)
     assert ended.timed_out
-    async with asyncio.timeout(20):  # the system ends them a moment after the sandbox
+    async with asyncio.timeout(PATIENCE_S):  # the system ends them a moment after the sandbox
         while b"sleep\x007411\x00" in _command_lines():
             await asyncio.sleep(0.02)
 

@@ -274,7 +274,7 @@ async def test_a_secret_is_searched_by_name_with_consent(desk: Desk, programs: P
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are none")
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 async def test_what_a_link_leads_to_is_as_secret_as_where_it_lies(
     desk: Desk, programs: Programs, tmp_path: Path
 ) -> None:
@@ -349,7 +349,7 @@ def program(folder: Path, body: str) -> Programs:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 async def test_a_search_that_takes_too_long_gives_what_it_has(desk: Desk, tmp_path: Path) -> None:
     slow = program(
         tmp_path, "import sys, time\nsys.stdout.write('./a.txt\\0')\nsys.stdout.flush()\ntime.sleep(1000)"
@@ -363,7 +363,7 @@ async def test_a_search_that_takes_too_long_gives_what_it_has(desk: Desk, tmp_pa
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 async def test_a_search_that_finds_too_much_is_stopped(desk: Desk, tmp_path: Path) -> None:
     endless = program(tmp_path, "while True: print('./a.txt\\0' + '1:' + 'x' * 100000)")
     result = await grep(desk, "x", programs=endless, output_mode="content")
@@ -373,7 +373,7 @@ async def test_a_search_that_finds_too_much_is_stopped(desk: Desk, tmp_path: Pat
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 async def test_a_cancelled_search_leaves_no_process(desk: Desk, tmp_path: Path) -> None:
     said = tmp_path / "pids"
     said.mkdir()

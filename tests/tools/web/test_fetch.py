@@ -15,6 +15,7 @@ from kimi_tui.tools.web.fetch import FetchURL, FetchURLParams
 from kimi_tui.tools.web.fetcher import Fetcher, FetchLimits
 from kimi_tui.tools.web.search import SearchWeb, SearchWebParams
 from kimi_tui.wire.events import ToolReturn
+from tests.patience import PATIENCE_S
 from tests.tools.calls import running_call
 from tests.tools.desk import brief, output
 from tests.tools.web.conftest import may_reach
@@ -170,7 +171,7 @@ async def test_an_endless_page_is_cut_and_the_connection_closed(site: Site) -> N
 
     assert page.is_cut
     assert len(page.text) == 100_000
-    await asyncio.wait_for(site.left.wait(), 10)
+    await asyncio.wait_for(site.left.wait(), PATIENCE_S)
 
 
 async def test_a_trickle_ends_with_the_time(site: Site) -> None:
@@ -180,7 +181,7 @@ async def test_a_trickle_ends_with_the_time(site: Site) -> None:
     assert result.is_error
     assert "took longer than 0.3 s" in result.message
     if site.requests:  # else it was too late for one
-        await asyncio.wait_for(site.left.wait(), 10)
+        await asyncio.wait_for(site.left.wait(), PATIENCE_S)
 
 
 async def test_cancelling_closes_the_connection(site: Site, fetcher: Fetcher) -> None:
@@ -192,7 +193,7 @@ async def test_cancelling_closes_the_connection(site: Site, fetcher: Fetcher) ->
 
     with pytest.raises(asyncio.CancelledError):
         await running
-    await asyncio.wait_for(site.left.wait(), 10)
+    await asyncio.wait_for(site.left.wait(), PATIENCE_S)
 
 
 async def test_long_text_is_cut_and_says_so(site: Site, fetcher: Fetcher) -> None:
