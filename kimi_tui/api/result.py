@@ -35,7 +35,7 @@ class TurnResult:
     cost_usd: float | None = None
     """Of the session so far; None when the model has no price."""
     files_changed: tuple[str, ...] = ()
-    """What file tools wrote, in order."""
+    """What tools changed: first what file tools wrote, in order, then the rest."""
     denied: tuple[str, ...] = ()
     """The ids of tool calls that were not allowed."""
     checkpoint: int | None = None
@@ -77,12 +77,12 @@ class Account:
                     self.result = replace(self.result, denied=(*self.result.denied, call_id))
                 if not value.is_error:
                     self._files |= {it.path: None for it in value.display if isinstance(it, DiffBlock)}
-            case TurnEnd(outcome=outcome, steps=steps, failure=failure):
+            case TurnEnd(outcome=outcome, steps=steps, failure=failure, files=files):
                 self.result = replace(
                     self.result,
                     outcome=outcome,
                     text="".join(self._words),
                     error=failure,
                     steps=steps,
-                    files_changed=tuple(self._files),
+                    files_changed=tuple(self._files | dict.fromkeys(files)),
                 )

@@ -116,7 +116,9 @@ class Engine:
         self._side_work = side_work
         self._remembered = remembered
         self._resources = resources
-        self._turns = Turns(soul, send=wire.send, max_time_s=max_time_s)
+        self._turns = Turns(
+            soul, send=wire.send, max_time_s=max_time_s, files=time_machine.files.changed_by_tools
+        )
         self._title = Title(session)
         self._acts = SessionActs(
             turns=self._turns,

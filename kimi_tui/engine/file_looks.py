@@ -43,6 +43,8 @@ class Seen:
     state: str
     changes: FileChanges
     """Since the look before."""
+    by_tools: tuple[str, ...] = ()
+    """Every file that a tool changed, without folders."""
 
 
 class FileLooks:
@@ -224,6 +226,7 @@ def _seen(
     captured = history.capture(owner, paths=paths, report=report, hold=hold)
     added, removed = history.counted(captured)
     changed = sorted(captured.changes)
+    by_tools = owner.who in {"call", "background"}
     return Seen(
         captured.manifest,
         FileChanges(
@@ -234,6 +237,7 @@ def _seen(
             yours=len(changed) if owner.who in {"you", "background"} else 0,
             paths=tuple(map(shown_path, changed[:_PATHS])),
         ),
+        tuple(shown_path(path) for path in changed if not captured.is_folder(path)) if by_tools else (),
     )
 
 

@@ -63,6 +63,8 @@ class SessionFiles:
         self._wanted = asyncio.Event()
         self._since = FileChanges()
         """What was recorded since the last checkpoint."""
+        self._by_tools: dict[str, None] = {}
+        """The files that tools changed since somebody asked for them."""
         self._state = ""
         self._problem = NOT_YET if enabled else "the config says `files = false` under [checkpoints]"
         self._calls: list[Owner] = []
@@ -158,6 +160,11 @@ class SessionFiles:
         """What became of the files since the newest checkpoint, as far as it is known."""
         return self._since if self._state and not self._due else None
 
+    def changed_by_tools(self) -> tuple[str, ...]:
+        """The files that tools changed since this was last asked."""
+        changed, self._by_tools = tuple(self._by_tools), {}
+        return changed
+
     def at_present(self) -> str:
         """The files' state as far as it is known, or why it isn't."""
         return self._state or self._problem
@@ -232,6 +239,7 @@ class SessionFiles:
         else:
             self._state = seen.state
             self._since = together(self._since, seen.changes)
+            self._by_tools |= dict.fromkeys(seen.by_tools)
         await self._tell_those_due()
 
     async def _tell_those_due(self) -> None:

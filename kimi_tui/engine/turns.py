@@ -28,9 +28,13 @@ class _Turn:
 class Turns:
     """Runs a soul's turns and tells of their begin and end."""
 
-    def __init__(self, soul: Soul, *, send: Send, max_time_s: float | None) -> None:
+    def __init__(
+        self, soul: Soul, *, send: Send, max_time_s: float | None, files: Callable[[], tuple[str, ...]]
+    ) -> None:
+        """`files` names those that tools changed since it was last asked."""
         self._soul = soul
         self._send = send
+        self._files = files
         self._max_time_s = max_time_s
         self._waiting: deque[_Turn] = deque()
         self._running: asyncio.Task[None] | None = None
@@ -107,7 +111,7 @@ class Turns:
                 outcome, failure = "failed", _defect(error)
         finally:
             self._running = self._turn = None
-            self._send(TurnEnd(outcome, self._soul.steps, failure))
+            self._send(TurnEnd(outcome, self._soul.steps, failure, self._files()))
         self._start(group)
 
 

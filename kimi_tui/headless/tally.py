@@ -126,6 +126,7 @@ class Tally:
         return self.exit_code is ExitCode.DONE
 
     def _end_turn(self, turn: TurnEnd) -> None:
+        self.files_changed |= dict.fromkeys(turn.files)
         self.outcome = turn.outcome
         self.error = turn.failure
         match turn.outcome:

@@ -42,6 +42,8 @@ class TurnEnd:
     outcome: TurnOutcome = "finished"
     steps: int = 0
     failure: TurnFailure | None = None
+    files: tuple[str, ...] = ()
+    """The files that tools changed since the turn before ended, as far as the files' states are kept."""
 
 
 @value

@@ -15,7 +15,7 @@ _OUR_TYPES = {
     "ArgumentChoices", "AgentList", "WindowFilling",
 }  # fmt: skip
 _OUR_FIELDS = {
-    "TurnEnd": ("outcome", "steps", "failure"),
+    "TurnEnd": ("outcome", "steps", "failure", "files"),
     "CompactionEnd": ("tokens_before", "tokens_after"),
     "ApprovalRequest": ("rule", "danger", "proposal"),
     "ApprovalResponse": ("edited",),

@@ -72,11 +72,12 @@ async def test_what_wants_approval_is_denied_when_nobody_decides(home: ApiHome) 
 
 
 async def test_yolo_approves_and_the_result_names_the_files(home: ApiHome) -> None:
-    home.script(script("text: go", write("c1", "a.txt", "hi\n")), "text: done")
+    calls = write("c1", "a.txt", "hi\n"), bash("c2", "echo hi > b.txt")
+    home.script(script("text: go", *calls), "text: done")
     async with home.create(yolo=True) as agent:
         result = await agent.run("write")
     assert home.file("a.txt").read_text() == "hi\n"
-    assert [path.rpartition("/")[2] for path in result.files_changed] == ["a.txt"]
+    assert result.files_changed == ("a.txt", "b.txt")
 
 
 @pytest.mark.parametrize("is_async", [False, True])

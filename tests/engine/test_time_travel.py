@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.wire.commands import PlanRevert, Redo, Revert, RunSlash, Undo
-from kimi_tui.wire.events import CheckpointCreated, Notification, Reverted, RevertPlan
+from kimi_tui.wire.events import CheckpointCreated, Notification, Reverted, RevertPlan, TurnEnd
 from tests.engine.session import Talk, calls, says, session
 
 STORY = (
@@ -174,6 +174,24 @@ async def test_a_checkpoint_says_how_the_files_changed(work_dir: Path, share_dir
         last = talk.all(CheckpointCreated)[-1]
     assert last.files is not None
     assert (last.files.changed, last.files.added_lines, last.files.removed_lines) == (1, 1, 0)
+
+
+async def test_a_turn_ends_with_the_files_that_its_tools_changed(work_dir: Path, share_dir: Path) -> None:
+    scripts = (
+        calls(
+            ("WriteFile", {"path": "a.py", "content": "print(1)\n"}),
+            ("Bash", {"command": "mkdir d; echo 1 > d/b"}),
+        ),
+        says("written"),
+        says("just talk"),
+        calls(("Bash", {"command": "rm a.py"})),
+        says("removed"),
+    )
+    async with session(work_dir, share_dir, *scripts) as talk:
+        for text in ("write", "talk", "remove"):
+            await talk.ask(text)
+            (work_dir / "README.md").write_text(f"{text}, by hand\n")
+        assert [end.files for end in talk.all(TurnEnd)] == [("a.py", "d/b"), (), ("a.py",)]
 
 
 async def test_slash_commands_preview_and_list(work_dir: Path, share_dir: Path) -> None:

@@ -54,7 +54,7 @@ def test_what_is_ours_goes_only_to_clients_that_ask_for_it(program: Program, con
     knowing.initialize(capabilities={"supports_timeline": True})
     assert knowing.prompt("go")["result"] == {"status": "finished"}
     assert {"SessionInfo", "CheckpointCreated", "TodoUpdate"} <= set(knowing.kinds)
-    assert knowing.last_event("TurnEnd") == {"outcome": "finished", "steps": 2}
+    assert knowing.last_event("TurnEnd") == {"outcome": "finished", "steps": 2, "files": []}
 
 
 def test_tools_of_the_client_run_at_the_client(program: Program, connect: Connect) -> None:

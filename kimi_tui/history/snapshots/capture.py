@@ -30,6 +30,11 @@ class Captured:
     before: dict[str, Entry | None] = field(default_factory=dict)
     """What the changed paths were."""
 
+    def is_folder(self, path: str) -> bool:
+        """Whether a changed path was and is no file: a folder, or nothing."""
+        states = self.changes.get(path), self.before.get(path)
+        return all(entry is None or entry.kind == "folder" for entry in states)
+
 
 class Capture:
     """The states of one work dir, as one session sees them.
