@@ -29,6 +29,7 @@ from kimi_tui.hooks.outcome import HookOutcome
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import HookResolved, HookTriggered
 from kimi_tui.wire.requests import HookRequest, HookResponse
+from tests.clock import Clock
 from tests.patience import PATIENCE_S
 
 BASH = PreToolUse(
@@ -224,11 +225,15 @@ async def test_the_log_says_why_a_hook_failed(place: Place, caplog: pytest.LogCa
 async def test_a_hook_that_takes_too_long_is_ended_with_all_that_it_started(
     place: Place, caplog: pytest.LogCaptureFixture
 ) -> None:
-    place.hook("PreToolUse", "sleep 1000 & echo $! > child; wait", timeout_s=1)
+    clock = Clock()
+    place.hook("PreToolUse", "sleep 1000 & echo $! > child; wait", timeout_s=200)
     with caplog.at_level(logging.WARNING):
-        assert await place.fire(BASH) == HookOutcome()
-    assert "longer than 1 s" in caplog.text
-    assert await gone(int((place.dir / "child").read_text()))
+        firing = asyncio.ensure_future(place.fire(BASH))
+        child = await pid_in(place.dir / "child")
+        clock.forward(200)
+        assert await firing == HookOutcome()
+    assert "longer than 200 s" in caplog.text
+    assert await gone(child)
 
 
 async def test_a_hook_that_prints_without_end_is_ended(
@@ -243,14 +248,11 @@ async def test_a_hook_that_prints_without_end_is_ended(
 async def test_an_interrupted_hook_is_ended_and_its_end_is_told(place: Place) -> None:
     place.hook("PreToolUse", "echo $$ > pid; sleep 1000")
     firing = asyncio.ensure_future(place.fire(BASH))
-    pid_file = place.dir / "pid"
-    async with asyncio.timeout(PATIENCE_S):
-        while not (pid_file.exists() and pid_file.read_text().strip()):
-            await asyncio.sleep(0.01)
+    pid = await pid_in(place.dir / "pid")
     firing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await firing
-    assert await gone(int(pid_file.read_text()))
+    assert await gone(pid)
     assert isinstance(place.sent[-1], HookResolved)
 
 
@@ -334,6 +336,14 @@ def test_what_has_happened_can_only_be_remarked_on() -> None:
     assert can_be_blocked(replace(BASH))
     assert can_be_blocked(after)
     assert not can_be_blocked(SessionStart(source="startup"))
+
+
+async def pid_in(file: Path) -> int:
+    """The number that a command writes into a file, once it has."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not (file.exists() and file.read_text().endswith("\n")):
+            await asyncio.sleep(0.01)
+    return int(file.read_text())
 
 
 async def gone(pid: int) -> bool:

@@ -15,6 +15,7 @@ from kimi_tui.base.errors import (
 )
 from kimi_tui.base.message import Message, user_message
 from kimi_tui.base.usage import TokenUsage
+from tests.clock import Clock
 from tests.llm.conversations import HELLO, PIXEL, READ_FILE, Reply, ask, provider_for, results
 from tests.llm.servers import (
     Answer,
@@ -215,8 +216,13 @@ async def test_silence_is_a_time_out_and_names_the_setting():
 
 
 async def test_a_slow_answer_is_no_silence():
-    reply = await reply_to(Answer(text="a" * 160, piece=8, pause_s=0.06), idle_timeout_s=1.0)
-    assert reply.text == "a" * 160
+    slow = asyncio.ensure_future(reply_to(Answer(text="a" * 160, piece=8, pause_s=60), idle_timeout_s=100))
+    clock = Clock()
+    while not slow.done():
+        for _ in range(50):  # what was sent is read before the next pause
+            await asyncio.sleep(0)
+        clock.forward(60)
+    assert (await slow).text == "a" * 160
 
 
 async def test_tool_calls_that_are_cut_off_are_never_run():

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from kimi_tui.tools.mcp.answer import McpAnswer, Words, words_of
 from kimi_tui.tools.mcp.listener import Elicited
 from kimi_tui.tools.mcp.problem import McpProblem
 from kimi_tui.tools.mcp.server import McpServer
+from tests.clock import Clock
 from tests.mcp.odd import Askings, connected, odd_server, one_connected
 from tests.patience import PATIENCE_S
 from tests.tools.calls import running_call
@@ -130,17 +132,29 @@ async def test_a_server_that_was_given_up_is_connected_when_asked_for(tmp_path):
 
 async def test_a_silent_call_ends_after_its_time_and_the_server_hears_of_it(tmp_path):
     log = tmp_path / "log"
-    async with one_connected(odd_server("log", log, silence_s=0.3), tmp_path) as server:
-        with pytest.raises(McpProblem, match=r"no sign of life for 0.3 s"):
-            await ask(server, "hang")
+    async with one_connected(odd_server("log", log, silence_s=50), tmp_path) as server:
+        clock = Clock()
+        asking = asyncio.ensure_future(ask(server, "hang"))
+        async with asyncio.timeout(PATIENCE_S):
+            while '"hang"' not in log.read_text():
+                await asyncio.sleep(0.005)
+        clock.forward(50)
+        with pytest.raises(McpProblem, match=r"no sign of life for 50 s"):
+            await asking
         assert await said(server, "echo", text="still here") == "You said: still here"
     assert "notifications/cancelled" in log.read_text()
 
 
 async def test_progress_is_passed_on_and_counts_as_a_sign_of_life(tmp_path):
     heard: list[tuple[float, float | None, str]] = []
-    async with one_connected(odd_server(silence_s=0.3), tmp_path) as server:
-        await server.call("progress", {}, running_call(), on_progress=lambda *far: heard.append(far))
+    async with one_connected(odd_server(silence_s=50), tmp_path) as server:
+        clock = Clock()
+
+        def on_progress(*far: Any) -> None:
+            heard.append(far)
+            clock.forward(40)
+
+        await server.call("progress", {}, running_call(), on_progress=on_progress)
     assert heard == [(1, 3, "step 0"), (2, 3, "step 1"), (3, 3, "step 2")]
 
 
@@ -149,9 +163,16 @@ async def test_a_question_to_the_user_is_not_silence(tmp_path):
     askings.elicited = Elicited("accept", {"name": "Ada"})
     askings.held = asyncio.Event()
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
-    async with one_connected(odd_server(silence_s=0.3), tmp_path, askings=askings) as server:
+    async with one_connected(odd_server(silence_s=50), tmp_path, askings=askings) as server:
+        clock = Clock()
         asking = asyncio.ensure_future(said(server, "elicit", schema=schema))
-        await asyncio.wait([asking], timeout=0.6)
+        async with asyncio.timeout(PATIENCE_S):
+            while not askings.wanted:
+                await asyncio.sleep(0.005)
+        clock.forward(60)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not asking.done()
         askings.held.set()
         assert json.loads(await asking) == {"action": "accept", "content": {"name": "Ada"}}
 

@@ -20,6 +20,7 @@ from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.display import BriefBlock, DisplayBlock, ShellBlock
 from kimi_tui.wire.events import ToolReturn
 from kimi_tui.wire.requests import Proposal
+from tests.clock import Clock
 from tests.tools.calls import CallLog, running_call
 
 
@@ -170,10 +171,16 @@ async def test_a_quiet_command_says_that_it_printed_nothing(desk: Desk) -> None:
 
 
 async def test_a_time_out_gives_what_was_printed_and_says_what_to_do(desk: Desk) -> None:
-    result = await desk.run("echo begun; sleep 1234", timeout=2)
+    clock = Clock()
+    running = asyncio.ensure_future(desk.run("echo begun; sleep 1234", timeout=200))
+    while desk.log.output != "begun\n":
+        assert not running.done()
+        await asyncio.sleep(0.005)
+    clock.forward(200)
+    result = await running
     assert result.is_error
     assert result.output == "begun\n"
-    assert "stopped after 2 s" in result.message
+    assert "stopped after 200 s" in result.message
     assert "300" in result.message
 
 

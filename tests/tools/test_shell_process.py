@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.tools.shell.process import Exit, Shell, ShellUnavailable
+from tests.clock import Clock
 
 
 class Output:
@@ -77,6 +78,7 @@ def test_a_command_does_not_read_what_the_user_types(tmp_path: Path) -> None:
     program = """
 import asyncio, pathlib
 from kimi_tui.tools.shell.process import Shell
+from tests.clock import Clock
 asyncio.run(Shell().run("cat", work_dir=pathlib.Path.cwd(), timeout_s=60, on_output=print))
 """
     python = subprocess.Popen(
@@ -106,10 +108,15 @@ async def test_how_a_command_ended_is_told(shell: Shell, tmp_path: Path, command
 
 
 async def test_a_time_out_ends_the_whole_group(shell: Shell, tmp_path: Path) -> None:
+    clock, output = Clock(), Output()
     command = f"sleep 1234 & echo $! > {tmp_path}/pid; echo before; sleep 1234"
-    exit_, output = await run(shell, command, tmp_path, timeout_s=2)
-    assert exit_.timed_out
-    assert output == "before\n"
+    running = asyncio.ensure_future(
+        shell.run(command, work_dir=tmp_path, timeout_s=200, on_output=output.take)
+    )
+    await output.line()
+    clock.forward(200)
+    assert (await running).timed_out
+    assert output.data == b"before\n"
     assert await ended(int((tmp_path / "pid").read_text()))
 
 
