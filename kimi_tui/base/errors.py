@@ -107,6 +107,9 @@ class APIConnectionError(ChatProviderError):
     """No connection, or one that broke."""
 
     retryable = True
+    dropped = False
+    """Whether the server answered before and can't be reached any more: the network changes, or is gone for a
+    while."""
 
 
 class APITimeoutError(APIConnectionError):

@@ -102,6 +102,7 @@ class MessagesService:
         self.endpoint = Endpoint.of(settings)
         self._settings = settings
         self._client: SdkClient[anthropic.AsyncAnthropic] = SdkClient(self._new_client, self.endpoint)
+        self._answered = False
         self._refused_signatures: set[str] = set()
 
     async def ask(self, fields: dict[str, Any], history: Sequence[Message]) -> "httpx2.Response":
@@ -114,12 +115,16 @@ class MessagesService:
         while True:
             request = _request(fields, history, self._refused_signatures)
             try:
-                return await self._post(client, request)
+                response = await self._post(client, request)
             except anthropic.APIStatusError as error:
+                self._answered = True
                 words = server_words(error.response.text)
                 status, headers = error.status_code, error.response.headers
             except unreachable as error:
-                raise connection_failure(error, self.endpoint) from error
+                raise connection_failure(error, self.endpoint, answered=self._answered) from error
+            else:
+                self._answered = True
+                return response
             refused = signatures(history) - self._refused_signatures
             if not refused or not _is_about_thinking(status, words):
                 # Raised outside of the except block: the SDK's error may repeat a key that the server echoed.

@@ -16,11 +16,31 @@ def transport_errors() -> tuple[type[Exception], ...]:
     return httpx2.HTTPError, httpx2.StreamError, anyio.EndOfStream, OSError
 
 
-def connection_failure(error: BaseException, endpoint: Endpoint) -> ChatProviderError:
-    """The error to raise for `error`, an exception of an SDK, of httpx2 or of a socket."""
+def connection_failure(
+    error: BaseException, endpoint: Endpoint, *, answered: bool = False
+) -> ChatProviderError:
+    """The error to raise for `error`, an exception of an SDK, of httpx2 or of a socket.
+
+    `answered` is whether the server has answered before.
+    """
+    chain = _chain(error)
+    failure = _failure(chain, endpoint)
+    if answered and isinstance(failure, APIConnectionError) and _is_unreached(chain):
+        failure.dropped = True
+    return failure
+
+
+def _is_unreached(chain: Sequence[BaseException]) -> bool:
     import httpx2
 
-    chain = _chain(error)
+    unreached = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
+    distrusted = any(isinstance(link, ssl.SSLCertVerificationError) for link in chain)
+    return not distrusted and any(isinstance(link, unreached) for link in chain)
+
+
+def _failure(chain: Sequence[BaseException], endpoint: Endpoint) -> ChatProviderError:
+    import httpx2
+
     for link in chain:
         match link:
             case httpx2.ProxyError():

@@ -104,6 +104,7 @@ class ChatService:
         self.endpoint = Endpoint.of(settings)
         self._settings = settings
         self._client: SdkClient[openai.AsyncOpenAI] = SdkClient(self._new_client, self.endpoint)
+        self._answered = False
         self._unknown_fields: set[str] = set()
         self._tools: tuple[Sequence[ToolSchema], bytes] = ((), b"[]")
         """Those that were sent last, and their JSON."""
@@ -125,12 +126,16 @@ class ChatService:
         while True:
             asked = {name: value for name, value in fields.items() if name not in self._unknown_fields}
             try:
-                return await self._post(client, encoded_with(asked, **made, messages=messages))
+                response = await self._post(client, encoded_with(asked, **made, messages=messages))
             except openai.APIStatusError as error:
+                self._answered = True
                 words = server_words(error.response.text)
                 status, headers = error.status_code, error.response.headers
             except unreachable as error:
-                raise connection_failure(error, self.endpoint) from error
+                raise connection_failure(error, self.endpoint, answered=self._answered) from error
+            else:
+                self._answered = True
+                return response
             unknown = _unknown_field(status, words, asked)
             if unknown is None:
                 # Raised outside of the except block: the SDK's error may repeat a key that the server echoed.

@@ -63,6 +63,8 @@ class Turn:
     started: float
     step: int = 0
     activity: str = "starting"
+    again_at: float = 0.0
+    """When a model call that failed is tried again; past, or 0, while nothing is waited for."""
     interrupted: bool = False
     """Whether the user asked to stop it."""
     asked: UserInput = ""
@@ -168,8 +170,7 @@ def apply(state: ScreenState, message: Outgoing, *, now: float) -> ScreenState:
         case StepBegin(n=n):
             return replace(_doing(_heard(state), "waiting for the model", step=n), last_step=n)
         case StepRetry():
-            again = f"trying again ({message.next_attempt} of {message.max_attempts})"
-            return _doing(replace(state, runs=state.runs.dropped()), again)
+            return _trying_again(replace(state, runs=state.runs.dropped()), message, now=now)
         case ThinkPart():
             return _doing(state, "thinking")
         case TextPart() | ImageURLPart() | AudioURLPart() | VideoURLPart():
@@ -287,7 +288,15 @@ def _doing(state: ScreenState, activity: str, *, step: int | None = None) -> Scr
     turn = state.turn
     if turn is None or (turn.activity == activity and step is None):
         return state
-    return replace(state, turn=replace(turn, activity=activity, step=turn.step if step is None else step))
+    step = turn.step if step is None else step
+    return replace(state, turn=replace(turn, activity=activity, again_at=0.0, step=step))
+
+
+def _trying_again(state: ScreenState, retry: StepRetry, *, now: float) -> ScreenState:
+    state = _doing(state, f"trying again ({retry.next_attempt} of {retry.max_attempts})")
+    if state.turn is None or state.replaying:
+        return state
+    return replace(state, turn=replace(state.turn, again_at=now + retry.wait_s))
 
 
 def _with_status(state: ScreenState, status: StatusUpdate) -> ScreenState:

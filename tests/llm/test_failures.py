@@ -6,7 +6,7 @@ import pytest
 from kimi_tui.base.errors import APIConnectionError, APITimeoutError, ChatProviderError
 from kimi_tui.llm.provider import ProviderKind
 from tests.llm.conversations import ask, provider_for
-from tests.llm.servers import CERTIFICATE, Answer, Fault, OpenAIServer
+from tests.llm.servers import CERTIFICATE, Answer, AnthropicServer, Fault, OpenAIServer, ScriptedServer
 
 KINDS: tuple[ProviderKind, ...] = ("openai", "anthropic")
 
@@ -57,6 +57,23 @@ async def test_a_server_that_isn_t_running_is_named(kind: ProviderKind):
     assert error.retryable
 
 
+@pytest.mark.parametrize(("kind", "server"), [("openai", OpenAIServer), ("anthropic", AnthropicServer)])
+async def test_a_server_that_answered_and_can_t_be_reached_any_more_has_dropped_away(
+    kind: ProviderKind, server: type[ScriptedServer]
+):
+    async with server([Answer(text="hello")]) as there:
+        address = there.base_url
+        provider = provider_for(kind, address)
+        await ask(provider)
+    with pytest.raises(APIConnectionError):
+        await ask(provider)  # perhaps over the connection that broke
+    with pytest.raises(APIConnectionError) as caught:
+        await ask(provider)
+    await provider.aclose()
+    assert caught.value.dropped
+    assert not (await failure_at(address, kind)).dropped, "one that never answered may not be there"
+
+
 @pytest.mark.parametrize("kind", KINDS)
 async def test_an_address_that_can_t_be_found_is_named(kind: ProviderKind):
     error = await failure_at("https://no-such-host.invalid/v1", kind)
@@ -82,16 +99,16 @@ async def test_a_certificate_that_nobody_vouches_for_says_how_to_trust_it():
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind"),
-    [(Fault.stall_after(2), APITimeoutError), (Fault.cut_after(2), APIConnectionError)],
+    ("fault", "kind", "idle_timeout_s"),
+    [(Fault.stall_after(2), APITimeoutError, 0.5), (Fault.cut_after(2), APIConnectionError, 100)],
     ids=["stall", "cut"],
 )
 async def test_a_broken_answer_over_tls_is_no_matter_of_encryption(
-    fault: Fault, kind: type[ChatProviderError], monkeypatch: pytest.MonkeyPatch
+    fault: Fault, kind: type[ChatProviderError], idle_timeout_s: float, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
     async with OpenAIServer([fault], tls=True) as server:
-        error = await failure_at(server.base_url, idle_timeout_s=0.5)
+        error = await failure_at(server.base_url, idle_timeout_s=idle_timeout_s)
     assert type(error) is kind
     assert "encrypted" not in error.what
 

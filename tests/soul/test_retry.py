@@ -12,7 +12,7 @@ from kimi_tui.base.errors import (
     ChatProviderError,
     ContextTooLong,
 )
-from kimi_tui.soul.retry import LONGEST_COMPACTION_WAIT_S, LONGEST_WAIT_S, with_retries
+from kimi_tui.soul.retry import DROPPED_WAITS_S, LONGEST_COMPACTION_WAIT_S, LONGEST_WAIT_S, with_retries
 from kimi_tui.wire.events import StepRetry
 
 
@@ -42,6 +42,12 @@ class Flaky:
 
 def status(code: int, retry_after: float | None = None) -> APIStatusError:
     return APIStatusError("no", status_code=code, retry_after=retry_after)
+
+
+def dropped() -> APIConnectionError:
+    error = APIConnectionError("nobody there")
+    error.dropped = True
+    return error
 
 
 @pytest.mark.parametrize(
@@ -112,4 +118,38 @@ async def test_a_wait_beyond_patience_ends_the_turn_instead() -> None:
     flaky = Flaky(status(429, retry_after=3600))
     with pytest.raises(APIStatusError):
         await flaky.run()
+    assert flaky.attempts == 1
+
+
+async def test_a_server_that_dropped_away_is_waited_for_ever_longer_for_a_minute() -> None:
+    flaky = Flaky(*(dropped() for _ in range(20)))
+    with pytest.raises(APIConnectionError):
+        await flaky.run()
+    assert flaky.attempts == 1 + len(DROPPED_WAITS_S)
+    assert all(own <= wait <= own + 0.5 for own, wait in zip(DROPPED_WAITS_S, flaky.waits, strict=True))
+    assert flaky.waits[0] < 2 < 4 < flaky.waits[3]
+    assert 60 <= sum(flaky.waits) < 70
+    assert [(it.next_attempt, it.max_attempts) for it in flaky.announced] == [(n, 8) for n in range(2, 9)]
+
+
+async def test_attempts_that_reach_nobody_do_not_count() -> None:
+    flaky = Flaky(APIConnectionError("broke off"), dropped(), dropped(), dropped(), status(503))
+    assert await flaky.run() == "answer"
+    assert [(it.next_attempt, it.max_attempts) for it in flaky.announced] == [
+        (2, 3),
+        (3, 9),
+        (4, 9),
+        (5, 9),
+        (6, 6),
+    ]
+    flaky = Flaky(status(503), dropped(), status(503), dropped(), status(503), status(503))
+    with pytest.raises(APIStatusError):
+        await flaky.run()
+    assert flaky.attempts == 5
+
+
+async def test_who_wants_one_attempt_gets_one() -> None:
+    flaky = Flaky(dropped())
+    with pytest.raises(APIConnectionError):
+        await flaky.run(max_attempts=1)
     assert flaky.attempts == 1

@@ -13,7 +13,7 @@ from kimi_tui.tui.prompt.doorway import Doorway
 from kimi_tui.tui.prompt.drafts import Draft, DraftStore
 from kimi_tui.tui.prompt.prompt import Prompt as PromptWidget
 from kimi_tui.wire.commands import Interrupt, Prompt, RunSlash, Steer
-from kimi_tui.wire.events import SteerInput, StepBegin, TurnBegin, TurnEnd, TurnFailure
+from kimi_tui.wire.events import SteerInput, StepBegin, StepRetry, TextPart, TurnBegin, TurnEnd, TurnFailure
 from tests.tui.conftest import Desk
 
 
@@ -229,6 +229,20 @@ async def test_ctrl_s_steers_the_running_turn(open_desk: Any) -> None:
         await desk.pilot.press("ctrl+s")
         await desk.until(lambda: desk.told(Steer) == [Steer("not there")])
         assert desk.prompt_text == ""
+
+
+async def test_the_edge_counts_down_to_the_next_attempt(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.say(TurnBegin("go"), StepBegin(1), StepRetry(1, 4, 8, 7.6, "APIConnectionError"))
+        await desk.until(lambda: "trying again (4 of 8) in 8 s · esc interrupts" in desk.shown())
+        desk.clock.now += 5
+        await desk.until(lambda: "trying again (4 of 8) in 3 s · esc interrupts" in desk.shown())
+        desk.clock.now += 3
+        await desk.until(lambda: "trying again (4 of 8) · esc interrupts" in desk.shown())
+        await desk.say(StepRetry(1, 5, 8, 15.0, "APIConnectionError"))
+        await desk.until(lambda: "trying again (5 of 8) in 15 s" in desk.shown())
+        await desk.say(TextPart("Here I am."))
+        await desk.until(lambda: "trying" not in desk.words().replace("trying again in 15 s.", ""))
 
 
 async def test_escape_interrupts_and_what_was_queued_returns(open_desk: Any) -> None:

@@ -32,7 +32,11 @@ def of_turn_end(end: TurnEnd, *, margin: Spans = ()) -> NoticeBlock | None:
 def of_retry(retry: StepRetry, *, margin: Spans = ()) -> NoticeBlock:
     """That the model is asked again."""
     cause = say("status {code}", code=retry.status_code) if retry.status_code else _cause(retry.error_type)
-    if retry.wait_s >= 0.05:
+    if retry.error_type == "APIConnectionError":
+        what = say(
+            "The connection to the model's server failed; trying again in {wait}.", wait=seconds(retry.wait_s)
+        )
+    elif retry.wait_s >= 0.05:
         what = say(
             "The model's server failed ({cause}); trying again in {wait}.",
             cause=cause,
@@ -54,8 +58,6 @@ def of_retry(retry: StepRetry, *, margin: Spans = ()) -> NoticeBlock:
 
 def _cause(error_type: str) -> str:
     match error_type:
-        case "APIConnectionError":
-            return say("no connection")
         case "APITimeoutError":
             return say("it fell silent")
         case "APIEmptyResponseError":

@@ -77,6 +77,18 @@ async def test_a_retry_drops_what_the_failed_attempt_said(stage: OpenStage) -> N
         )
 
 
+async def test_of_a_connection_that_is_tried_again_and_again_only_the_last_word_stays(
+    stage: OpenStage,
+) -> None:
+    async with stage() as s:
+        await s.feed(TurnBegin("go"), StepBegin(1))
+        retries = (StepRetry(1, n, 8, 2.0 ** (n - 2), "APIConnectionError") for n in range(2, 6))
+        rows = await s.feed(*retries)
+        assert " ".join(seen(rows)[2:]) == (
+            "⚠ The connection to the model's server failed; trying again in 8.0 s. Attempt 5 of 8."
+        )
+
+
 async def test_the_end_of_a_turn_says_why_it_ended_early(stage: OpenStage) -> None:
     async with stage() as s:
         failure = TurnFailure("The server refused the key.", "Check it with /setup.")
