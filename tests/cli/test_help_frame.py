@@ -1,5 +1,6 @@
 """The help of subcommands, in the user's language from edge to edge."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +9,9 @@ from kimi_tui.cli.commands.subcommands import run_subcommand
 from kimi_tui.cli.main import SUBCOMMANDS
 from kimi_tui.cli.vocabulary import subcommands
 from kimi_tui.language.saying import speak
+
+_COMMAND_LINE = re.compile(r"kimi-tui[ a-z-]+")
+_ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}")
 
 
 @pytest.fixture
@@ -39,9 +43,11 @@ def test_each_subcommands_help_is_all_chinese_and_none_of_it_is_cut_off(
             "…",
         ):
             assert foreign not in shown, shown
+        assert "[[" not in shown, shown
+        assert not _ENGLISH.search(_COMMAND_LINE.sub("", shown)), shown
 
 
-def test_english_help_is_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+def test_english_help_names_types_and_what_is_required(capsys: pytest.CaptureFixture[str]) -> None:
     run_subcommand(["checkpoints", "revert", "--help"])
     shown = capsys.readouterr().out
     for word in ("Usage: kimi-tui checkpoints revert", "Options", "Arguments", "[required]"):

@@ -127,7 +127,8 @@ def _told_in(tree: ast.Module) -> Iterator[ast.expr]:
             case ast.Call(func=ast.Attribute(attr="Option" | "Argument"), keywords=keywords):
                 yield from (keyword.value for keyword in keywords if keyword.arg == "help")
             case ast.FunctionDef(decorator_list=[ast.Call(func=ast.Attribute(attr="command"))]):
-                yield ast.Constant((ast.get_docstring(node) or "").replace("\n", " "))
+                for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
+                    yield ast.Constant(paragraph.replace("\n", " "))
 
 
 def _announced_in(tree: ast.Module) -> Iterator[ast.expr]:

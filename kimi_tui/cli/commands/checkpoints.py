@@ -90,10 +90,10 @@ def branches(session_id: SessionOption = None) -> None:
 @app.command()
 def diff(
     before: Annotated[
-        int | None, typer.Argument(metavar="[N]", help="A checkpoint; else that of your last prompt.")
+        int | None, typer.Argument(metavar="N", help="A checkpoint; else that of your last prompt.")
     ] = None,
     after: Annotated[
-        int | None, typer.Argument(metavar="[M]", help="Another one; else what the files hold now.")
+        int | None, typer.Argument(metavar="M", help="Another one; else what the files hold now.")
     ] = None,
     session_id: SessionOption = None,
     patch: Annotated[
@@ -146,7 +146,7 @@ def redo(
 @app.command()
 def switch(
     branch: Annotated[int, typer.Argument(metavar="BRANCH", help="The branch, as `branches` lists it.")],
-    to: Annotated[int | None, typer.Argument(metavar="[N]", help="A checkpoint of it; else its end.")] = None,
+    to: Annotated[int | None, typer.Argument(metavar="N", help="A checkpoint of it; else its end.")] = None,
     session_id: SessionOption = None,
     scope: Annotated[str, typer.Option(metavar="|".join(_SCOPES[:3]), help="What goes there.")] = "both",
     only: Only = None,
@@ -160,7 +160,7 @@ def switch(
 
 @app.command()
 def fork(
-    to: Annotated[int | None, typer.Argument(metavar="[N]", help="A checkpoint; else the end.")] = None,
+    to: Annotated[int | None, typer.Argument(metavar="N", help="A checkpoint; else the end.")] = None,
     session_id: SessionOption = None,
 ) -> None:
     """Make the conversation up to just before a checkpoint a session of its own."""
@@ -170,7 +170,7 @@ def fork(
 @app.command()
 def name(
     number: Annotated[int, typer.Argument(metavar="N", help="The checkpoint.")],
-    text: Annotated[str, typer.Argument(metavar="[NAME]", help="Its name; nothing takes it away.")] = "",
+    text: Annotated[str, typer.Argument(metavar="NAME", help="Its name; nothing takes it away.")] = "",
     session_id: SessionOption = None,
 ) -> None:
     """Name a checkpoint."""

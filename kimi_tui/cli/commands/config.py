@@ -37,7 +37,7 @@ def path() -> None:
 def list_(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[WORD]...", help="Only those that have these in their name."),
+        typer.Argument(metavar="WORD", help="Only those that have these in their name."),
     ] = None,
 ) -> None:
     """List the settings: what each is now, and where that comes from."""

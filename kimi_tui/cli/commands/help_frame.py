@@ -28,7 +28,8 @@ def retell_help(command: Any, arguments: Sequence[str]) -> None:
 
 
 def _retell(command: Any) -> None:
-    command.help = retell(command.help or "")
+    paragraphs = (command.help or "").split("\n\n")
+    command.help = "\n\n".join(retell(paragraph.replace("\n", " ")) for paragraph in paragraphs)
     for parameter in command.params:
         if getattr(parameter, "help", None):
             parameter.help = retell(parameter.help)

@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 @app.command()
 def import_(
     path: Annotated[
-        Path | None, typer.Argument(metavar="[PATH]", help="Its share folder; else ~/.kimi.")
+        Path | None, typer.Argument(metavar="PATH", help="Its share folder; else ~/.kimi.")
     ] = None,
 ) -> int:
     """Bring config, MCP servers, input history, sessions and skills over from Kimi CLI.
