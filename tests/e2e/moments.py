@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from kimi_tui.history.context import Context
+from tests.e2e.processes import is_alive
 from tests.e2e.program import Program, script, tool_call
 from tests.e2e.screen import Screen
 from tests.patience import PATIENCE_S
@@ -32,15 +32,6 @@ def wait_for(condition: Callable[[], object]) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it never came to that"
         time.sleep(0.02)
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; a zombie doesn't."""
-    try:
-        os.kill(pid, 0)
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (ProcessLookupError, FileNotFoundError):
-        return False
 
 
 def pids(program: Program) -> list[int]:

@@ -13,6 +13,7 @@ import pexpect
 import pyte
 
 from tests.e2e.forked_terminal import ForkedSpawn
+from tests.e2e.processes import is_busy
 from tests.e2e.program import KIMI_TUI, Program
 from tests.patience import PATIENCE_S
 
@@ -97,12 +98,22 @@ class Screen:
         return self.text
 
     def rest(self, *, quiet_s: float = 1.0) -> str:
-        """Wait until nothing more is drawn, and return the text: what is to be clicked stays where it is."""
-        while True:
-            try:
-                self._receive(self._child.read_nonblocking(65536, timeout=quiet_s))
-            except pexpect.TIMEOUT:
-                return self.text
+        """Wait until nothing more is drawn, and return the text: what is to be clicked stays where it is.
+
+        A program that draws nothing while it waits for a processor isn't at rest.
+        """
+        deadline = time.monotonic() + PATIENCE_S
+        while self.draws(within_s=quiet_s) or is_busy(self.pid):
+            assert time.monotonic() < deadline, f"it never comes to rest:\n{self.text}"
+        return self.text
+
+    def draws(self, *, within_s: float) -> bool:
+        """Whether the program draws something so soon, which is taken in."""
+        try:
+            self._receive(self._child.read_nonblocking(65536, timeout=within_s))
+        except pexpect.TIMEOUT:
+            return False
+        return True
 
     def type(self, text: str) -> None:
         """Type `text`."""
@@ -124,7 +135,7 @@ class Screen:
 
     def exit_code(self) -> int:
         """Wait for the program's end."""
-        self._child.expect(pexpect.EOF)
+        self._child.expect(pexpect.EOF, timeout=PATIENCE_S)
         self._receive(self._child.before or b"")
         self._after = termios.tcgetattr(self._child.fileno())
         self._child.wait()  # what is still ending would be signalled by `close`, and end otherwise

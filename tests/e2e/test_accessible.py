@@ -37,8 +37,7 @@ def test_a_turn_that_ends_while_the_terminal_lacks_the_focus_calls(
     screen.rest()
     assert "\x1b]9;" not in screen.sent
     screen.type("second")
-    screen.press("enter")
-    screen.type("\x1b[O")
+    screen.type("\r\x1b[O")
     screen.until("All done.")
     screen.rest()
     assert screen.sent.count("\x1b]9;kimi-tui") == 1
@@ -72,6 +71,7 @@ def test_what_a_listener_was_typing_stands_in_the_line_again_after_a_crash(
         lambda _: any("hello you" in it.read_text() for it in program.share_dir.glob("drafts/*.json"))
     )
     os.kill(screen.pid, signal.SIGKILL)
+    screen.wait()
     screen = opened("--screen-reader")
     screen.until("You: hello you")
     screen.type(" there\r")

@@ -1,11 +1,11 @@
 """Print mode that is interrupted, and by somebody without patience."""
 
 import json
-import os
 import signal
 import time
 from pathlib import Path
 
+from tests.e2e.processes import is_alive
 from tests.e2e.program import Program, script, tool_call
 from tests.patience import PATIENCE_S
 
@@ -24,7 +24,7 @@ def test_interrupting_twice_leaves_no_command_and_writes_the_result(tmp_path: Pa
     assert process.returncode == 130
     result = json.loads(stdout.splitlines()[-1])
     assert (result["type"], result["outcome"], result["exit_code"]) == ("result", "interrupted", 130)
-    assert not _is_alive(pid)
+    assert not is_alive(pid)
 
 
 def _pid_in(file: Path) -> int:
@@ -34,12 +34,3 @@ def _pid_in(file: Path) -> int:
             return int(text)
         time.sleep(0.05)
     raise AssertionError("the command never began")
-
-
-def _is_alive(pid: int) -> bool:
-    """Whether the process runs; one that has ended and waits for its parent doesn't."""
-    try:
-        os.kill(pid, 0)
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (ProcessLookupError, FileNotFoundError):
-        return False

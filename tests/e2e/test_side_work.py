@@ -2,27 +2,18 @@
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from kimi_tui.history.context import Context
+from tests.e2e.moments import pids, wait_for
+from tests.e2e.processes import is_alive
 from tests.e2e.program import Program, script, tool_call
 from tests.patience import PATIENCE_S
 
 COUNT = 10
 FAILS, HANGS, RUNS_OUT_OF_TIME = 3, 5, 8
-
-
-def until(condition: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.02)
 
 
 def hire(program: Program) -> str:
@@ -65,14 +56,6 @@ def states(program: Program) -> dict[str, Any]:
     return found
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return not Path("/proc").is_dir() or "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-
-
 def test_after_a_kill_ten_sub_agents_are_all_accounted_for(program: Program) -> None:
     agent = hire(program)
     others = [n for n in range(COUNT) if n not in (FAILS, HANGS, RUNS_OUT_OF_TIME)]
@@ -92,10 +75,11 @@ def test_after_a_kill_ten_sub_agents_are_all_accounted_for(program: Program) -> 
     first = program.start("-p", "begin", "--yolo", "--agent-file", agent, stdout=subprocess.DEVNULL)
     try:
         told = [*(f"report {n}" for n in others), "no credit", "stopped after 1 s"]
-        until(lambda: sum(it["status"] != "running" for it in states(program).values()) == COUNT - 1)
-        until(lambda: all(words in program.context_files[0].read_text() for words in told))
-        until((program.work_dir / "hanging").exists)
-        server = int((program.work_dir / "pid").read_text())
+        wait_for(lambda: sum(it["status"] != "running" for it in states(program).values()) == COUNT - 1)
+        wait_for(lambda: all(words in program.context_files[0].read_text() for words in told))
+        wait_for((program.work_dir / "hanging").exists)
+        wait_for(lambda: pids(program))
+        (server,) = pids(program)
     finally:
         first.kill()
         first.communicate()
@@ -140,7 +124,7 @@ def test_a_signal_leaves_nothing_running(program: Program) -> None:
     running = program.start("-p", "begin", "--yolo", "--agent-file", agent)
     files = [program.work_dir / name for name in ("server", "child", "errand")]
     try:
-        until(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
+        wait_for(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
         pids = [int(file.read_text()) for file in files]
         running.send_signal(signal.SIGTERM)
         running.communicate(timeout=PATIENCE_S)
@@ -148,7 +132,7 @@ def test_a_signal_leaves_nothing_running(program: Program) -> None:
         running.kill()
         running.communicate()
     assert running.returncode == 128 + signal.SIGTERM
-    until(lambda: not any(map(is_alive, pids)))
+    wait_for(lambda: not any(map(is_alive, pids)))
     assert states(program)["errand 1"]["status"] == "interrupted"
     (record,) = program.share_dir.glob("sessions/*/*/tasks/bash-1.json")
     assert json.loads(record.read_text())["task"]["outcome"] == "stopped when kimi-tui ended"

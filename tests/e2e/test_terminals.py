@@ -79,7 +79,8 @@ def test_a_key_costs_its_own_cells_and_two_hundred_sizes_leave_the_screen_whole(
         chance = random.Random(7)
         for _ in range(200):
             screen.resize(chance.randint(1, 100), chance.randint(1, 30))
-            screen.rest(quiet_s=0.002)
+            while screen.draws(within_s=0.002):
+                pass
         screen.resize(80, 24)
         screen.until(lambda text: any(len(line) == 80 and line.endswith("╮") for line in text.split("\n")))
         assert screen.rest() == shown

@@ -49,8 +49,8 @@ def test_going_back_and_forth_by_keys_and_by_mouse(program: Program, screen: Scr
     screen.type(END)
     screen.until("back to before this")
     screen.press("enter")
-    plan = screen.until(lambda text: "README.md" in text and "user.txt" in text)
-    assert "2 messages stay on a branch" in plan
+    screen.until(lambda text: "README.md" in text and "user.txt" in text)
+    assert "2 messages stay on a branch" in screen.rest()
     assert (program.work_dir / "bash.txt").exists()
     screen.press("enter")
     screen.until(lambda text: "❯ change it" in text and "went back to checkpoint 0" in text)

@@ -29,11 +29,13 @@ def test_the_tour_ends_with_a_revert_and_its_undo(screen: Screen, program: Progr
     screen.until("--help-all")
     screen.type("\x1bOR")  # f3
     screen.until("choose a moment")
+    screen.rest()
     for _ in range(7):
         screen.type("\x1b[B")
     screen.until("#0 you: tour")
     screen.type("f")
     screen.until(lambda text: "delete" in text and "hello.py" in text)
+    screen.rest()
     written = file.read_text()
     screen.press("enter")
     screen.until("went back")

@@ -30,7 +30,7 @@ def run_until(
     """Run `command` in a terminal of 120x40 until `text` was written to it, then kill it.
 
     When `typing`, somebody types `text` again and again, so what is measured is how soon a key is answered.
-    Raises TimeoutError after 30 s.
+    Raises TimeoutError when it never is.
     """
     process, terminal = pty.fork()
     if process == 0:
