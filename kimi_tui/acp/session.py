@@ -277,8 +277,8 @@ class Session:
             case ApprovalRequest() | QuestionRequest() | ToolCallRequest() | HookRequest():
                 await self._asking.ask(message, session_id=self.id, narrator=self._narrator)
             case _:
-                if isinstance(message, StatusUpdate) and message.token_usage is not None:
-                    self._usage = message.token_usage
+                if isinstance(message, StatusUpdate) and message.session_usage is not None:
+                    self._usage = message.session_usage
                 try:
                     for update in self._narrator.tell(message):
                         await self._client.update(self.id, update)

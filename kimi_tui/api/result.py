@@ -66,7 +66,7 @@ class Account:
                 self._words.clear()
             case TextPart(text=text):
                 self._words.append(text)
-            case StatusUpdate(token_usage=TokenUsage() as usage):
+            case StatusUpdate(session_usage=TokenUsage() as usage):
                 self.result = replace(self.result, usage=usage)
             case CostUpdate(cost_usd=cost):
                 self.result = replace(self.result, cost_usd=cost)

@@ -93,7 +93,7 @@ class Tally:
                 self._end_turn(event)
             case StatusUpdate(mcp_status=McpStatus() as mcp):
                 self.mcp = mcp
-            case StatusUpdate(token_usage=TokenUsage() as usage):
+            case StatusUpdate(session_usage=TokenUsage() as usage):
                 self.usage = usage
             case CostUpdate(cost_usd=cost):
                 self.cost_usd = cost

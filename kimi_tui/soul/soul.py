@@ -193,7 +193,7 @@ class Soul:
         answer = await self._answer_in_room()
         if answer.message.tool_calls is None:
             await self._context.append_step([answer.message], token_count=_tokens(answer))
-            self._status.tell(answer.message_id)
+            self._status.tell(answer)
             return not self._steers
         await self._run_tools(answer, answer.message.tool_calls)
         if (dmail := self._dmailbox.take()) is not None:
@@ -292,7 +292,7 @@ class Soul:
             if words := self._repetition.look_at(running.results):
                 results.append(user_message((system_note(words),)))
             await self._context.append_step([answer.message, *results], token_count=_tokens(answer))
-            self._status.tell(answer.message_id)
+            self._status.tell(answer)
         if running.rejected:
             raise TurnRejected
 

@@ -2,6 +2,7 @@
 
 from kimi_tui.history.context import Context
 from kimi_tui.soul.behaviour import Behaviour
+from kimi_tui.soul.model_call import Answer
 from kimi_tui.soul.send import Send
 from kimi_tui.soul.spending import Spending
 from kimi_tui.wire.events import CostUpdate, StatusUpdate
@@ -16,8 +17,8 @@ class Status:
         self._spending = spending
         self._send = send
 
-    def tell(self, message_id: str | None = None) -> None:
-        """Tell it, after the answer of that id."""
+    def tell(self, answer: Answer | None = None) -> None:
+        """Tell it, after `answer` when a step ended with one."""
         llm = self._behaviour.llm
         tokens = self._context.token_count_with_pending
         self._send(
@@ -25,8 +26,9 @@ class Status:
                 context_usage=tokens / llm.max_context_size if llm is not None else None,
                 context_tokens=tokens,
                 max_context_tokens=llm.max_context_size if llm is not None else None,
-                token_usage=self._spending.usage,
-                message_id=message_id,
+                token_usage=answer.usage if answer is not None else None,
+                message_id=answer.message_id if answer is not None else None,
+                session_usage=self._spending.usage,
             )
         )
         if self._spending.cost_usd is not None:

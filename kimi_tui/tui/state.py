@@ -312,7 +312,7 @@ def _with_status(state: ScreenState, status: StatusUpdate) -> ScreenState:
         session=session,
         context_tokens=tokens,
         max_context_tokens=limit,
-        usage=status.token_usage or state.usage,
+        usage=status.session_usage or state.usage,
         mcp=state.mcp if status.mcp_status is None else status.mcp_status,
     )
 

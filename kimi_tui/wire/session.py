@@ -26,10 +26,13 @@ class StatusUpdate:
     context_tokens: int | None = None
     max_context_tokens: int | None = None
     token_usage: TokenUsage | None = None
-    """Usage of the session so far."""
+    """Usage of the step that has just ended."""
     message_id: str | None = None
+    """Of that step's answer."""
     plan_mode: bool | None = None
     mcp_status: McpStatus | None = None
+    session_usage: TokenUsage | None = None
+    """Ours: usage of the session so far."""
 
 
 @value

@@ -16,6 +16,7 @@ _OUR_TYPES = {
 }  # fmt: skip
 _OUR_FIELDS = {
     "TurnEnd": ("outcome", "steps", "failure", "files"),
+    "StatusUpdate": ("session_usage",),
     "CompactionEnd": ("tokens_before", "tokens_after"),
     "ApprovalRequest": ("rule", "danger", "proposal"),
     "ApprovalResponse": ("edited",),
@@ -34,6 +35,8 @@ def narrowed(message: Message) -> Message | None:
     for name in _OUR_FIELDS.get(kind, ()):
         payload.pop(name, None)
     match kind:
+        case "StatusUpdate" if not payload:
+            return None
         case "SubagentEvent" if isinstance(payload.get("event"), dict) and "payload" in payload["event"]:
             nested = narrowed(payload["event"])
             if nested is None:

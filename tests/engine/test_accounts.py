@@ -14,7 +14,7 @@ async def test_usage_and_cost_go_on_where_the_run_before_ended(home: Home) -> No
         await front.turn("hello")
     assert home.state["cost_usd"] == 1.0
     async with home.opened(continue_last=True) as front:
-        assert front.of(StatusUpdate)[-1].token_usage.total == 100_000
+        assert front.of(StatusUpdate)[-1].session_usage.total == 100_000
         assert front.of(CostUpdate)[-1].cost_usd == 1.0
         await front.turn("again")
         assert front.of(CostUpdate)[-1].cost_usd == 2.0

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart
+from kimi_tui.base.usage import TokenUsage
 from kimi_tui.config.settings import ModelPrice
 from kimi_tui.engine.recorded import read_recording
 from kimi_tui.wire.commands import (
@@ -52,13 +53,21 @@ async def test_a_session_introduces_itself(home: Home) -> None:
         assert info.models == ("scripted",)
         assert {command.name for command in info.slash_commands} >= {"clear", "title"}
         assert status == StatusUpdate(
-            context_usage=0.0, context_tokens=0, max_context_tokens=200_000, token_usage=status.token_usage
+            context_usage=0.0,
+            context_tokens=0,
+            max_context_tokens=200_000,
+            session_usage=status.session_usage,
         )
 
 
 async def test_a_turn_goes_from_its_begin_over_steps_and_calls_to_its_end(home: Home) -> None:
     home.script(
-        script("text: look", call("c1", "LS", path="."), call("c2", "LS", path=".")),
+        script(
+            "text: look",
+            call("c1", "LS", path="."),
+            call("c2", "LS", path="."),
+            "usage: input_other=5 output=2",
+        ),
         script("text: done", "usage: input_other=90 output=10"),
     )
     async with home.opened() as front:
@@ -74,7 +83,7 @@ async def test_a_turn_goes_from_its_begin_over_steps_and_calls_to_its_end(home: 
         assert [event.kind for event in front.of(CheckpointCreated)] == ["user", "step", "step"]
         status = front.of(StatusUpdate)[-1]
         assert (status.context_tokens, status.context_usage) == (100, 0.0005)
-        assert status.token_usage.input_other == 90
+        assert (status.token_usage, status.session_usage) == (TokenUsage(90, 10), TokenUsage(95, 12))
 
 
 async def test_a_model_that_reports_no_usage_is_counted_by_estimate(home: Home) -> None:
@@ -83,7 +92,7 @@ async def test_a_model_that_reports_no_usage_is_counted_by_estimate(home: Home) 
         await front.turn("hi")
         status = front.of(StatusUpdate)[-1]
         assert 80 < status.context_tokens < 200
-        assert status.token_usage.total == 0
+        assert status.session_usage.total == 0
 
 
 async def test_a_usage_of_nothing_does_not_count(home: Home) -> None:

@@ -330,7 +330,7 @@ async def test_what_it_costs_is_the_sessions(home: Home, agent: Path) -> None:
     assert front.of(CostUpdate)[-1].cost_usd == pytest.approx(3.0)
     before_result = front.events[: front.events.index(front.results["t1"])]
     assert [it.cost_usd for it in before_result if isinstance(it, CostUpdate)][-1] == pytest.approx(2.0)
-    assert front.of(StatusUpdate)[-1].token_usage.input_other == 300_000
+    assert front.of(StatusUpdate)[-1].session_usage.input_other == 300_000
 
 
 async def test_the_limit_of_cost_holds_for_all(home: Home, agent: Path) -> None:

@@ -71,7 +71,7 @@ async def test_the_status_bar_shows_context_cost_and_tokens(open_desk: Any) -> N
         await desk.say(
             TurnBegin("x"),
             StepBegin(7),
-            StatusUpdate(context_tokens=68_000, max_context_tokens=200_000, token_usage=usage),
+            StatusUpdate(context_tokens=68_000, max_context_tokens=200_000, session_usage=usage),
             CostUpdate(0.11),
         )
         status = desk.shown().split("\n")[-1]

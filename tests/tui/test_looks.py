@@ -58,7 +58,7 @@ def validate(form):
 ```
 """
 STATUS: tuple[Outgoing, ...] = (
-    StatusUpdate(context_tokens=68_000, max_context_tokens=200_000, token_usage=TokenUsage(60_000, 12_400)),
+    StatusUpdate(context_tokens=68_000, max_context_tokens=200_000, session_usage=TokenUsage(60_000, 12_400)),
     CostUpdate(0.11),
     TodoUpdate(
         (TodoItem("reproduce", "done"), TodoItem("fix validate()", "in_progress"), TodoItem("add a test"))

@@ -149,7 +149,7 @@ def test_a_replayed_request_is_not_asked_again() -> None:
 
 
 def test_the_status_keeps_what_an_update_leaves_out() -> None:
-    state = after(StatusUpdate(context_tokens=50, max_context_tokens=200, token_usage=TokenUsage(1, 2)))
+    state = after(StatusUpdate(context_tokens=50, max_context_tokens=200, session_usage=TokenUsage(1, 2)))
     state = after(StatusUpdate(context_tokens=100), state=state)
     assert state.context_share == 0.5
     assert state.usage == TokenUsage(1, 2)

@@ -51,8 +51,8 @@ class Activity:
             case StepBegin(n=n):
                 self.settle()
                 self._running.is_doing(f"step {n}")
-            case StatusUpdate(token_usage=usage):
-                self._send(StatusUpdate(token_usage=usage))
+            case StatusUpdate(session_usage=usage):
+                self._send(StatusUpdate(session_usage=usage))
             case CostUpdate() | Notification():
                 self._send(event)
             case _:

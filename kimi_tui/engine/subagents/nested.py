@@ -44,9 +44,9 @@ class NestedSend:
             case CostUpdate() | Notification():
                 self.flush()
                 self._send(event)
-            case StatusUpdate(token_usage=usage):
+            case StatusUpdate(session_usage=usage):
                 self._wrap(event)
-                self._send(StatusUpdate(token_usage=usage))
+                self._send(StatusUpdate(session_usage=usage))
             case _:
                 self._wrap(event)
 
