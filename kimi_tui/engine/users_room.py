@@ -10,9 +10,8 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import Message
 from kimi_tui.base.secrets import fit_to_share
 from kimi_tui.engine.exporting import as_json, as_markdown, write_new
+from kimi_tui.engine.ground import Ground
 from kimi_tui.engine.importing import imported
-from kimi_tui.engine.models import Models
-from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.remarks import Remarks
 from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.session_shelf import SessionShelf
@@ -22,12 +21,9 @@ from kimi_tui.engine.slash_book import SlashCommand
 from kimi_tui.engine.telling import Telling
 from kimi_tui.engine.title import Title
 from kimi_tui.engine.user_shell import UserShell
-from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
-from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.tools.shell.output import OutputFolder
 from kimi_tui.wire.commands import (
-    Command,
     DeleteSession,
     ListSessions,
     PersonalCommand,
@@ -36,7 +32,6 @@ from kimi_tui.wire.commands import (
     RunShell,
     StopShell,
 )
-from kimi_tui.wire.events import Event
 from kimi_tui.wire.settings import ChangeSetting, ListSettings
 from kimi_tui.wire.setup import ConnectModel, LookForModels
 
@@ -141,20 +136,11 @@ def _file_name(session_id: str, kind: str) -> str:
 
 
 def open_users_room(
-    *,
-    session: Session,
-    options: EngineOptions,
-    models: Models,
-    telling: Telling,
-    remarks: Remarks,
-    files: SessionFiles,
-    output_folder: OutputFolder,
-    context: Context,
-    behaviour: Behaviour,
-    send: Callable[[Event], None],
-    command: Callable[[Command], None],
+    ground: Ground, *, telling: Telling, remarks: Remarks, files: SessionFiles, output_folder: OutputFolder
 ) -> UsersRoom:
     """The user's room in a session. Nothing runs yet."""
+    session, options, models, context = ground.session, ground.options, ground.models, ground.context
+    behaviour, send = ground.behaviour, ground.wire.send
     store = SessionStore(options.share_dir)
     return UsersRoom(
         session=session,
@@ -167,7 +153,7 @@ def open_users_room(
             remark=remarks.add if options.settings.shell.tell_model else _unsaid,
         ),
         shelf=SessionShelf(store=store, session=session, title=Title(session), send=send, info=telling.info),
-        setup=Setup(options=options, models=models, send=send, command=command),
+        setup=Setup(options=options, models=models, send=send, command=ground.wire.command),
         settings=SettingsDesk(options=options, models=models, send=send),
         remarks=remarks,
         telling=telling,
