@@ -143,6 +143,13 @@ class Furniture:
         else:
             self.workbench.toggle_pane(name)
 
+    def close_in_front(self) -> None:
+        """Close what escape is for before it interrupts."""
+        if self.workbench.in_front == "timeline":
+            self.timeline.close()
+        else:
+            self.workbench.close_in_front()
+
     def cycle_mode(self) -> None:
         """Go to the next mode: asking, accepting edits, planning."""
         cycle_mode(self.host)

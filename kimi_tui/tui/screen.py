@@ -252,7 +252,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Keys that mean nothing now are passed on."""
         match action:
             case "interrupt":
-                return self.state.turn is not None or bool(self.state.shells) or self._has_aside
+                return self.state.turn is not None or bool(self.state.shells) or self._covered
             case "focus_approval" | "expand_approval":
                 return bool(self.state.requests)
             case _:
@@ -280,17 +280,22 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return self._options.clock() - self._typed_at if self.prompt.blank else None
 
     def action_interrupt(self) -> None:
-        """Put the side question away; else stop the running turn, or what runs in the user's shell."""
-        if self._has_aside:
-            self.furnished.workbench.close_aside()
-        elif self.prompt.mode == "shell" and self.state.shells:
+        """Close what lies in front, innermost first; else stop what runs."""
+        if self._covered:
+            self.furnished.close_in_front()
+        else:
+            self.action_stop()
+
+    def action_stop(self) -> None:
+        """Stop the running turn, or what runs in the user's shell."""
+        if self.prompt.mode == "shell" and self.state.shells:
             self._wire.command(StopShell())
         else:
             self._talk.interrupt()
 
     @property
-    def _has_aside(self) -> bool:
-        return self._furniture is not None and self._furniture.workbench.has_aside
+    def _covered(self) -> bool:
+        return self._furniture is not None and self._furniture.workbench.in_front is not None
 
     def action_cycle_mode(self) -> None:
         """Go to the next mode: asking, accepting edits, planning."""

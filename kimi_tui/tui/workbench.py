@@ -20,6 +20,7 @@ from kimi_tui.tui.approvals.review import Review
 from kimi_tui.tui.conversation import Conversation
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.panes.aside import Aside
+from kimi_tui.tui.panes.places import Layer, PaneName, PanePlaces
 from kimi_tui.tui.panes.todo import TodoPane
 from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.tui.state import ScreenState
@@ -28,13 +29,8 @@ from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import ApprovalResponse, BtwBegin, BtwEnd
 from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
 
-WIDE = 100
-"""Columns from which on panes have a place beside the conversation."""
-_WIDE_BESIDE_TIMELINE = 120
-"""Columns from which on the todo list has a place there by itself while the timeline is open."""
 _PANEL_ROWS = 9
 """What an approval may take of a low screen."""
-PaneName = Literal["todo", "tools"]
 
 
 class Workbench(Vertical):
@@ -71,7 +67,7 @@ class Workbench(Vertical):
         self._typed_ago = typed_ago
         self._questions: QuestionPanel | None = None
         self._aside: Aside | None = None
-        self._pane_wishes: dict[PaneName, bool] = {}
+        self._places = PanePlaces(self)
 
     def compose(self) -> ComposeResult:
         """Conversation and panes side by side, approvals below."""
@@ -86,12 +82,14 @@ class Workbench(Vertical):
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show the todo list when there is one; offer a new approval the keyboard."""
         if bool(old.todo) != bool(state.todo):
-            self.arrange_panes()
+            self._places.arrange(has_todo=bool(state.todo))
         self._show_questions()
         if old.requests != state.requests and isinstance(self.app.screen, Review):
             self.app.screen.keep({request.id for request in state.requests})
-        if state.requests and state.requests[:1] != old.requests[:1]:
-            self.offer_panel()
+        if state.requests[:1] != old.requests[:1]:
+            self._places.end_glance()
+            if state.requests:
+                self.offer_panel()
 
     # approvals
 
@@ -118,7 +116,7 @@ class Workbench(Vertical):
         # Mounted for as long as one is open: each widget costs a little whenever the terminal gets the focus.
         asked = bool(self.state.requests) and isinstance(self.state.requests[0], QuestionRequest)
         if asked and self._questions is None:
-            self._questions = QuestionPanel(clock=self._clock)
+            self._questions = QuestionPanel(clock=self._clock, covered=lambda: self.in_front is not None)
             self.mount(self._questions.data_bind(state=Workbench.state))
         elif not asked and self._questions is not None:
             if self._questions.has_focus_within:
@@ -172,11 +170,6 @@ class Workbench(Vertical):
             self._questions.app_focused()
 
     # side questions
-
-    @property
-    def has_aside(self) -> bool:
-        """Whether a side question stands here."""
-        return self._aside is not None
 
     def _show_aside(self, message: BtwBegin | BtwEnd) -> None:
         if isinstance(message, BtwEnd):
@@ -238,13 +231,13 @@ class Workbench(Vertical):
     @on(ToolsPane.Left)
     def _tools_left(self) -> None:
         self.transcript.select_block(None)
+        if self.is_narrow:
+            self._places.hide("tools")
         self.post_message(self.Left())
 
     def toggle_pane(self, name: PaneName) -> None:
         """Show and focus a pane, or hide it."""
-        shown = not self.has_class(f"-show-{name}")
-        self._pane_wishes[name] = shown
-        self.arrange_panes()
+        shown = self._places.toggle(name, at_a_glance=bool(self.state.requests))
         if self.state.requests:
             self.focus_request()
         elif shown and name == "tools":
@@ -252,24 +245,45 @@ class Workbench(Vertical):
         elif not shown:
             self.post_message(self.Left())
 
+    @property
+    def in_front(self) -> Layer | Literal["approval", "aside"] | None:
+        """What escape closes before it interrupts, wherever the keyboard is.
+
+        That is the approval that covers the conversation, a pane that was opened for a glance while a request
+        waits, a side question, or what lies over the conversation.
+        """
+        if self.has_class("-expanded"):
+            return "approval"
+        if self._places.glanced_at is not None:
+            return self._places.glanced_at
+        return "aside" if self._aside is not None else self._places.over
+
+    def close_in_front(self) -> None:
+        """Close that, but for the timeline, which has a room of its own."""
+        match self.in_front:
+            case "approval":
+                self.expand_approval()
+            case "aside":
+                self.close_aside()
+            case "todo" | "tools" as name:
+                self._places.hide(name)
+            case "timeline" | None:
+                pass
+
     async def show_timeline(self, pane: Widget) -> None:
         """Put the timeline left of the conversation."""
         if not pane.is_attached:
             await self.query_one("#body").mount(pane, before="#conversation")
-        self.add_class("-show-timeline")
-        if self.is_narrow:
-            self._pane_wishes.clear()  # there they would lie over it
-        self.arrange_panes()
+        self._places.show_timeline(True)
 
     def hide_timeline(self) -> None:
         """Give the conversation its room."""
-        self.remove_class("-show-timeline")
-        self.arrange_panes()
+        self._places.show_timeline(False)
 
     @property
     def is_narrow(self) -> bool:
         """Whether panes lie over the conversation."""
-        return self.has_class("-over")
+        return self._places.is_narrow
 
     def look_back(self, checkpoint_id: int | None) -> None:
         """Show where a checkpoint stands in the conversation; None goes back to where it was."""
@@ -279,19 +293,7 @@ class Workbench(Vertical):
         """Give the keyboard back to the prompt."""
         self.post_message(self.Left())
 
-    def arrange_panes(self) -> None:
-        """Show the panes that were asked for; on a wide terminal also the todo list when there is one."""
-        width = self.app.size.width
-        wide = width >= WIDE
-        roomy = width >= (_WIDE_BESIDE_TIMELINE if self.has_class("-show-timeline") else WIDE)
-        todo = self._pane_wishes.get("todo", roomy and bool(self.state.todo))
-        tools = self._pane_wishes.get("tools", False)
-        self.set_class(todo, "-show-todo")
-        self.set_class(tools, "-show-tools")
-        self.set_class(todo or tools, "-show-side")
-        self.set_class(not wide, "-over")
-
     def on_resize(self) -> None:
         """Panes that nobody asked for give way on a narrow terminal; approvals leave room on a low one."""
-        self.arrange_panes()
+        self._places.arrange()
         self._fit_panel()

@@ -8,8 +8,8 @@ from textual import events
 from kimi_tui.tui.approvals.panel import AnswerButton
 from kimi_tui.wire.commands import Interrupt
 from kimi_tui.wire.display import DiffBlock, ShellBlock
-from kimi_tui.wire.events import ApprovalResponse, RequestClosed, StepBegin, TurnBegin, TurnEnd
-from kimi_tui.wire.requests import ApprovalRequest
+from kimi_tui.wire.events import ApprovalResponse, RequestClosed, StepBegin, TextPart, TurnBegin, TurnEnd
+from kimi_tui.wire.requests import ApprovalRequest, Question, QuestionOption, QuestionRequest
 from tests.tui.conftest import Desk
 
 DIFF = DiffBlock("src/auth.py", "old = 1\n", "new = 2\n", 12, 12)
@@ -28,7 +28,7 @@ def shell(request_id: str = "r1", command: str = "pytest -q", **changes: Any) ->
     return ApprovalRequest(**fields | changes)
 
 
-async def asked(desk: Desk, *requests: ApprovalRequest) -> None:
+async def asked(desk: Desk, *requests: ApprovalRequest | QuestionRequest) -> None:
     """The requests are open, and the panel has the keyboard."""
     desk.engine.say(TurnBegin("go"), StepBegin(1))
     for request in requests:
@@ -235,6 +235,82 @@ async def test_escape_interrupts_while_an_approval_waits(open_desk: Any) -> None
         await desk.until(lambda: desk.told(Interrupt) == [Interrupt()])
         await desk.say(TurnEnd("cancelled"))
         assert "Allow Bash" not in desk.shown()
+
+
+def question() -> QuestionRequest:
+    return QuestionRequest(
+        "r1", "r1", (Question("Which?", "choice", (QuestionOption("One"), QuestionOption("Two"))),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_", "key", "size"),
+    [(shell(), "ctrl+l", (120, 30)), (shell(), "ctrl+t", (80, 24)), (question(), "ctrl+l", (80, 24))],
+    ids=["approval", "approval-narrow", "question"],
+)
+async def test_escape_first_closes_the_pane_that_was_opened_meanwhile(
+    open_desk: Any, request_: ApprovalRequest | QuestionRequest, key: str, size: tuple[int, int]
+) -> None:
+    pane = "╭─ todo" if key == "ctrl+t" else "╭─ tools"
+    async with open_desk(size=size) as desk:
+        await asked(desk, request_)
+        keyboard = desk.app.focused
+        await desk.pilot.press(key)
+        await desk.until(lambda: pane in desk.shown())
+        await desk.pilot.press("escape")
+        await desk.until(lambda: pane not in desk.shown())
+        assert (desk.told(Interrupt), desk.engine.answers) == ([], [])
+        assert desk.app.focused is keyboard
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.told(Interrupt) or desk.engine.answers)
+
+
+async def test_a_pane_that_stood_there_before_is_not_in_escapes_way(open_desk: Any) -> None:
+    async with open_desk(size=(120, 30)) as desk:
+        await desk.pilot.press("ctrl+t")
+        await asked(desk, shell())
+        await desk.until(lambda: "╭─ todo" in desk.shown())
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.told(Interrupt))
+        assert "╭─ todo" in desk.shown()
+
+
+@pytest.mark.parametrize("size", [(120, 30), (80, 24)], ids=str)
+async def test_escape_leaves_the_timeline_before_it_interrupts(open_desk: Any, size: tuple[int, int]) -> None:
+    async with open_desk(size=size) as desk:
+        await asked(desk, shell())
+        await desk.pilot.press("f3")
+        await desk.until(lambda: "╭─ timeline" in desk.shown())
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.app.focused is desk.screen.prompt.editor)
+        assert ("╭─ timeline" in desk.shown()) == (size == (120, 30))
+        assert desk.told(Interrupt) == []
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.told(Interrupt))
+
+
+async def test_escape_closes_a_timeline_that_lies_over_the_approval_with_the_keyboard(open_desk: Any) -> None:
+    async with open_desk(size=(80, 24)) as desk:
+        await asked(desk, shell())
+        await desk.pilot.press("f3", "f2")
+        await desk.until(lambda: desk.app.focused is desk.screen.furnished.workbench.panel)
+        await desk.pilot.press("escape")
+        await desk.until(lambda: "╭─ timeline" not in desk.shown())
+        assert desk.app.focused is desk.screen.furnished.workbench.panel
+        assert desk.told(Interrupt) == []
+
+
+async def test_escape_makes_a_large_approval_small_before_it_interrupts(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        await desk.say(TurnBegin("hello"), TextPart("Here I am."))
+        await asked(desk, shell())
+        await desk.pilot.press("ctrl+o")
+        await desk.until(lambda: "Here I am." not in desk.shown())
+        await desk.pilot.press("escape")
+        await desk.until(lambda: "Here I am." in desk.shown())
+        assert desk.told(Interrupt) == []
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.told(Interrupt))
 
 
 async def test_a_diff_is_shown_and_scrolls_while_the_conversation_scrolls_apart(open_desk: Any) -> None:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from kimi_tui.wire.commands import Interrupt
 from kimi_tui.wire.events import BtwBegin, BtwEnd, StepBegin, TurnBegin
 from tests.tui.conftest import Desk
@@ -41,6 +43,17 @@ async def test_escape_puts_it_away_and_leaves_the_turn_alone(open_desk: Any) -> 
         assert desk.told(Interrupt) == []
         await desk.pilot.press("escape")
         await desk.until(lambda: desk.told(Interrupt) == [Interrupt()])
+
+
+@pytest.mark.parametrize("words", ["■ stop", "esc interrupts"])
+async def test_a_click_on_stop_stops_the_turn_and_leaves_it_there(open_desk: Any, words: str) -> None:
+    async with open_desk() as desk:
+        await asked(desk)
+        await desk.until(lambda: words in desk.shown())
+        row = next(y for y, line in enumerate(desk.shown().split("\n")) if words in line)
+        await desk.pilot.click(offset=(desk.shown().split("\n")[row].index(words), row))
+        await desk.until(lambda: desk.told(Interrupt) == [Interrupt()])
+        assert "by the way" in desk.shown()
 
 
 async def test_a_click_on_the_cross_puts_it_away(open_desk: Any) -> None:

@@ -132,6 +132,22 @@ async def test_escape_leaves_a_pane_and_interrupts_nothing(open_desk: Any) -> No
         assert not desk.told(Interrupt)
 
 
+async def test_escape_closes_a_pane_that_lies_over_a_narrow_terminal_and_interrupts_nothing(
+    open_desk: Any,
+) -> None:
+    async with open_desk(size=(80, 24)) as desk:
+        await worked(desk)
+        await desk.pilot.press("ctrl+l")
+        await desk.until(lambda: isinstance(desk.app.focused, ToolsPane))
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.screen.prompt.editor.has_focus and "╭─ tools" not in desk.shown())
+        await desk.pilot.press("ctrl+t")
+        await desk.until(lambda: "╭─ todo" in desk.shown())
+        await desk.pilot.press("escape")
+        await desk.until(lambda: "╭─ todo" not in desk.shown())
+        assert not desk.told(Interrupt)
+
+
 async def click_on(desk: Any, text: str) -> None:
     """Click the letters `text`, where they stand first."""
     await desk.until(lambda: text in desk.shown())

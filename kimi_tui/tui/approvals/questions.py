@@ -76,9 +76,11 @@ class QuestionPanel(Vertical, can_focus=True):
 
         response: QuestionResponse
 
-    def __init__(self, *, clock: Callable[[], float]) -> None:
+    def __init__(self, *, clock: Callable[[], float], covered: Callable[[], bool]) -> None:
+        """`covered` tells whether something lies in front that escape is for."""
         super().__init__()
         self._clock = clock
+        self._covered = covered
         self._request: QuestionRequest | None = None
         self._shown_at = 0.0
         self._focused_at = -1e9
@@ -191,9 +193,9 @@ class QuestionPanel(Vertical, can_focus=True):
     # keys and mouse
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While an own answer is typed, keys are letters."""
+        """While an own answer is typed, keys are letters; escape is first for what lies in front."""
         if action in ("move", "pick", "take", "tick", "turn", "dismiss"):
-            return not self.has_class("-writing")
+            return not self.has_class("-writing") and not (action == "dismiss" and self._covered())
         return super().check_action(action, parameters)
 
     def action_move(self, lines: int) -> None:

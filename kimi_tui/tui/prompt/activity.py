@@ -26,7 +26,7 @@ _SHOWN_FROM_S = 10.0
 """Shorter times are not worth a look."""
 
 
-_CLICKS = ("screen.focus_approval", "screen.interrupt")
+_CLICKS = ("screen.focus_approval", "screen.stop")
 """What a click on the last two of the parts does."""
 
 

@@ -67,7 +67,7 @@ class LowerEdge:
         if seen.send:
             marks.append(_mark("↵", seen.send, "press('send')", "$primary"))
         if seen.stops:
-            marks.append(_mark("■", say("stop"), "screen.interrupt", "$error"))
+            marks.append(_mark("■", say("stop"), "screen.stop", "$error"))
         drawn = Content("  ").join(marks)
         room = seen.width - _AROUND - drawn.cell_length - _GAP.cell_length
         told = self._told_of_shell(seen.shell, room) if seen.shell else []

@@ -113,10 +113,15 @@ class TimelineRoom:
         self._pane.screen.set_focus(self._pane.view)  # at once: the next key is for it
         self._ask_tree()
 
-    def _hide(self) -> None:
+    def close(self) -> None:
+        """Hide the pane; the keyboard stays where it is."""
         self._is_shown = False
         self._bench.hide_timeline()
-        self._go_away()
+        self._bench.look_back(None)
+
+    def _hide(self) -> None:
+        self.close()
+        self._bench.leave()
 
     def _go_away(self) -> None:
         self._bench.look_back(None)
