@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +14,7 @@ from acp.schema import McpServerStdio
 
 from kimi_tui.base.interruption import Interruption
 from tests.acp.editor import Desk, Editor, Wiretap
+from tests.e2e.processes import is_alive
 from tests.e2e.program import KIMI_TUI, Program, script, tool_call
 from tests.patience import PATIENCE_S
 
@@ -54,11 +54,7 @@ async def started(
 
 async def until_gone(pid: int) -> None:
     async with asyncio.timeout(PATIENCE_S):
-        while True:
-            try:
-                os.kill(pid, 0)
-            except ProcessLookupError:
-                return
+        while is_alive(pid):
             await asyncio.sleep(0.02)
 
 

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from kimi_tui.base.completion import run_to_end
+from tests.patience import PATIENCE_S
 
 
 class Disk:
@@ -18,7 +19,7 @@ class Disk:
 
     def write(self) -> str:
         self.began.set()
-        self.may_end.wait(10)
+        self.may_end.wait(PATIENCE_S)
         self.is_done = True
         return "written"
 
@@ -27,7 +28,7 @@ class Disk:
 async def test_a_write_that_began_is_finished_before_the_cancellation() -> None:
     disk = Disk()
     running = asyncio.ensure_future(run_to_end(disk.write))
-    await asyncio.to_thread(disk.began.wait, 10)
+    await asyncio.to_thread(disk.began.wait, PATIENCE_S)
     for _ in range(3):
         running.cancel()
         await asyncio.sleep(0)
@@ -52,7 +53,7 @@ async def test_a_failure_after_the_cancellation_is_its_cause() -> None:
         raise DiskFull
 
     running = asyncio.ensure_future(run_to_end(fail))
-    await asyncio.to_thread(disk.began.wait, 10)
+    await asyncio.to_thread(disk.began.wait, PATIENCE_S)
     running.cancel()
     await asyncio.sleep(0)
     disk.may_end.set()

@@ -4,15 +4,15 @@ import asyncio
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from kimi_tui.tools.shell.orphans import MARK
 from kimi_tui.tools.shell.process import Shell, ShellUnavailable
 from kimi_tui.tools.shell.survivors import Survivors
+from tests.patience import PATIENCE_S
+from tests.tools.marked import left_behind
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="there is no /proc")
 
@@ -24,11 +24,7 @@ def survivors(tmp_path: Path) -> Survivors:
 
 @pytest.fixture
 def orphan(survivors: Survivors) -> Iterator["subprocess.Popen[bytes]"]:
-    process = subprocess.Popen(
-        ["sleep", "300"], env={**os.environ, MARK: survivors.mark}, start_new_session=True
-    )
-    while survivors.mark.encode() not in Path(f"/proc/{process.pid}/environ").read_bytes():
-        time.sleep(0.001)  # the system says that a program runs a moment before its environment can be read
+    process = left_behind(survivors.mark)
     yield process
     process.kill()
     process.wait()
@@ -69,7 +65,7 @@ async def test_what_was_just_being_started_is_ended_too(
     starting = survivors.starting()
     starting.__enter__()  # and the program is killed
     assert await asyncio.to_thread(survivors.end_all) == 1
-    assert orphan.wait(10) == -signal.SIGKILL
+    assert orphan.wait(PATIENCE_S) == -signal.SIGKILL
     assert names(survivors) == []
 
 
@@ -87,7 +83,7 @@ async def test_the_next_run_ends_what_was_left(
 ) -> None:
     survivors.keep(orphan.pid)
     assert await asyncio.to_thread(survivors.end_all) == 1
-    assert orphan.wait(10) == -signal.SIGKILL
+    assert orphan.wait(PATIENCE_S) == -signal.SIGKILL
     assert names(survivors) == []
 
 

@@ -236,7 +236,7 @@ def test_a_client_that_has_gone_ends_the_server(program: Program, connect: Conne
     client = connect(reads=False)
     client.give("prompt", {"user_input": "hi"})
     client.hang_up()
-    assert client.process.wait(40) == 141
+    assert client.process.wait(PATIENCE_S) == 141
 
 
 def wait_for(condition: Callable[[], Any]) -> None:

@@ -1,7 +1,5 @@
 import asyncio
-import os
 import signal
-import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +10,10 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.tools.background.record import TaskRecord, write_record
 from kimi_tui.tools.background.tasks import MOST_RUNNING, BackgroundTasks, TooManyTasks
 from kimi_tui.tools.background.work import Ending, Order, RunningTask
-from kimi_tui.tools.shell.orphans import MARK
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate
 from kimi_tui.wire.events import Notification
 from tests.patience import PATIENCE_S
+from tests.tools.marked import left_behind
 
 
 class Bench:
@@ -207,22 +205,17 @@ async def test_what_was_cut_off_is_named_once_at_the_next_start(tmp_path: Path) 
 async def test_a_process_that_had_begun_but_was_not_noted_yet_is_ended(tmp_path: Path) -> None:
     folder = tmp_path / "tasks"
     output = str(folder / "bash-1.log")
-    process = subprocess.Popen(["sleep", "60"], start_new_session=True, env={**os.environ, MARK: output})
+    process = left_behind(output)
     task = BackgroundTask("bash-1", "bash", "the server", started=990.0, output=output)
     write_record(folder, TaskRecord(task=task))
     bench = Bench(folder)
-    assert process.wait(10) == -signal.SIGKILL
+    assert process.wait(PATIENCE_S) == -signal.SIGKILL
     assert "were ended now" in bench.tasks.all[0].outcome
 
 
 async def test_processes_that_were_left_behind_are_ended_and_no_others(tmp_path: Path) -> None:
     folder = tmp_path / "tasks"
-    mine, foreign = (
-        subprocess.Popen(
-            ["sleep", "60"], start_new_session=True, env={**os.environ, MARK: str(folder / name)}
-        )
-        for name in ("bash-1.log", "other.log")
-    )
+    mine, foreign = (left_behind(str(folder / name)) for name in ("bash-1.log", "other.log"))
     for number, process in enumerate((mine, foreign), 1):
         output = str(folder / f"bash-{number}.log")
         task = BackgroundTask(f"bash-{number}", "bash", "sleep", output=output)
