@@ -1,10 +1,13 @@
 """Destinations: where a jump through the timeline goes, found from what the user named."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message import Message
 from kimi_tui.base.value import value
 from kimi_tui.history.context import Context
+from kimi_tui.history.conversation import is_note
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.manifest import is_manifest
@@ -31,6 +34,11 @@ class Destination:
     """What was said or done at the checkpoint; empty for the end of a line."""
     todos_at: int | None = None
     """The checkpoint whose todo list is brought along; None for `checkpoint`."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether the conversation goes there, and not the files alone."""
+        return self.scope in ("both", "conversation")
 
 
 class Destinations:
@@ -104,6 +112,20 @@ class Destinations:
             checkpoint=jump.checkpoint, reason=way, scope=scope, files=jump.files, branch=jump.branch
         )
 
+    async def turns_lost(self, destination: Destination) -> int:
+        """How many of the user's messages on the live line are not on the one that is gone to."""
+        context = self._context
+        if destination.branch is None:
+            is_live = any(known.id == destination.checkpoint for known in context.checkpoints)
+            return _requests(context.said_after(destination.checkpoint)) if is_live else 0
+        line = await context.read_branch(destination.branch)
+        before = destination.before
+        kept = {known.uid for known in line.checkpoints if before is None or known.id < before}
+        for messages, checkpoint in context.marked:
+            if checkpoint.uid not in kept:
+                return _requests(context.history[messages:])
+        return 0
+
 
 def found(tree: Tree, number: int) -> Place:
     """A checkpoint by its number. Raises KimiTuiError."""
@@ -149,3 +171,7 @@ def _end_of_turn(place: Place, tree: Tree) -> str | None:
         return None
     state = tree.places[after.uid].files
     return state if is_manifest(state) else None
+
+
+def _requests(messages: Sequence[Message]) -> int:
+    return sum(message.role == "user" and not is_note(message) for message in messages)

@@ -23,7 +23,6 @@ from kimi_tui.engine.revert_words import (
 from kimi_tui.engine.session_files import SessionFiles
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.context import Context
-from kimi_tui.history.conversation import is_note
 from kimi_tui.history.kept_line import Reversion
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session
@@ -91,8 +90,8 @@ class TimeTravel:
             raise
         files = await self._files.use(planned_files, plan) if plan is not None else ()
         turns = 0
-        if destination.scope in {"both", "conversation"}:
-            turns = await self._turns_lost(destination)
+        if destination.moves:
+            turns = await self.destinations.turns_lost(destination)
         self._send(
             RevertPlan(
                 destination.checkpoint,
@@ -131,44 +130,30 @@ class TimeTravel:
         paths: Sequence[str] | None,
         note: str,
     ) -> None:
-        scope, to, reason = destination.scope, destination.checkpoint, destination.reason
         left = plan.head if plan is not None else now.state if is_manifest(now.state) else None
-        before = await self._checkpoint(
-            "revert", f"before {_in_words(destination)}", left or now.state, now.changes
-        )
-        moves = scope in {"both", "conversation"}
-        await self._session.update_state(
-            jump=JumpUnderWay(
-                reason=reason,
-                before=before.id,
-                left=left,
-                to=to,
-                moves=moves,
-                branch=destination.branch,
-                until=destination.before,
-            )
-        )
+        before = await self._set_out(destination, now, left)
         outcome, state = await self._carry_out(plan, destination, paths)
         prompt: UserInput | None = None
         reversion: Reversion | None = None
-        if moves:
+        if destination.moves:
             reversion, prompt = await self._leave(destination)
-            await self._todos.go_to(to if destination.todos_at is None else destination.todos_at)
-        words = note_to_model(reason, scope, plan, outcome)
-        notes = [text for text in (words, note_of_user(note)) if text]
-        if notes:
+            todos_at = destination.todos_at
+            await self._todos.go_to(destination.checkpoint if todos_at is None else todos_at)
+        words = note_to_model(destination.reason, destination.scope, plan, outcome)
+        if notes := [text for text in (words, note_of_user(note)) if text]:
             await self._context.append_message([Message("user", (system_note(text),)) for text in notes])
-        await self._remember(reason, Jump(before.id, left, reversion.branch if reversion else None))
-        items = plan.items if plan is not None and scope != "conversation" else ()
+        branch = reversion.branch if reversion is not None else None
+        await self._remember(destination.reason, Jump(before.id, left, branch))
+        items = plan.items if plan is not None and destination.scope != "conversation" else ()
         done = set(outcome.done)
         self._send(
             Reverted(
-                to,
+                destination.checkpoint,
                 before.id,
-                reason,
-                reversion.branch if reversion is not None else None,
+                destination.reason,
+                branch,
                 tuple(shown_item(item) for item in items if item.path in done),
-                scope=scope,
+                scope=destination.scope,
                 prompt=prompt,
                 note=note,
                 kept=tuple(shown_item(item) for item in items if item.path not in done),
@@ -181,16 +166,31 @@ class TimeTravel:
             await self._retell()
         else:
             self._send(created(after))
-        if plan is None and scope == "both" and self._files.are_kept:
+        if plan is None and destination.scope == "both" and self._files.are_kept:
             raise KimiTuiError(
                 f"Only the conversation went back. {why_not}", hint="The files are as they were."
             )
-        if outcome.failed:
-            left_as_they_are = "; ".join(f"{shown_path(path)}: {why}" for path, why in outcome.failed)
-            raise KimiTuiError(
-                f"Some files could not be changed and are as they were: {left_as_they_are}.",
-                hint="Everything else is done; /undo takes it back.",
+        _require_all(outcome)
+
+    async def _set_out(
+        self, destination: Destination, now: FilesAtCheckpoint, left: str | None
+    ) -> Checkpoint:
+        """Make the state that is `left` a checkpoint, and write down what is about to be done."""
+        before = await self._checkpoint(
+            "revert", f"before {_in_words(destination)}", left or now.state, now.changes
+        )
+        await self._session.update_state(
+            jump=JumpUnderWay(
+                reason=destination.reason,
+                before=before.id,
+                left=left,
+                to=destination.checkpoint,
+                moves=destination.moves,
+                branch=destination.branch,
+                until=destination.before,
             )
+        )
+        return before
 
     def _tell_of_no_change(self) -> None:
         self._send(notice("The jump was given up.", "Nothing was changed.", source_id=self._session.id))
@@ -252,23 +252,6 @@ class TimeTravel:
         )
         return reversion, prompt
 
-    async def _turns_lost(self, destination: Destination) -> int:
-        """How many of the user's messages on the live line are not on the one that is gone to."""
-        if destination.branch is None and self._has(destination.checkpoint):
-            return _requests(self._context.said_after(destination.checkpoint))
-        if destination.branch is None:
-            return 0
-        line = await self._context.read_branch(destination.branch)
-        before = destination.before
-        kept = {known.uid for known in line.checkpoints if before is None or known.id < before}
-        for messages, checkpoint in self._context.marked:
-            if checkpoint.uid not in kept:
-                return _requests(self._context.history[messages:])
-        return 0
-
-    def _has(self, checkpoint_id: int) -> bool:
-        return any(known.id == checkpoint_id for known in self._context.checkpoints)
-
     async def _remember(self, reason: RevertReason, left: Jump) -> None:
         undos, redos = jumps_after(self._session.state, reason, left)
         await self._session.update_state(undos=undos, redos=redos, jump=None)
@@ -307,6 +290,16 @@ def _in_words(destination: Destination) -> str:
     return f"{words} “{about}”" if about else words
 
 
+def _require_all(outcome: "Outcome") -> None:
+    """Raises KimiTuiError when files could not be changed as planned."""
+    if outcome.failed:
+        left_as_they_are = "; ".join(f"{shown_path(path)}: {why}" for path, why in outcome.failed)
+        raise KimiTuiError(
+            f"Some files could not be changed and are as they were: {left_as_they_are}.",
+            hint="Everything else is done; /undo takes it back.",
+        )
+
+
 def _planned(destination: Destination, history: "FileHistory", patience: "Patience") -> "Plan":
     until = None
     if destination.scope == "turn":
@@ -317,10 +310,6 @@ def _planned(destination: Destination, history: "FileHistory", patience: "Patien
 def _executed(history: "FileHistory", plan: "Plan", ticked: set[str]) -> "tuple[Outcome, str | None]":
     outcome, captured = history.execute(plan, ticked)
     return outcome, captured.manifest
-
-
-def _requests(messages: Sequence[Message]) -> int:
-    return sum(message.role == "user" and not is_note(message) for message in messages)
 
 
 def _as_input(message: Message | None) -> UserInput | None:
