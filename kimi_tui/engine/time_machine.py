@@ -125,14 +125,18 @@ class TimeMachine:
             await self._listener.past(anew=True)
 
     def _tell_of(self, completed: "Outcome") -> None:
-        failed = "; ".join(f"{shown_path(path)}: {why}" for path, why in completed.failed)
-        left = f" Left as they are: {failed}." if failed else ""
-        done = f"{len(completed.done)} file(s) are as it wanted them.{left}"
-        self._tell("A revert that had been interrupted was completed", done, "warning")
+        self._tell("A revert that had been interrupted was completed", _told(completed), "warning")
 
     def _tell(self, title: str, body: str, severity: Severity) -> None:
         if self._listener is not None:
             self._listener.notice(title, body, severity=severity)
+
+
+def _told(completed: "Outcome") -> str:
+    count = len(completed.done)
+    done = "1 file is as it wanted it." if count == 1 else f"{count} files are as it wanted them."
+    failed = "; ".join(f"{shown_path(path)}: {why}" for path, why in completed.failed)
+    return f"{done} Left as they are: {failed}." if failed else done
 
 
 def caps_of(settings: Checkpoints) -> Caps:

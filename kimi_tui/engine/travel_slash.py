@@ -129,7 +129,8 @@ async def _name(traveller: Traveller, argument: str) -> None:
     number, _, name = argument.partition(" ")
     if not number.isdecimal():
         raise UsageError(
-            "/name takes the number of a checkpoint, and its name.", hint=f"Type /name N TEXT; {_NUMBERS}"
+            "/name takes the number of a checkpoint, and its name.",
+            hint=f"Type /name N TEXT, or /name N to take the name away; {_NUMBERS}",
         )
     await traveller.travel(NameCheckpoint(int(number), name.strip()))
 
@@ -158,7 +159,7 @@ _COMMANDS: tuple[tuple[str, str, Callable[[Traveller, str], Awaitable[None]]], .
     ("fork", "Make a checkpoint a session of its own: /fork [N]", _fork),
     ("diff", "Compare the files of two checkpoints, or of one and now: /diff N [M]", _diff),
     ("patch", "Write what changed since a checkpoint for git apply: /patch N [M] [FILE]", _patch),
-    ("name", "Name a checkpoint: /name N TEXT", _name),
+    ("name", "Name a checkpoint: /name N TEXT; without TEXT its name is taken away", _name),
     ("note", "Go back and leave the model a note to read there: /note N TEXT", _note),
 )
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, assert_never
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.engine.comparing import compared
 from kimi_tui.engine.destination import Destination, found
@@ -169,8 +170,15 @@ class Travels:
         names = {known: text for known, text in self._session.state.names.items() if known != uid}
         if text := plain_line(name)[:_NAME_LENGTH]:
             names[uid] = text
+        elif len(names) == len(self._session.state.names):
+            raise KimiTuiError(
+                f"Checkpoint {number} has no name that could be taken away.",
+                hint="Type the name behind its number to give it one.",
+            )
         await self._session.update_state(names=names)
         self._teller.refresh()
+        named, unnamed = f"Checkpoint {number} is named “{text}”.", f"Checkpoint {number} has no name now."
+        self._send(notice(named if text else unnamed, "", source_id=self._session.id))
 
     async def _fork(self, to: int | None) -> None:
         place = found(await self._context.tree(), to) if to is not None else None

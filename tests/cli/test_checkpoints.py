@@ -50,7 +50,7 @@ def test_they_are_listed_previewed_reverted_to_and_counted(program: Program) -> 
 
     assert program.run("checkpoints", "revert", first).exit_code != 0
     done = program.run("checkpoints", "revert", first, "--yes")
-    assert "2 file(s) changed" in done.stdout
+    assert "2 files changed" in done.stdout
     assert not (program.work_dir / "made").exists()
     assert (program.work_dir / "mine").read_text() == "mine\n"
 

@@ -265,8 +265,13 @@ async def test_names_stay_with_checkpoints(work_dir: Path, share_dir: Path) -> N
         timeline = await show(talk)
         assert {node.id: node.name for node in timeline.nodes if node.name} == {second: "works so far"}
         talk.heard.clear()
-        await talk.do(RunSlash(f"name {second}"), Timeline)
+        told = await talk.do(RunSlash(f"name {second}"), Notification)
+        assert told.title == f"Checkpoint {second} has no name now."
         assert not any(node.name for node in (await show(talk)).nodes)
+        told = await talk.do(RunSlash(f"name {second}"), Notification)
+        assert told.title == f"Checkpoint {second} has no name that could be taken away."
+        told = await talk.do(RunSlash(f"name {second}  all tests pass"), Notification)
+        assert told.title == f"Checkpoint {second} is named “all tests pass”."
 
 
 async def test_a_checkpoint_becomes_a_session_of_its_own(work_dir: Path, share_dir: Path) -> None:

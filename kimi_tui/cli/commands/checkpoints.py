@@ -254,7 +254,11 @@ async def _planned_jump(
             return
         for event in await visited.do(go):
             if isinstance(event, Reverted):
-                say(f"Went to checkpoint {event.to}; {len(event.files)} file(s) changed.")
+                count = len(event.files)
+                if count == 1:
+                    say(f"Went to checkpoint {event.to}; 1 file changed.")
+                else:
+                    say(f"Went to checkpoint {event.to}; {count} files changed.")
 
 
 async def _fork(session_id: str | None, to: int | None) -> None:

@@ -17,7 +17,7 @@ from kimi_tui.language.saying import later, retell, say
 from kimi_tui.language.width import padded
 from kimi_tui.tui.timeline.marking import on_mark
 from kimi_tui.wire.display import DiffBlock
-from kimi_tui.wire.timeline import ComparedFile, PlannedAction, PlannedFile, WhoChanged
+from kimi_tui.wire.timeline import ComparedFile, PlannedAction, PlannedFile, RevertReason, WhoChanged
 
 _WORDS: dict[PlannedAction, tuple[str, str, str]] = {
     "restore": (later("restore"), "$primary", later("It goes back to what it was.")),
@@ -44,6 +44,12 @@ _WORDS: dict[PlannedAction, tuple[str, str, str]] = {
         later("What it was is not known: it stays as it is."),
     ),
 }
+_AFTER_A_JUMP: dict[PlannedAction, str] = {
+    "delete": later("It was not there then; it is deleted."),
+    "merge": later("You edited it since: your edits stay, the rest goes back to what it was."),
+    "conflict": later("You edited it since, and both can't be had: it stays as it is unless you tick it."),
+}
+"""Said in plans that take a jump back, or go to another branch: there it was the jump that changed a file."""
 _CHANGES: dict[str, tuple[str, str]] = {
     "added": (later("added"), "$success"),
     "removed": (later("removed"), "$error"),
@@ -92,9 +98,11 @@ class Remark:
 Line = Listed | Remark
 
 
-def planned(file: PlannedFile) -> Listed:
-    """A file of a plan."""
+def planned(file: PlannedFile, reason: RevertReason) -> Listed:
+    """A file of a plan that is made for `reason`."""
     word, style, told = _WORDS[file.action]
+    if reason in ("undo", "redo", "switch"):
+        told = _AFTER_A_JUMP.get(file.action, told)
     return Listed(
         path=file.path,
         word=word,

@@ -117,7 +117,7 @@ class PlanDialog(FilesDialog[Decision | None]):
             return
         if plan is not self._shown:
             self._shown = plan
-            lines: list[Line] = [planned(file) for file in plan.files]
+            lines: list[Line] = [planned(file, plan.reason) for file in plan.files]
             if plan.note:
                 note = retell(plan.note)
                 lines.append(Remark(f"◔ {note}", "$warning", note))

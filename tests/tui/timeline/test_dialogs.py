@@ -73,6 +73,20 @@ async def test_enter_shows_the_plan_and_enter_again_goes_back_with_files(open_ti
         assert desk.told(Revert) == [Revert(9, "both", None)]
 
 
+async def test_what_a_jump_made_is_not_said_to_be_the_agents(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        await open_plan(desk, "down", "enter")
+        await desk.pilot.press("down")
+        await desk.until(lambda: "The agent made it; it is deleted." in desk.words())
+    async with open_timeline() as desk:
+        await desk.pilot.press("u")
+        await desk.until(lambda: desk.told(PlanRevert))
+        desk.engine.say(replace(PLAN, reason="undo"))
+        await desk.until(lambda: "restore src/auth.py" in desk.words())
+        await desk.pilot.press("down")
+        await desk.until(lambda: "It was not there then; it is deleted." in desk.words())
+
+
 async def test_escape_changes_nothing_and_a_late_answer_goes_nowhere(open_timeline: Any) -> None:
     async with open_timeline() as desk:
         await desk.pilot.press("down", "enter")
