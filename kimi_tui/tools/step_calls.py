@@ -73,9 +73,9 @@ class StepCalls:
     """Runs the calls of one step.
 
     Approvals of all calls are open together. What changes anything runs one after another in the order of the
-    calls; what only reads runs beside its like, after the changes asked for before it. A rejection without
-    feedback cancels the calls that have not begun. What the gate refuses doesn't run, and changes nothing
-    when the gate closes only after it has begun to ask.
+    calls; what only reads runs beside its like, after the changes asked for before it, and some tools' calls
+    one by one. A rejection without feedback cancels the calls that have not begun. What the gate refuses
+    doesn't run, and changes nothing when the gate closes only after it has begun to ask.
     """
 
     def __init__(
@@ -153,7 +153,9 @@ class StepCalls:
             if refusal := self._refusal(tool, params):
                 return failed(refusal, brief="not allowed now")
             if not tool.changes_things:
-                await self._earlier_calls(index, changing_only=True)
+                await self._earlier_calls(index, self._toolset.changes_things)
+                if tool.one_by_one:
+                    await self._earlier_calls(index, lambda name: name == slot.call.function.name)
                 slot.state = "begun"
             return await hooked.before(tool, params) or await _returned(tool, params, call)
         except BadCall as error:
@@ -182,7 +184,7 @@ class StepCalls:
     ) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager
         async def turn() -> AsyncIterator[None]:
-            await self._earlier_calls(index, changing_only=False)
+            await self._earlier_calls(index)
             if refusal := self._refusal(tool, params):
                 raise ToolRejected(refusal, ends_turn=False)
             slot.state = "begun"
@@ -192,9 +194,10 @@ class StepCalls:
 
         return turn()
 
-    async def _earlier_calls(self, index: int, *, changing_only: bool) -> None:
+    async def _earlier_calls(self, index: int, of: Callable[[str], bool] = lambda _: True) -> None:
+        """Wait for the end of the calls before it, of the tools that `of` names."""
         for earlier in self._slots[:index]:
-            if not changing_only or self._toolset.changes_things(earlier.call.function.name):
+            if of(earlier.call.function.name):
                 await earlier.ended.wait()
 
     def _skip_waiting(self, rejected: _Slot) -> None:

@@ -43,6 +43,7 @@ class SetTodoList(Tool[SetTodoListParams]):
 
     name = "SetTodoList"
     Params = SetTodoListParams
+    one_by_one = True
 
     def __init__(self, store: TodoStore) -> None:
         self._store = store

@@ -62,6 +62,9 @@ class Tool(ABC, Generic[P]):
     changes_things: ClassVar[bool] = False
     """Whether a call may change files or anything else. A call that doesn't begins when the changing calls
     before it in its step have ended; one that does asks first, then changes within `call.turn()`."""
+    one_by_one: ClassVar[bool] = False
+    """Whether a call that changes nothing begins only when the calls of this tool before it in its step have
+    ended."""
 
     @property
     def description(self) -> str:

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from kimi_tui.base.message import ToolCall
 from kimi_tui.llm.provider import ToolSchema
@@ -103,7 +104,10 @@ def _arguments(text: str | None) -> dict[str, Any]:
 
 
 def _problems(error: ValidationError) -> str:
-    return "; ".join(
-        f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
-        for problem in error.errors(include_url=False, include_input=False)[:5]
-    )
+    return "; ".join(map(_problem, error.errors(include_url=False, include_input=False)[:5]))
+
+
+def _problem(problem: ErrorDetails) -> str:
+    where = ".".join(str(part) for part in problem["loc"])
+    what = problem["msg"].removeprefix("Value error, ")
+    return f"{where}: {what}" if where else what

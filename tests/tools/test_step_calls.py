@@ -51,6 +51,11 @@ class Look(_Scripted):
         return ok(params.name)
 
 
+class Note(Look):
+    name = "Note"
+    one_by_one = True
+
+
 class Change(_Scripted):
     name = "Change"
     changes_things = True
@@ -93,7 +98,7 @@ class Step:
         self.script = Script()
         self.sent: list[object] = []
         self.disk_is_full = False
-        tools = [Look(self.script), Change(self.script), Broken(self.script)]
+        tools = [Look(self.script), Note(self.script), Change(self.script), Broken(self.script)]
         self.calls = StepCalls(
             Toolset({tool.name: tool for tool in tools}),
             [
@@ -130,6 +135,16 @@ async def test_what_only_reads_runs_side_by_side() -> None:
     step.open("b", "a")
     await step.running
     assert step.outputs() == ["a", "b"]
+
+
+async def test_what_is_noted_is_noted_in_the_order_of_the_calls_beside_what_only_reads() -> None:
+    step = Step(("Note", "a"), ("Note", "b"), ("Look", "c"))
+    assert await step.until_quiet() == ["look a", "look c"]
+
+    step.open("b", "a")
+    assert await step.until_quiet() == ["look a", "look c", "look b"]
+    step.open("c")
+    await step.running
 
 
 async def test_approvals_are_open_together_but_changes_come_in_the_order_of_the_calls() -> None:
