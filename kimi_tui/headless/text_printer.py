@@ -13,6 +13,7 @@ from kimi_tui.headless.tool_line import tool_line
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import (
     BtwEnd,
+    CompactionBegin,
     Event,
     PlanDisplay,
     SessionInfo,
@@ -62,7 +63,7 @@ class TextPrinter:
                 if call is not None and call_id not in self._denied:
                     await self._remark(tool_line(call.call.function.name, call.text, result))
             case StepRetry():
-                await self._end_line()
+                await self._before_remark()
                 await self._remarks.on(event)
                 if self._answer.text and not self._final_only:
                     await self._remarks.say("What was printed of the failed answer doesn't count.")
@@ -76,7 +77,10 @@ class TextPrinter:
                 await self._end_line()
             case ApprovalRequest(tool_call_id=call_id):
                 self._denied.add(call_id)
-                await self._end_line()
+                await self._before_remark()
+                await self._remarks.on(event)
+            case CompactionBegin():
+                await self._before_remark()
                 await self._remarks.on(event)
             case _:
                 await self._remarks.on(event)
@@ -104,6 +108,9 @@ class TextPrinter:
             await self._print("\n")
 
     async def _remark(self, line: str) -> None:
+        await self._before_remark()
+        await self._remarks.say(line)
+
+    async def _before_remark(self) -> None:
         await self._end_line()
         await self._out.settle(within_s=_ORDER_WAIT_S)
-        await self._remarks.say(line)

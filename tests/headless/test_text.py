@@ -1,7 +1,11 @@
 """Text output: the assistant's words on stdout, everything else on stderr."""
 
+import pytest
+
 from kimi_tui.base.content import TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
+from kimi_tui.headless.remarks import Remarks
+from kimi_tui.headless.text_printer import TextPrinter
 from kimi_tui.wire.display import BriefBlock
 from kimi_tui.wire.events import (
     CompactionBegin,
@@ -132,3 +136,43 @@ async def test_a_compaction_is_told_with_what_it_saved(run):
         "Compacting the context.",
         "The context stays as it was.",
     ]
+
+
+class Lagging:
+    """Standard output of a terminal that shows a text only once somebody waits for that."""
+
+    def __init__(self, terminal: list[str]) -> None:
+        self._terminal = terminal
+        self._on_the_way: list[str] = []
+
+    async def write(self, text):
+        self._on_the_way.append(text)
+
+    async def settle(self, *, within_s):
+        self._terminal += self._on_the_way
+        self._on_the_way.clear()
+
+
+class AtOnce(Lagging):
+    """Standard error, which that terminal shows at once."""
+
+    async def write(self, text):
+        self._terminal.append(text)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ApprovalRequest("a", "1", "Bash", "run command", "ls"),
+        StepRetry(1, 2, 3, 0.5, "timeout"),
+        CompactionBegin(),
+    ],
+    ids=lambda event: type(event).__name__,
+)
+async def test_what_is_remarked_begins_a_line_of_its_own_on_a_terminal(event):
+    terminal: list[str] = []
+    printer = TextPrinter(Lagging(terminal), Remarks(AtOnce(terminal)), final_only=False)
+    await printer.show(TextPart("Let me look."))
+    await printer.show(event)
+    first, second, *_ = "".join(terminal).splitlines()
+    assert (first, bool(second)) == ("Let me look.", True)
