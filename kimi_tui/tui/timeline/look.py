@@ -51,6 +51,8 @@ _LEFT: dict[RevertReason, str] = {
 }
 _WITH_AGE, _WITH_FILES, _WITH_TOKENS = 30, 46, 56
 """From so many cells on a row tells more."""
+_LONGEST_IN_HEADING = 36
+"""Cells: with what else stands there, a heading fits a terminal of 80 columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +192,9 @@ def about_strand(tree: Tree, strand: Strand) -> str:
 
 
 def titled(node: TimelineNode) -> str:
-    """A checkpoint in a heading: its name, else its label, and its number."""
-    return say("“{name}” (checkpoint {number})", name=plain_line(node.name) or label_of(node), number=node.id)
+    """A checkpoint in a heading: its name, else its label, not too long for the number that follows."""
+    name = Content(plain_line(node.name) or label_of(node)).truncate(_LONGEST_IN_HEADING, ellipsis=True).plain
+    return say("“{name}” (checkpoint {number})", name=name, number=node.id)
 
 
 def without_before(label: str) -> str:

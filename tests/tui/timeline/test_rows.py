@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from kimi_tui.tui.timeline.look import label_of
+from kimi_tui.tui.timeline.look import label_of, titled
 from kimi_tui.tui.timeline.rows import Row, Rows
 from kimi_tui.tui.timeline.tree import Tree
 from kimi_tui.wire.timeline import FileChanges, Timeline, TimelineBranch, TimelineNode, TimelineUpdate
@@ -210,3 +210,10 @@ def test_steps_say_what_the_model_wrote_without_its_marks_and_prompts_what_was_t
     assert label_of(node(1, "user", words)) == words
     called = replace(node(1, "step", "Grep **/*.py, ReadFile *.md"), tools=("Grep", "ReadFile"))
     assert label_of(called) == "Grep **/*.py, ReadFile *.md"
+
+
+def test_a_long_prompt_leaves_the_checkpoints_number_in_a_heading() -> None:
+    assert titled(node(4, "user", "mend it")) == "“mend it” (checkpoint 4)"
+    heading = titled(node(12, "user", "写一个很长的请求 " * 20))
+    assert heading.startswith("“写一个")
+    assert heading.endswith("…” (checkpoint 12)")
