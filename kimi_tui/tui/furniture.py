@@ -19,6 +19,7 @@ from kimi_tui.tui.commands.line import parsed
 from kimi_tui.tui.commands.modes import MODE_COMMANDS, cycle_mode
 from kimi_tui.tui.commands.personal import personal_commands
 from kimi_tui.tui.commands.registry import PaneName, Registry, Severity
+from kimi_tui.tui.commands.sessions import session_commands
 from kimi_tui.tui.commands.setting_up import KEY_TAKING, SETUP_COMMANDS
 from kimi_tui.tui.commands.time_travel import TIMELINE_COMMANDS
 from kimi_tui.tui.external_editor import edited
@@ -82,7 +83,14 @@ class Furniture:
             edit_prompt=self.edit_prompt,
         )
         self.registry = Registry(
-            (*COMMANDS, *SETUP_COMMANDS, *MODE_COMMANDS, *TIMELINE_COMMANDS, *personal_commands(self._acts)),
+            (
+                *COMMANDS,
+                *SETUP_COMMANDS,
+                *MODE_COMMANDS,
+                *TIMELINE_COMMANDS,
+                *session_commands(self._acts),
+                *personal_commands(self._acts),
+            ),
             state=state,
             run_engine_command=run_engine_command,
             ask=wire.command,

@@ -10,6 +10,7 @@ from kimi_tui.tui.commands.line import parsed
 from kimi_tui.tui.commands.modes import MODE_COMMANDS
 from kimi_tui.tui.commands.personal import personal_commands
 from kimi_tui.tui.commands.registry import Registry, SlashCommand
+from kimi_tui.tui.commands.sessions import session_commands
 from kimi_tui.tui.commands.setting_up import SETUP_COMMANDS
 from kimi_tui.tui.commands.time_travel import TIMELINE_COMMANDS
 from kimi_tui.tui.state import ScreenState
@@ -80,6 +81,7 @@ def commands_of(screen: Screen) -> Sequence[SlashCommand]:
         *SETUP_COMMANDS,
         *MODE_COMMANDS,
         *TIMELINE_COMMANDS,
+        *session_commands(acts),
         *personal_commands(acts),
     )
 

@@ -146,7 +146,7 @@ async def test_an_unknown_model_is_refused_with_the_known_ones(state: ScreenStat
 
 async def test_without_models_the_way_to_one_is_told() -> None:
     host = await run("/model", FakeHost(ScreenState(session=replace(SESSION, models=()))))
-    assert "KIMI_API_KEY" in host.said[0][0]
+    assert "/login" in host.said[0][0]
 
 
 @pytest.mark.parametrize(

@@ -28,13 +28,7 @@ async def _keys(host: Host, _: str) -> None:
 async def _model(host: Host, argument: str) -> None:
     models = _models(host.state)
     if not models:
-        host.say(
-            say(
-                "No models are configured. Set KIMI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY"
-                " and start again, or add a model to the config file."
-            ),
-            severity="warning",
-        )
+        host.say(say("No models are configured. /login connects one."), severity="warning")
         return
     name = argument or await host.choose(say("Model"), _marked(models, _current_model(host.state)))
     if not name:
