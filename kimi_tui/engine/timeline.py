@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 
+from kimi_tui.base.collection import uncollected
 from kimi_tui.base.compacted import is_summary, summary_text
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import Message
@@ -110,8 +111,10 @@ class TimelineTeller:
 
 def timeline_of(tree: Tree, state: SessionState, node: Callable[[Place], TimelineNode]) -> Timeline:
     """The whole tree as front ends see it."""
+    with uncollected():
+        nodes = tuple(map(node, tree.places.values()))
     return Timeline(
-        nodes=tuple(map(node, tree.places.values())),
+        nodes=nodes,
         branches=tuple(_branch(branch) for branch in tree.own_branches()),
         current=tree.live[-1].uid if tree.live else None,
         undo=_way(state.undos, tree),

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from kimi_tui.base.collection import uncollected
 from kimi_tui.history.branch import Branch, Glance, branches, glance
 from kimi_tui.history.journal import Journal
 from kimi_tui.history.line import Line
@@ -31,7 +32,8 @@ class Reading:
     def tree(self, line: Line) -> Tree:
         """All lines of the conversation, of which `line` is the live one, put together."""
         tree = Tree(tuple(line.checkpoints), tuple(line.reverts), self.branches(line))
-        tree.put_together()
+        with uncollected():
+            tree.put_together()
         return tree
 
     def forget(self) -> None:

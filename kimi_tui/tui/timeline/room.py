@@ -6,6 +6,7 @@ from typing import Any, Protocol, assert_never
 from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
+from kimi_tui.base.collection import uncollected
 from kimi_tui.language.saying import say
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.timeline.enquiries import Enquiries
@@ -147,7 +148,9 @@ class TimelineRoom:
     def _took(self, message: Outgoing) -> bool:
         match message:
             case Timeline():
-                self._show(Tree(message))
+                with uncollected():
+                    tree = Tree(message)
+                self._show(tree)
                 return True
             case TimelineUpdate():
                 self._update(message)
