@@ -341,7 +341,7 @@ async def test_the_lists_name_branches_and_marks(work_dir: Path, share_dir: Path
         _, second = await two_turns(talk)
         assert "no branches" in (await talk.do(RunSlash("branches"), Notification)).body
         talk.heard.clear()
-        talk.command(RunSlash(f"name {second} before b"))
+        await talk.carry_out(RunSlash(f"name {second} before b"))
         listed = (await talk.do(RunSlash("checkpoints"), Notification)).body
         assert "“before b”" in listed
         assert "+2 −0 in 2 files" in listed
