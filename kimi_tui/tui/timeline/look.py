@@ -9,7 +9,7 @@ from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import later, retell, say, say_many
 from kimi_tui.language.width import cells, right_aligned
 from kimi_tui.tui.figures import tokens
-from kimi_tui.tui.markdown.words import words_of
+from kimi_tui.tui.timeline.labels import kind_of, label_of
 from kimi_tui.tui.timeline.rows import Row, Rows
 from kimi_tui.tui.timeline.tree import Strand, Totals, Tree
 from kimi_tui.wire.timeline import CheckpointKind, RevertReason, TimelineNode
@@ -28,18 +28,6 @@ _SIGNS: dict[CheckpointKind, tuple[str, str]] = {
     "fork": ("⑂", "$accent"),
     "import": ("⇥", "$accent"),
 }
-_KINDS: dict[CheckpointKind, str] = {
-    "user": later("you"),
-    "step": later("step"),
-    "dmail": later("D-Mail"),
-    "compaction": later("compaction"),
-    "clear": later("clear"),
-    "revert": later("jump"),
-    "fork": later("fork"),
-    "import": later("import"),
-}
-_OF_THE_USER: tuple[CheckpointKind, ...] = ("user", "step", "dmail")
-"""Kinds whose labels are what the user or the model wrote."""
 _LEFT: dict[RevertReason, str] = {
     "user": later("undone"),
     "dmail": later("left by a D-Mail"),
@@ -175,15 +163,6 @@ def _fitted(text: Content, right: list[tuple[str, str]], width: int) -> Content:
     return Content.assemble(text.truncate(room, ellipsis=True, pad=True), end)
 
 
-def label_of(node: TimelineNode) -> str:
-    """What a checkpoint is about, on one line."""
-    is_ours = node.kind not in _OF_THE_USER or node.label.startswith("step ")
-    label = retell(node.label) if is_ours else node.label
-    if not is_ours and node.kind == "step" and not node.tools:
-        label = words_of(label)
-    return plain_line(label) or say(_KINDS[node.kind])
-
-
 def about_strand(tree: Tree, strand: Strand) -> str:
     """What a branch is about: its first prompt, else how it begins."""
     heads = [tree.nodes[turn.head] for turn in strand.turns]
@@ -230,7 +209,7 @@ def told(row: Row, rows: Rows, marks: Marks) -> list[Content]:
     head = Content.assemble(
         (f"#{node.id} ", "$text-muted"),
         (f"{plain_line(node.name)} ", "bold $accent") if node.name else "",
-        (say("{kind}: ", kind=say(_KINDS[node.kind])) if node.kind != "step" else "", "$text-muted"),
+        (say("{kind}: ", kind=kind_of(node)) if node.kind != "step" else "", "$text-muted"),
         (label_of(node), "bold"),
     )
     facts: list[tuple[str, str]] = []

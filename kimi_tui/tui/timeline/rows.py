@@ -6,6 +6,7 @@ They are kept oldest first, so that a new checkpoint is appended; the pane draws
 from dataclasses import dataclass
 from typing import Literal
 
+from kimi_tui.tui.timeline.labels import label_of
 from kimi_tui.tui.timeline.tree import Strand, Tree, Turn
 from kimi_tui.wire.timeline import TimelineNode
 
@@ -40,6 +41,8 @@ class Rows:
         self.tree = tree
         self.all: list[Row] = []
         self.query = ""
+        self._labels: dict[str, tuple[TimelineNode, str]] = {}
+        """As they are shown, by their checkpoints' uids."""
         self._open: set[tuple[RowKind, str]] = set()
         """Keys of the rows that the user opened."""
         self._newest = ""
@@ -182,10 +185,13 @@ class Rows:
         return Row("turn" if uid == turn.head else "step", turn.strand, turn, uid)
 
     def _fits(self, node: TimelineNode) -> bool:
-        return any(self.query in text.lower() for text in searched(node))
+        files = node.files.paths if node.files is not None else ()
+        searched = (f"#{node.id}", self._label(node), node.name, node.kind, *node.tools, *files)
+        return any(self.query in text.lower() for text in searched)
 
-
-def searched(node: TimelineNode) -> tuple[str, ...]:
-    """What a filter looks at: number, label, name, kind, tools, files."""
-    files = node.files.paths if node.files is not None else ()
-    return (f"#{node.id}", node.label, node.name, node.kind, *node.tools, *files)
+    def _label(self, node: TimelineNode) -> str:
+        # Made once: reading the Markdown of a thousand labels is no work for each key.
+        known = self._labels.get(node.uid)
+        if known is None or known[0] is not node:
+            known = self._labels[node.uid] = node, label_of(node)
+        return known[1]

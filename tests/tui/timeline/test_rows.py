@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from kimi_tui.tui.timeline.look import label_of, titled
+from kimi_tui.tui.timeline.labels import label_of
+from kimi_tui.tui.timeline.look import titled
 from kimi_tui.tui.timeline.rows import Row, Rows
 from kimi_tui.tui.timeline.tree import Tree
 from kimi_tui.wire.timeline import FileChanges, Timeline, TimelineBranch, TimelineNode, TimelineUpdate
@@ -141,6 +142,21 @@ def test_a_filter_finds_text_names_tools_and_numbers_on_every_line() -> None:
     assert told(rows) == ["step 10 in 0"]
     rows.filter("")
     assert len(rows.all) == 6
+
+
+def test_a_filter_finds_what_is_shown_and_no_marks_of_markdown() -> None:
+    nodes = (node(0, "user", "go **on**"), node(1, "step", "All **tests** in `auth.py` pass.", parent=0))
+    rows = Rows(Tree(Timeline(nodes, (), "u1")))
+    rows.filter("all tests in auth.py")
+    assert told(rows) == ["step 1 in 0"]
+    rows.filter("**tests")
+    assert told(rows) == []
+    rows.filter("**on")  # what the user wrote is shown as it is
+    assert told(rows) == ["turn 0 in 0"]
+    node_again = replace(nodes[1], label="**None** of them passes.")
+    rows.tree.update(TimelineUpdate((node_again,), "u1"))
+    rows.filter("none of")
+    assert told(rows) == ["step 1 in 0"]
 
 
 def test_a_new_checkpoint_is_appended_and_its_predecessor_learns_what_was_done() -> None:
