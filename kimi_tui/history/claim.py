@@ -1,11 +1,11 @@
 """A claim: the right of one process to write a session, held by a lock file with its pid."""
 
 import contextlib
-import errno
 import logging
 import os
 from pathlib import Path
 
+from kimi_tui.base.disk_errors import is_full
 from kimi_tui.base.errors import SessionError, SessionInUse
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.locks import Lock, flock, own_mark, runs_elsewhere
@@ -113,6 +113,6 @@ def _mark_in(file: int) -> str:
 
 
 def _hint(error: OSError, folder: Path) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    if is_full(error):
         return "Free some space on that disk, then try again; what was said is all there."
     return f"Make {folder} writable, or set KIMI_SHARE_DIR to a folder that is."

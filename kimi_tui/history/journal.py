@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from kimi_tui.base.disk_errors import is_full
 from kimi_tui.base.errors import JournalGone, JournalWriteError, SessionError
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.disk import (
@@ -280,9 +281,9 @@ class Journal:
 
 
 def _hint(error: OSError, path: Path) -> str:
+    if is_full(error):
+        return "Free some space on that disk, then say it again; nothing said before is lost."
     match error.errno:
-        case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
-            return "Free some space on that disk, then say it again; nothing said before is lost."
         case errno.EMFILE | errno.ENFILE:
             return "Close some programs or raise the limit (ulimit -n), then say it again; nothing is lost."
         case errno.EROFS | errno.EACCES | errno.EPERM:

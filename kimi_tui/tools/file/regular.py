@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO
 
+from kimi_tui.base.disk_errors import is_full
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.base.resolved_path import open_resolved
 from kimi_tui.base.value import value
@@ -92,6 +93,8 @@ def kind_of(mode: int) -> str:
 
 def file_problem(file: Located, error: OSError) -> FileProblem:
     """`error`, which using `file` raised, in words."""
+    if is_full(error):
+        return FileProblem(f"There is no space left to write {file.shown}.", hint="Tell the user.")
     match error.errno:
         case errno.ENOENT:
             return missing(file)
@@ -106,8 +109,6 @@ def file_problem(file: Located, error: OSError) -> FileProblem:
             )
         case errno.ENAMETOOLONG:
             return FileProblem("The path or a name in it is too long.", hint="Use a shorter one.")
-        case errno.ENOSPC | errno.EDQUOT:
-            return FileProblem(f"There is no space left to write {file.shown}.", hint="Tell the user.")
         case errno.EROFS:
             return FileProblem(f"{file.shown} lies on a read-only file system.", hint="Write elsewhere.")
         case _:

@@ -51,6 +51,8 @@ def test_a_file_without_size_and_end_is_not_read_for_ever() -> None:
     [
         (errno.EACCES, "denied"),
         (errno.ENOSPC, "no space left"),
+        (errno.EDQUOT, "no space left"),
+        (errno.EFBIG, "no space left"),
         (errno.EROFS, "read-only"),
         (errno.EIO, "can't be used"),
         (errno.ENAMETOOLONG, "too long"),
