@@ -40,10 +40,6 @@ from kimi_tui.wireserver.params import Params, params_of
 _Id = Field(ge=0)
 
 
-class _Nothing(Params):
-    """No parameters."""
-
-
 class _Plan(Params):
     """Where a plan is to lead: `to` a checkpoint, back or forth; or to a `branch`, or `to` in it."""
 

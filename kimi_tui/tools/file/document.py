@@ -34,11 +34,6 @@ class Document:
         return bool(self.endings) and _LF not in self.endings
 
     @property
-    def has_mixed_endings(self) -> bool:
-        """Whether some lines end in CRLF and some do not."""
-        return _LF in self.endings and _CRLF in self.endings
-
-    @property
     def raw_text(self) -> str:
         """The text with the line endings that the file has."""
         if _CRLF not in self.endings:

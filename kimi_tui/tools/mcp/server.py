@@ -305,14 +305,6 @@ class McpServer:
             )
         return self._connection
 
-    async def _asked_for(self, work: Coroutine[Any, Any, T]) -> T:
-        try:
-            return await self._unless_lost(work)
-        except TimeoutError:
-            raise McpProblem(
-                f"The MCP server {self.name} does not answer.", hint="Try again later."
-            ) from None
-
     async def _unless_lost(self, work: Coroutine[Any, Any, T]) -> T:
         """The outcome of `work`. Raises McpProblem; one that breaks the connection has it made again."""
         try:

@@ -7,7 +7,7 @@ from typing import assert_never
 from kimi_tui.base.call_arguments import Arguments
 from kimi_tui.base.content import ContentPart, ImageURLPart, TextPart, UserInput, as_parts, is_system_note
 from kimi_tui.base.terminal import plain, plain_line, revealed
-from kimi_tui.language.saying import retell, say, say_many
+from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.approvals.answers import question_of, source_of
 from kimi_tui.tui.transcript.comparison import compared
 from kimi_tui.wire.display import (
@@ -155,8 +155,3 @@ def approval_lines(request: ApprovalRequest) -> list[str]:
     if request.rule is not None:
         lines.append(say("Always would write the rule {rule}.", rule=plain_line(request.rule)))
     return lines
-
-
-def counted_lines(count: int) -> str:
-    """`1 line`, `2 lines`."""
-    return say_many("{count} line", "{count} lines", count)

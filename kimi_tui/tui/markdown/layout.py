@@ -56,7 +56,6 @@ class _Layout:
         self._width = width
         self._base = base
         self._margins: list[_Margin] = []
-        self._wants_gap = False
 
     def blocks(self, tokens: "list[Token]", *, tight: bool = False, depth: int = 0) -> None:
         """Lay `tokens` out one below another, a blank row between them unless `tight`."""
