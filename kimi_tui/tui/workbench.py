@@ -127,8 +127,7 @@ class Workbench(Vertical):
     @on(ApprovalPanel.EditWanted)
     @work(group="edit", exclusive=True)
     async def _edit_proposal(self, event: ApprovalPanel.EditWanted) -> None:
-        if (text := await edited_proposal(self.app, event.request)) is not None:
-            await self.panel.take_edit(event.request.id, text)
+        await self.panel.take_edit(event.request.id, await edited_proposal(self.app, event.request))
 
     @on(ApprovalPanel.ReviewWanted)
     def _review(self) -> None:

@@ -37,12 +37,13 @@ SECOND = edit("r2", "form.py", "a = 1\n", "b = 1\nc = 2\n")
 
 @pytest.fixture
 def editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Makes an editor that puts a text in place of another."""
+    """Makes an editor that puts a text in place of another, once the file `until` is there."""
 
-    def made(old: str, new: str, *, status: int = 0) -> None:
+    def made(old: str, new: str, *, status: int = 0, until: Path = tmp_path) -> None:
         program = tmp_path / "editor.py"
         program.write_text(
-            "import pathlib, sys\n"
+            "import pathlib, sys, time\n"
+            f"while not pathlib.Path({str(until)!r}).exists(): time.sleep(0.01)\n"
             "file = pathlib.Path(sys.argv[-1])\n"
             f"file.write_text(file.read_text().replace({old!r}, {new!r}))\n"
             f"sys.exit({status})\n"
@@ -68,6 +69,20 @@ async def test_what_the_user_made_of_a_proposal_is_shown_and_sent_when_they_say_
         await desk.until(
             lambda: desk.engine.answers == [ApprovalResponse("r1", "approve", edited="new = 3\n")]
         )
+
+
+async def test_keys_that_the_editor_was_to_get_are_no_answers(
+    open_desk: Any, editor: Any, tmp_path: Path
+) -> None:
+    editor("2", "3", until=tmp_path / "done")
+    async with open_desk() as desk:
+        await asked(desk, FIRST)
+        await desk.pilot.press("e", "space", "y", "n", "f", "enter")
+        (tmp_path / "done").touch()
+        await desk.until(lambda: "as you changed it" in desk.shown())
+        await desk.pilot.press("y")
+        await desk.until(lambda: desk.engine.answers)
+        assert desk.engine.answers == [ApprovalResponse("r1", "approve", edited="new = 3\n")]
 
 
 async def test_a_command_can_be_changed_too(open_desk: Any, editor: Any) -> None:
@@ -231,6 +246,19 @@ async def test_a_file_can_be_changed_within_the_review(open_desk: Any, editor: A
         await desk.pilot.press("a", "enter")
         await desk.until(lambda: len(desk.engine.answers) == 2)
         assert desk.engine.answers[1] == ApprovalResponse("r2", "approve", edited="b = 1\nc = 7\n")
+
+
+async def test_keys_that_the_editor_was_to_get_decide_nothing_in_a_review(
+    open_desk: Any, editor: Any, tmp_path: Path
+) -> None:
+    editor("c = 2", "c = 7", until=tmp_path / "done")
+    async with open_desk() as desk:
+        await reviewed(desk, FIRST, SECOND)
+        await desk.pilot.press("down", "e", "x", "enter")
+        (tmp_path / "done").touch()
+        await desk.until(lambda: "c = 7" in desk.shown())
+        assert "Nothing is decided yet" in desk.shown()
+        assert desk.engine.answers == []
 
 
 async def test_the_mouse_does_all_of_a_review(open_desk: Any) -> None:

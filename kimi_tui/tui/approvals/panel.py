@@ -110,6 +110,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._answered: ApprovalRequest | None = None
         self._edited: str | None = None
         """What the user made of the proposal that is shown."""
+        self._in_editor: ApprovalRequest | None = None
         self._shown_at = 0.0
         self._focused_at = 0.0
         self._choices: tuple[AnswerChoice, ...] = ()
@@ -148,8 +149,11 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     @property
     def ready(self) -> bool:
-        """Whether the request has been on screen long enough for a key to mean it."""
-        is_open = self._shown is not None and self._shown is not self._answered
+        """Whether the request has been on screen long enough for a key to mean it.
+
+        Keys that were typed ahead of the editor that shows it are not answers.
+        """
+        is_open = self._shown is not None and self._shown not in (self._answered, self._in_editor)
         return is_open and self._clock() - self._shown_at >= GRACE_S
 
     async def watch_state(self, state: ScreenState) -> None:
@@ -282,6 +286,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         if choice == "feedback":
             self.run_worker(self._ask_feedback(), group="feedback", exclusive=True)
         elif choice == "edit":
+            self._in_editor = request
             self.post_message(self.EditWanted(self._as_edited(request)))
         else:
             self._answered = request  # keys that come before the next one is shown mean nothing
@@ -291,9 +296,10 @@ class ApprovalPanel(Vertical, can_focus=True):
     def _as_edited(self, request: ApprovalRequest) -> ApprovalRequest:
         return request if self._edited is None else with_edit(request, self._edited)
 
-    async def take_edit(self, request_id: str, text: str) -> None:
-        """Show what the user made of a proposal; it is done when they say yes to that."""
-        if self._shown is not None and self._shown.id == request_id:
+    async def take_edit(self, request_id: str, text: str | None) -> None:
+        """Show what the user made of a proposal, None for nothing; it is done when they say yes to that."""
+        self._in_editor = None
+        if text is not None and self._shown is not None and self._shown.id == request_id:
             self._edited = text
             await self._show(with_edit(self._shown, text))
 

@@ -49,6 +49,7 @@ class Review(ModalScreen[tuple[ApprovalResponse, ...]]):
         self._edit = edit
         self._decisions: dict[str, Decision] = {}
         self._edited: dict[str, str] = {}
+        self._is_editing = False
 
     def compose(self) -> ComposeResult:
         """The list, what the marked one would do, and the ways to go on."""
@@ -135,6 +136,10 @@ class Review(ModalScreen[tuple[ApprovalResponse, ...]]):
 
     # keys
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that were typed ahead of the editor decide nothing."""
+        return not self._is_editing and super().check_action(action, parameters)
+
     def action_move(self, lines: int) -> None:
         """Show another."""
         self.choices.move(lines)
@@ -167,10 +172,12 @@ class Review(ModalScreen[tuple[ApprovalResponse, ...]]):
                 say("This can only be accepted or rejected as it is."), severity="warning", markup=False
             )
             return
+        self._is_editing = True
         self.run_worker(self._take_edit(request), group="edit", exclusive=True)
 
     async def _take_edit(self, request: ApprovalRequest) -> None:
         edited = await self._edit(request)
+        self._is_editing = False
         if edited is not None and any(known.id == request.id for known in self._requests):
             self._edited[request.id] = edited
             self._decisions.pop(request.id, None)
