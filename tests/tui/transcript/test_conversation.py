@@ -1,5 +1,7 @@
 """The conversation pane shows what the wire tells."""
 
+import pytest
+
 from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.wire.events import (
@@ -161,6 +163,23 @@ async def test_what_a_revert_undid_stays_behind_a_marker(stage: OpenStage) -> No
         assert "second" not in s.text()
         s.transcript.select_block(s.transcript.block_at(6))
         assert seen(await s.press("enter"))[-1] == "▎ ┆ second"
+
+
+@pytest.mark.parametrize(
+    ("changed", "kept", "words"),
+    [
+        ((), ("mine.txt",), "1 file left as it is"),
+        ((), ("mine.txt", "b"), "2 files left as they are"),
+        (("a",), ("mine.txt",), "1 file changed, 1 left as it is"),
+    ],
+)
+async def test_a_marker_says_what_a_revert_left(
+    stage: OpenStage, changed: tuple[str, ...], kept: tuple[str, ...], words: str
+) -> None:
+    async with stage(100, 24) as s:
+        await s.feed(TurnBegin("one"), CheckpointCreated(1, "u1", "user", ""), TurnEnd())
+        await s.feed(Reverted(1, 3, "user", files=changed, kept=kept))
+        assert f"↶ went back to checkpoint 1, {words}" in s.text()
 
 
 async def test_a_marker_is_read_whole_in_a_narrow_conversation_and_unfolds_by_a_click(

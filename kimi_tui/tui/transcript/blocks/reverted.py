@@ -125,8 +125,10 @@ class RevertedBlock(Block):
     def _words(self) -> str:
         event, count, kept = self._event, len(self._event.files), len(self._event.kept)
         files = say_many(", {count:,} file changed", ", {count:,} files changed", count) if count else ""
-        if kept:
+        if kept and count:
             files += say_many(", {count:,} left as it is", ", {count:,} left as they are", kept)
+        elif kept:
+            files = say_many(", {count:,} file left as it is", ", {count:,} files left as they are", kept)
         if event.scope == "turn":
             words = say("took back what was done to files from checkpoint {number} on", number=event.to)
         elif event.scope == "files" and event.reason == "user":
