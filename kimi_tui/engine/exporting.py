@@ -58,7 +58,7 @@ def write_new(path: Path, text: str) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError as error:
-        raise KimiTuiError(f"{path} is there already.", hint="Name another file: /export PATH.") from error
+        raise KimiTuiError(f"{path} is there already.", hint="Name another file.") from error
     except (OSError, ValueError) as error:
         raise KimiTuiError(f"{path} can't be written: {error}.", hint="Name another file.") from error
 

@@ -6,12 +6,22 @@ from pathlib import Path
 from kimi_tui.base.encoding import from_jsonable
 from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.base.message import Message
+from kimi_tui.base.value import value
 from kimi_tui.engine.exporting import as_markdown
 from kimi_tui.history.loading import load
 from kimi_tui.history.session import SessionStore
 
 LIMIT = 200_000
 """Characters; more would fill the model's window with it."""
+
+
+@value
+class Exported:
+    """A conversation as a file holds it."""
+
+    title: str
+    messages: tuple[Message, ...]
+    session_id: str = ""
 
 
 def imported(wanted: str, *, work_dir: Path, store: SessionStore) -> tuple[str, str]:
@@ -43,16 +53,16 @@ def _of_file(path: Path) -> str:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise KimiTuiError(f"{path} can't be read as text: {error}.", hint="Name a text file.") from error
-    if path.suffix == ".json" and (conversation := _exported(text)) is not None:
-        return conversation
+    if path.suffix == ".json" and (known := exported(text)) is not None:
+        return as_markdown(known.messages, title=known.title, session_id=known.session_id)
     return text
 
 
-def _exported(text: str) -> str | None:
+def exported(text: str) -> Exported | None:
     """The conversation in an export of ours; None when `text` is something else."""
     try:
         data = json.loads(text)
-        messages = [from_jsonable(Message, message) for message in data["messages"]]
+        messages = tuple(from_jsonable(Message, message) for message in data["messages"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    return as_markdown(messages, title=str(data.get("title", "")), session_id=str(data.get("session_id", "")))
+    return Exported(str(data.get("title", "")), messages, str(data.get("session_id", "")))

@@ -190,6 +190,46 @@ def test_sessions_show_what_was_said(sessions):
     assert "\x1b" not in done.stdout
 
 
+def test_sessions_export_to_read_without_keys(sessions):
+    sessions.configure(CONFIG)
+    (journal,) = sessions.share_dir.glob("sessions/*/bbbb-second/context.jsonl")
+    journal.write_text(journal.read_text().replace("Done.", "The key is sk-very-secret."))
+    done = sessions.run("sessions", "export", "bbbb")
+    assert "## You\n\nfix" in done.stdout
+    assert "The key is" in done.stdout
+    assert "sk-very-secret" not in done.stdout
+
+
+def test_a_session_is_exported_and_imported_as_a_session_of_another_folder(sessions):
+    file = sessions.home / "talk.json"
+    assert sessions.run("sessions", "export", "bbbb", "-o", str(file)).exit_code == 0
+    again = sessions.run("sessions", "export", "bbbb", "-o", str(file))
+    assert (again.exit_code, again.stderr) == (1, f"{file} is there already. Name another file.\n")
+
+    told = sessions.run("sessions", "import", str(file))
+    assert told.exit_code == 0, told.stderr
+    new, *_ = sessions.run("sessions", "list", "--json").lines
+    assert new["id"] in told.stdout
+    assert new["title"] == "fix it"
+    old, brought = (sessions.run("sessions", "show", one).stdout for one in ("bbbb", new["id"]))
+    assert brought.partition("\n\n")[2] == old.partition("\n\n")[2]
+
+    sessions.script("text: I go on.")
+    assert sessions.run("-p", "go on", "-S", new["id"]).stdout == "I go on.\n"
+
+
+@pytest.mark.parametrize("name", ["none.json", "text.json", "list.json", "broken.json"])
+def test_what_holds_no_conversation_is_not_imported(program, name):
+    result = '{"messages": [{"role": "tool", "tool_call_id": "x", "content": "no call"}]}'
+    texts = {"text.json": "hello", "list.json": '{"messages": []}', "broken.json": result}
+    if name in texts:
+        (program.work_dir / name).write_text(texts[name])
+    done = program.run("sessions", "import", name)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert name in done.stderr
+    assert program.run("sessions", "list", "--json").lines == []
+
+
 def test_an_unknown_session_brings_near_ones(sessions):
     done = sessions.run("sessions", "show", "bbbb-secnod")
     assert done.exit_code == 1

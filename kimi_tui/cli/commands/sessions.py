@@ -1,25 +1,32 @@
-"""`kimi-tui sessions`: those that there are, what was said in one, and deleting some."""
+"""`kimi-tui sessions`: those that there are, what was said in one, taking them elsewhere, deleting some."""
 
+import asyncio
 import json
+import os
 import sys
 import time
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message import Message
 from kimi_tui.base.paths import share_dir
+from kimi_tui.base.secrets import fit_to_share, keep_hidden, secrets_in
 from kimi_tui.base.terminal import plain
 from kimi_tui.cli.commands.subcommands import new_app, say
-from kimi_tui.cli.places import current_dir
+from kimi_tui.cli.places import current_dir, usable_share_dir
 from kimi_tui.cli.questions import yes
+from kimi_tui.config.loading import read_config, settings_of
+from kimi_tui.engine.arrival import arrived
+from kimi_tui.engine.exporting import as_json, as_markdown, write_new
 from kimi_tui.history.conversation import is_note
 from kimi_tui.history.loading import load
 from kimi_tui.history.session import SessionStore
 from kimi_tui.language.saying import retell
 
-app = new_app("The sessions: those that there are, what was said in them.")
+app = new_app("The sessions: those that there are, what was said in them, files of them.")
 _SHORT = 8
 
 
@@ -60,6 +67,49 @@ def show(session_id: Annotated[str, typer.Argument(metavar="ID", help="An ID, or
 
 
 @app.command()
+def export(
+    session_id: Annotated[str, typer.Argument(metavar="ID", help="An ID, or how it begins.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="A new file, in place of stdout.")
+    ] = None,
+    kind: Annotated[
+        Literal["md", "json"] | None,
+        typer.Option(
+            "--format", help="Markdown to read, or JSON that `import` takes; else as FILE ends, or md."
+        ),
+    ] = None,
+) -> None:
+    """Write what was said in a session, its keys and tokens blacked out."""
+    session = SessionStore(share_dir()).find(session_id)
+    history = load(session.context_file).line.history
+    title = session.state.title
+    kind = kind or ("json" if output is not None and output.suffix == ".json" else "md")
+    if kind == "json":
+        text = as_json(history, title=title, session_id=session.id, model=session.state.model or "")
+    else:
+        text = as_markdown(history, title=title, session_id=session.id)
+    keep_hidden((*secrets_in(os.environ), *_keys(session.work_dir)))
+    text = fit_to_share(text)
+    if output is None:
+        typer.echo(plain(text) if sys.stdout.isatty() else text, nl=False)
+    else:
+        write_new(output, text)
+        say(f"Wrote {output}.")
+
+
+@app.command("import")
+def import_(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="What `export` wrote as JSON, or a context.jsonl.")
+    ],
+) -> None:
+    """Make a conversation from a file a session of this folder."""
+    store = SessionStore(usable_share_dir())
+    session = asyncio.run(arrived(file, work_dir=current_dir(), store=store))
+    say(f"Imported as {session.id}. Go on with it: kimi-tui --session {session.id[:_SHORT]}")
+
+
+@app.command()
 def rm(
     session_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="IDs, or how they begin.")],
     sure: Annotated[bool, typer.Option("-y", "--yes", help="Don't ask.")] = False,
@@ -74,6 +124,11 @@ def rm(
         if sure or yes(f"Delete session {session.id[:_SHORT]} ({plain(title)}) for good"):
             store.delete(session)
             say(f"Deleted {session.id}.")
+
+
+def _keys(work_dir: Path) -> list[str]:
+    providers = settings_of(read_config(share_dir=share_dir(), work_dir=work_dir)).providers.values()
+    return [provider.api_key.get_secret_value() for provider in providers]
 
 
 def _told(message: Message) -> str:
