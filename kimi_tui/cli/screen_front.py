@@ -24,6 +24,9 @@ from kimi_tui.wire.channel import Wire
 
 if TYPE_CHECKING:
     from kimi_tui.engine.options import EngineOptions
+    from kimi_tui.tui.app import KimiTuiApp
+    from kimi_tui.tui.options import TuiOptions
+    from kimi_tui.tui.session_wish import SessionWish
 
 SMALLEST = (40, 10)
 """Columns and lines below which nothing sensible can be shown."""
@@ -100,58 +103,76 @@ def check_can_be_drawn_on() -> None:
 
 def _run(opening: Opening) -> int:
     from kimi_tui.tui.app import KimiTuiApp
-    from kimi_tui.tui.lent_terminal import is_lent
-    from kimi_tui.tui.options import TuiOptions
     from kimi_tui.tui.scrollback import write_lines
-    from kimi_tui.tui.session_wish import SessionWish
 
     sys.setswitchinterval(_THREAD_TURN_S)
-    appearance = appearance_in(opening.config.data)
-    inline = opening.line.inline or appearance.ui.inline
-    mouse = appearance.ui.mouse and not inline  # the wheel scrolls the terminal there
     wire = Wire()
-
-    def connectable(options: "EngineOptions") -> "EngineOptions":
-        # Without the model that is asked for the app is of no use; without another one is connected there.
-        return replace(options, may_lack_model=options.model is None)
-
-    async def reopen(wish: SessionWish, other: Wire) -> None:
-        # The settings may have been changed meanwhile, by the app itself.
-        config = await asyncio.to_thread(read_config_for, opening.line, opening.places)
-        await replace(opening, config=config).serve(
-            other,
-            adapt=lambda options: replace(
-                connectable(options),
-                session_id=wish.session_id,
-                continue_last=False,
-                fork=wish.fork,
-                read_only=wish.read_only,
-                work_dir=wish.work_dir or options.work_dir,
-                agent=wish.agent or options.agent,
-                agent_file=None if wish.agent else options.agent_file,
-            ),
-        )
-
+    options = _tui_options(opening)
     app = KimiTuiApp(
         wire=wire,
-        start=partial(opening.serve, wire, adapt=connectable, show_first=True),
-        options=TuiOptions(
-            work_dir=opening.places.work_dir,
-            share_dir=opening.places.share_dir,
-            theme=appearance.theme,
-            keymap=appearance.keymap,
-            mouse=mouse,
-            inline=inline,
-            keeps_transcript=inline or appearance.ui.keep_transcript,
-            reduced_motion=appearance.ui.reduced_motion,
-            images=appearance.ui.images,
-            notify=appearance.ui.notify,
-            reopen=reopen,
-            config_file=user_config_path(opening.places.share_dir),
-            initial_prompt=opening.line.text,
-            version=__version__,
-        ),
+        start=partial(opening.serve, wire, adapt=_connectable, show_first=True),
+        options=options,
     )
+    signals = asyncio.run(_shown(app, mouse=options.mouse))
+    write_lines(app.farewell)
+    if app.defect is not None:
+        from kimi_tui.cli.failures import tell_unexpected
+
+        return tell_unexpected(app.defect, sys.argv[1:], then=_AFTER_A_CRASH)
+    return 128 + signals[0] if signals else app.return_code or 0
+
+
+def _tui_options(opening: Opening) -> "TuiOptions":
+    from kimi_tui.tui.options import TuiOptions
+
+    appearance = appearance_in(opening.config.data)
+    inline = opening.line.inline or appearance.ui.inline
+    return TuiOptions(
+        work_dir=opening.places.work_dir,
+        share_dir=opening.places.share_dir,
+        theme=appearance.theme,
+        keymap=appearance.keymap,
+        mouse=appearance.ui.mouse and not inline,  # the wheel scrolls the terminal there
+        inline=inline,
+        keeps_transcript=inline or appearance.ui.keep_transcript,
+        reduced_motion=appearance.ui.reduced_motion,
+        images=appearance.ui.images,
+        notify=appearance.ui.notify,
+        reopen=partial(_reopen, opening),
+        config_file=user_config_path(opening.places.share_dir),
+        initial_prompt=opening.line.text,
+        version=__version__,
+    )
+
+
+def _connectable(options: "EngineOptions") -> "EngineOptions":
+    # Without the model that is asked for the app is of no use; without another one is connected there.
+    return replace(options, may_lack_model=options.model is None)
+
+
+async def _reopen(opening: Opening, wish: "SessionWish", wire: Wire) -> None:
+    """Serve another session; the settings may have been changed meanwhile, by the app itself."""
+
+    def adapted(options: "EngineOptions") -> "EngineOptions":
+        return replace(
+            _connectable(options),
+            session_id=wish.session_id,
+            continue_last=False,
+            fork=wish.fork,
+            read_only=wish.read_only,
+            work_dir=wish.work_dir or options.work_dir,
+            agent=wish.agent or options.agent,
+            agent_file=None if wish.agent else options.agent_file,
+        )
+
+    config = await asyncio.to_thread(read_config_for, opening.line, opening.places)
+    await replace(opening, config=config).serve(wire, adapt=adapted)
+
+
+async def _shown(app: "KimiTuiApp", *, mouse: bool) -> list[int]:
+    """Show the app until it ends; the signals that came."""
+    from kimi_tui.tui.lent_terminal import is_lent
+
     signals: list[int] = []
 
     def stop(number: int) -> None:
@@ -163,14 +184,6 @@ def _run(opening: Opening) -> int:
         else:
             app.action_leave()
 
-    async def run() -> None:
-        with stopping_signals(stop):
-            await app.run_async(mouse=mouse)
-
-    asyncio.run(run())
-    write_lines(app.farewell)
-    if app.defect is not None:
-        from kimi_tui.cli.failures import tell_unexpected
-
-        return tell_unexpected(app.defect, sys.argv[1:], then=_AFTER_A_CRASH)
-    return 128 + signals[0] if signals else app.return_code or 0
+    with stopping_signals(stop):
+        await app.run_async(mouse=mouse)
+    return signals
