@@ -26,6 +26,8 @@ _SHAPED = re.compile(
     re.DOTALL,
 )
 """What can be nothing else: keys of known services, signed tokens, passwords of addresses, private keys."""
+_SCHEMES = {"basic", "bearer", "digest", "negotiate", "token"}
+"""What stands before a credential, and alone where a token's kind is named; no secret itself."""
 _SHORTEST = 6
 """A shorter value would black out ordinary words."""
 _SHORTEST_IN_WORDS = 8
@@ -41,7 +43,11 @@ def sounds_secret(name: str) -> bool:
 def keep_hidden(values: Iterable[str]) -> None:
     """Black these out from now on, wherever this process is about to show them to others."""
     for value in values:
-        _known.update(each for each in {value, value.rpartition(" ")[2]} if len(each) >= _SHORTEST)
+        _known.update(
+            each
+            for each in {value, value.rpartition(" ")[2]}
+            if len(each) >= _SHORTEST and each.strip().lower() not in _SCHEMES
+        )
 
 
 def is_kept_hidden(value: str, *, shortest: int = _SHORTEST) -> bool:

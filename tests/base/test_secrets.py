@@ -43,6 +43,13 @@ def test_a_log_loses_the_value_behind_a_name_that_says_what_it_is(line: str) -> 
     assert "dXNlcjpwYXNz" not in blacked_out(line)
 
 
+def test_the_kind_of_a_token_is_no_secret_and_what_stands_behind_it_stays_hidden() -> None:
+    keep_hidden(secrets_in({"access_token": "quite-a-token", "token_type": "Bearer"}))
+    assert blacked_out("a Bearer of news") == "a Bearer [hidden] news"
+    assert blacked_out("authorization: Bearer dXNlcjpwYXNz") == "authorization: Bearer [hidden]"
+    assert fit_to_share("The Bearer is quite-a-token") == "The Bearer is [hidden]"
+
+
 def test_code_that_speaks_of_tokens_is_shared_as_it_is() -> None:
     code = "token = parse(source)\npassword: str = field()\nheaders['Authorization'] = token\nsk-learn"
     assert fit_to_share(code) == code
