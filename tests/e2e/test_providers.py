@@ -37,17 +37,16 @@ TASK = (
 )
 
 
-def connect(program: Program, protocol: Protocol, base_url: str, extra: str = "") -> None:
+def connect(program: Program, protocol: Protocol, base_url: str, *, idle_timeout_s: float = 100) -> None:
     program.configure(
         f"""
         default_model = "m"
         default_thinking = true
-        {extra}
         [providers.p]
         type = "{protocol}"
         base_url = "{base_url}"
         api_key = "sk-secret-key"
-        idle_timeout_s = 1.0
+        idle_timeout_s = {idle_timeout_s}
         [models.m]
         provider = "p"
         model = "model-1"
@@ -118,7 +117,7 @@ def test_a_passing_fault_costs_a_retry_and_nothing_else(
     program: Program, protocol: Protocol, fault: Fault
 ) -> None:
     with serving(protocol, [fault, Answer(text="all is well")]) as server:
-        connect(program, protocol, server.base_url)
+        connect(program, protocol, server.base_url, idle_timeout_s=3 if fault.kind == "stall" else 100)
         done = program.run("--print", "-p", "hi", "--output-format", "json")
 
     assert done.exit_code == 0, done.stdout + done.stderr

@@ -352,16 +352,17 @@ def program(folder: Path, body: str) -> Programs:
 @pytest.mark.timeout(60)
 async def test_a_search_that_takes_too_long_gives_what_it_has(desk: Desk, tmp_path: Path) -> None:
     said = tmp_path / "said"
+    said.mkdir()
     slow = program(
         tmp_path,
-        "import sys, time\nsys.stdout.write('./a.txt\\0')\nsys.stdout.flush()\n"
-        f"open({str(said)!r}, 'w').close()\ntime.sleep(1000)",
+        "import os, sys, time\nsys.stdout.write('./a.txt\\0')\nsys.stdout.flush()\n"
+        f"open({str(said)!r} + '/' + str(os.getpid()), 'w').close()\ntime.sleep(1000)",
     )
     desk.put("a.txt")
     clock = Clock()
     tool = Grep(desk.workspace, desk.user, programs=slow, seconds=200)
     running = asyncio.ensure_future(desk.run(tool, pattern="x"))
-    while not said.exists():
+    while len(list(said.iterdir())) < 2:
         await asyncio.sleep(0.005)
     clock.forward(200)
     result = await running
