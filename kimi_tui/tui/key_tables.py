@@ -49,6 +49,7 @@ SCREEN_KEYS = (
     Key("transcript.find", "ctrl+f", "search", "search the conversation"),
     Key("transcript.print", "f8", "command('print')", "put the conversation into the terminal's scrollback"),
     Key("app.settings", "f9", "command('settings')", "settings"),
+    Key("app.suspend", "alt+z", "command('suspend')", "back to the shell for a while; fg goes on"),
     Key("focus.next", "tab", "app.focus_next", "next region"),
     Key("focus.previous", "shift+tab", "app.focus_previous", "region before"),
 )

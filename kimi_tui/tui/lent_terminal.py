@@ -1,5 +1,7 @@
-"""The terminal, lent to another program while the app waits."""
+"""The terminal, lent to another program while the app waits, or given back to the shell for a while."""
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -30,6 +32,27 @@ def lent_terminal(app: App[Any]) -> Iterator[None]:
         ) from error
     finally:
         _lent.discard(id(app))
+
+
+def suspend(app: App[Any]) -> None:
+    """Stop, as ctrl+z stops other programs, and give the terminal back to the shell; its `fg` goes on.
+
+    The whole job is stopped, as the terminal would do it: what started this program waits for it as well.
+    Raises KimiTuiError where no shell is there that could go on.
+    """
+    driver = app._driver
+    if driver is None or not driver.can_suspend or not _has_shell():
+        raise KimiTuiError(
+            "No shell is behind kimi-tui that could go on with it.",
+            hint="Start kimi-tui in a shell to suspend it there.",
+        )
+    app._suspend_signal()
+    os.killpg(os.getpgrp(), signal.SIGTSTP)
+
+
+def _has_shell() -> bool:
+    # A shell that leads the session gives each job a process group; without one the job leads the session.
+    return hasattr(os, "getsid") and os.getsid(0) != os.getpgrp()
 
 
 def is_lent(app: App[Any]) -> bool:

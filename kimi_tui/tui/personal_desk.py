@@ -15,6 +15,7 @@ from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.sessions import SessionsDialog
 from kimi_tui.tui.images.reading import photo_in
 from kimi_tui.tui.keys import KeyNames
+from kimi_tui.tui.lent_terminal import suspend
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.prompt import Prompt
 from kimi_tui.tui.scrollback import PrintWanted
@@ -85,6 +86,7 @@ def personal_acts(
         attach=attach,
         edit_prompt=lambda: edit_prompt(prompt()),
         read=read,
+        suspend=lambda: suspend(screen.app),
         print_all=print_all,
         facts=facts,
         log=lambda: end_of_log(options.share_dir),

@@ -2,11 +2,12 @@
 
 import random
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.program import Program, script
+from tests.e2e.program import KIMI_TUI, Program, script
 from tests.e2e.screen import Screen
 
 ANSWER = "text: **Bold** and `code`:\\n\\n```python\\nreturn 1\\n```\\n\\nthat is all"
@@ -108,3 +109,40 @@ def wakings(pid: int) -> int:
     """How often the threads of a process went to sleep and woke again."""
     told = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/status")]
     return sum(int(count) for text in told for count in re.findall(r"ctxt_switches:\s*(\d+)", text))
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no shell with job control")
+def test_the_shell_has_the_terminal_until_fg_and_the_draft_is_still_there(program: Program) -> None:
+    program.script(script(ANSWER))
+    program.env["PS1"] = "shell> "
+    screen = Screen(program, "--norc", "--noprofile", "-i", binary="bash", columns=80, lines=24)
+    try:
+        screen.until("shell>")
+        screen.type(f"{KIMI_TUI}\r")
+        screen.until(PROMPT)
+        screen.rest()
+        screen.type("a thought")
+        screen.until("❯ a thought")
+        screen.type("\x1bz")
+        screen.until(lambda text: "Stopped" in text and "shell>" in text)
+        screen.type("echo $((6 * 7)) is the answer\r")
+        screen.until("42 is the answer")
+        screen.type("fg\r")
+        screen.until(lambda text: "❯ a thought" in text and "shell>" not in text)
+        screen.type(" more")
+        screen.until("❯ a thought more")
+    finally:
+        screen.close()
+
+
+def test_without_a_shell_nothing_is_suspended_that_nobody_could_bring_back(program: Program) -> None:
+    program.script(script(ANSWER))
+    screen = Screen(program, columns=80, lines=24)
+    try:
+        screen.until(PROMPT)
+        screen.rest()
+        screen.type("\x1bz")
+        screen.until("No shell is behind kimi-tui")
+        assert "that is all" in converse(screen)
+    finally:
+        screen.close()

@@ -231,6 +231,15 @@ async def test_ctrl_s_steers_the_running_turn(open_desk: Any) -> None:
         assert desk.prompt_text == ""
 
 
+async def test_alt_with_a_letter_is_that_letter_only_where_it_is_no_key(open_desk: Any) -> None:
+    async with open_desk() as desk:
+        desk.app.post_message(events.Key("alt+y", "y"))
+        await desk.until(lambda: desk.prompt_text == "y")
+        desk.app.post_message(events.Key("alt+t", "t"))
+        await desk.until(lambda: "╭─ timeline" in desk.shown())
+        assert desk.prompt_text == "y"
+
+
 async def test_the_edge_counts_down_to_the_next_attempt(open_desk: Any) -> None:
     async with open_desk() as desk:
         await desk.say(TurnBegin("go"), StepBegin(1), StepRetry(1, 4, 8, 7.6, "APIConnectionError"))

@@ -1,9 +1,11 @@
-"""The commands that concern the user alone: pictures, their editor, what it cost, what is wrong."""
+"""The commands that concern the user alone: pictures, their editor and shell, what it cost, what is wrong."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal import plain_line
+from kimi_tui.language.errors import told
 from kimi_tui.language.saying import say
 from kimi_tui.language.width import cells, padded
 from kimi_tui.tui.commands.registry import Host, SlashCommand
@@ -25,6 +27,8 @@ class PersonalActs:
     edit_prompt: Callable[[], Awaitable[None]]
     read: Callable[[str, str], None]
     """Opens a title and a text in the pager."""
+    suspend: Callable[[], None]
+    """Gives the terminal back to the shell until `fg`. Raises KimiTuiError."""
     print_all: Callable[[], None]
     """Puts the conversation into the terminal's scrollback."""
     facts: Callable[[], Sequence[tuple[str, str]]]
@@ -38,6 +42,12 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
 
     async def print_all(_: Host, __: str) -> None:
         acts.print_all()
+
+    async def suspend(host: Host, _: str) -> None:
+        try:
+            acts.suspend()
+        except KimiTuiError as error:
+            host.say(told(error), severity="error")
 
     async def image(host: Host, path: str) -> None:
         if path:
@@ -60,6 +70,12 @@ def personal_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
             summary="Put the conversation into the terminal's scrollback",
             run=print_all,
             binding_id="transcript.print",
+        ),
+        SlashCommand(
+            name="suspend",
+            summary="Back to the shell for a while; fg goes on",
+            run=suspend,
+            binding_id="app.suspend",
         ),
         SlashCommand(name="image", summary="Attach a picture to the prompt", run=image, argument="PATH"),
         SlashCommand(

@@ -140,6 +140,9 @@ class PromptEditor(TextArea, inherit_bindings=False):
         # Textual looks for bindings only once a key has bubbled up to the app; letters typed fast would
         # overtake it. Here each key does its work in its turn.
         action = self._actions.get(event.key)
+        if action is None and event.key.startswith("alt+") and event.key in self.screen.active_bindings:
+            event.prevent_default()  # to Textual it is its letter
+            return
         if action is None or (action in _WHILE_COMPLETING and not self._is_completing()):
             await super()._on_key(event)
         else:
