@@ -37,7 +37,7 @@ class Remarks:
                 await self.say(say("The context stays as it was."))
             case Notification(title=title, body=body, severity=severity) if severity != "info":
                 head = say("Warning:") if severity == "warning" else say("Error:")
-                await self.say(joined(head, retell(title), retell(body)))
+                await self.say(joined(head, _before(body, retell(title)), retell(body)))
             case ApprovalRequest(sender=tool, action=action, description=description):
                 await self.say(
                     say(
@@ -52,6 +52,11 @@ class Remarks:
     async def failure(self, error: TurnFailure) -> None:
         """Why the run ended: what happened, and what to do."""
         await self._err.write(f"{plain(joined(retell(error.what), retell(error.hint))).strip()}\n")
+
+
+def _before(body: str, title: str) -> str:
+    """A title that is no sentence of its own, fit to stand before `body` on its line."""
+    return say("{title}:", title=title) if body and title[-1:].isalnum() else title
 
 
 def _retry(retry: StepRetry) -> str:

@@ -112,10 +112,14 @@ async def test_what_an_earlier_run_of_the_session_said_is_not_printed(run):
     assert run.stdout.text == "new\n"
 
 
-async def test_warnings_are_told_on_stderr(run):
-    warning = Notification("1", "session", "notice", "engine", "", "Repaired.", "One line.", "warning")
+@pytest.mark.parametrize(
+    ("title", "told"),
+    [("It was mended.", "It was mended. One line."), ("The journal", "The journal: One line.")],
+)
+async def test_warnings_are_told_on_stderr(run, title, told):
+    warning = Notification("1", "session", "notice", "engine", "", title, "One line.", "warning")
     await run.play([STEP, TextPart("ok")], opening=[SESSION, warning])
-    assert run.stderr.text == "Warning: Repaired. One line.\n"
+    assert run.stderr.text == f"Warning: {told}\n"
     assert run.exit_code == 0
 
 
