@@ -1,1 +1,1 @@
-"""Agent specs in YAML and the prompts they render (`specs/tools.md`, Agents)."""
+"""Agent specs in YAML and the prompts they render (`docs/agents.md`)."""

@@ -1,4 +1,4 @@
-"""The two forms of an agent file, read into one (`specs/tools.md`, Agents).
+"""The two forms of an agent file, read into one (`docs/agents.md`).
 
 Ours is flat; kimi-cli's keeps everything under `agent` and says `version: 1` beside it.
 """

@@ -1,6 +1,6 @@
 """Content parts: what messages, tool results and the Wire carry.
 
-The JSON shape of each part is that of `specs/wire.md` (ContentPart). Parts are plain frozen
+The JSON shape of each part is that of the Wire (`docs/formats.md`). Parts are plain frozen
 dataclasses so that a streamed token costs under a microsecond; `base.encoding` turns them to and from JSON.
 """
 

@@ -1,4 +1,4 @@
-"""What the process's exit code says (`specs/cli.md`, Print mode)."""
+"""What the process's exit code says (`docs/headless.md`)."""
 
 from enum import IntEnum
 

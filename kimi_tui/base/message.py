@@ -1,6 +1,6 @@
 """Messages of the conversation, in the shape that the journal and every provider start from.
 
-The JSON shape is `specs/session.md`'s: `{"role", "content", "tool_calls"?, "tool_call_id"?}`.
+The JSON shape is that of `docs/formats.md`: `{"role", "content", "tool_calls"?, "tool_call_id"?}`.
 """
 
 from typing import Annotated, Any, Literal

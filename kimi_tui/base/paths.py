@@ -1,4 +1,4 @@
-"""Where things lie on disk (`specs/session.md`)."""
+"""Where things lie on disk (`docs/formats.md`)."""
 
 import os
 from pathlib import Path

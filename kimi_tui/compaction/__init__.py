@@ -1,1 +1,1 @@
-"""Strategies that shorten a conversation (`specs/compaction.md`)."""
+"""Strategies that shorten a conversation (`docs/compaction.md`)."""

@@ -1,4 +1,4 @@
-"""What a compaction strategy is, and what it gets to work with (`specs/compaction.md`)."""
+"""What a compaction strategy is, and what it gets to work with (`docs/compaction.md`)."""
 
 from collections.abc import Sequence
 from typing import Protocol

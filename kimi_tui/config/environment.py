@@ -1,4 +1,4 @@
-"""Settings from the environment (`specs/cli.md`, Configuration): keys, base URLs, Kimi's model."""
+"""Settings from the environment (`docs/configuration.md`): keys, base URLs, Kimi's model."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Reading the settings: which places, and what wins (`specs/cli.md`, Configuration).
+"""Reading the settings: which places, and what wins (`docs/configuration.md`).
 
 Later wins: built-in, the share dir's config, the project's, the environment (and, where that has none, keys
 that `login` stored), `--config-file`, `--config`. A file named by `--config-file` is read in place of the

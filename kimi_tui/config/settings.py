@@ -1,4 +1,4 @@
-"""The settings, validated: one model a table of the config file (`specs/cli.md`, Configuration)."""
+"""The settings, validated: one model a table of the config file (`docs/configuration.md`)."""
 
 import re
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""`wire.jsonl`: what went over the Wire, one message a line, fragments merged (`specs/session.md`)."""
+"""`wire.jsonl`: what went over the Wire, one message a line, fragments merged (`docs/formats.md`)."""
 
 import asyncio
 import json

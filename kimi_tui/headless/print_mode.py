@@ -1,4 +1,4 @@
-"""Print mode: one run from its first prompt to its result (`specs/cli.md`, Print mode)."""
+"""Print mode: one run from its first prompt to its result (`docs/headless.md`)."""
 
 import asyncio
 import logging

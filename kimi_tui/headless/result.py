@@ -1,4 +1,4 @@
-"""The result that a run comes to: one object, last on every exit (`specs/cli.md`, Print mode)."""
+"""The result that a run comes to: one object, last on every exit (`docs/headless.md`)."""
 
 import signal
 from typing import Any

@@ -1,4 +1,4 @@
-"""Output as JSON lines: kimi-cli's messages, between one `init` and one `result` (`specs/cli.md`)."""
+"""Output as JSON lines: kimi-cli's messages, between one `init` and one `result` (`docs/headless.md`)."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,1 +1,1 @@
-"""What is kept on disk: journal, context, sessions (`specs/session.md`)."""
+"""What is kept on disk: journal, context, sessions (`docs/formats.md`)."""

@@ -1,4 +1,4 @@
-"""Records of `context.jsonl`: one JSON object a line, told apart by `role` (`specs/session.md`).
+"""Records of `context.jsonl`: one JSON object a line, told apart by `role` (`docs/formats.md`).
 
 A role that begins with `_` is not a message:
 

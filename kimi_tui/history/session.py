@@ -1,4 +1,4 @@
-"""Sessions: the folders that hold a conversation and what belongs to it (`specs/session.md`)."""
+"""Sessions: the folders that hold a conversation and what belongs to it (`docs/formats.md`)."""
 
 import asyncio
 import contextlib

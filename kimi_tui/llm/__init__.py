@@ -1,1 +1,1 @@
-"""Chat providers: one vocabulary over every model (`specs/cli.md`, Models)."""
+"""Chat providers: one vocabulary over every model."""

@@ -1,4 +1,4 @@
-"""Scripts: what a scripted model plays, one script a model call (`specs/wire.md`, Scripted model).
+"""Scripts: what a scripted model plays, one script a model call.
 
 A script is text of lines `kind: payload`. Blank lines, `#` comments, code fences and a bare `echo` are
 skipped; quotes around a payload are stripped, and a payload that is a JSON string is read as one.

@@ -1,4 +1,4 @@
-"""Approvals over the Wire: yolo, then rules and grants, then the user (`specs/tools.md`, Approvals)."""
+"""Approvals over the Wire: yolo, then rules and grants, then the user (`docs/approvals-and-rules.md`)."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path

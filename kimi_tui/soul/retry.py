@@ -1,4 +1,4 @@
-"""When a failed model call is tried again (`specs/cli.md`, Models)."""
+"""When a failed model call is tried again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

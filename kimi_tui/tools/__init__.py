@@ -1,1 +1,1 @@
-"""What a soul can do (`specs/tools.md`)."""
+"""What a soul can do."""

@@ -1,1 +1,1 @@
-"""The Wire: the one vocabulary between the engine and every front end (`specs/wire.md`)."""
+"""The Wire: the one vocabulary between the engine and every front end (`docs/formats.md`)."""

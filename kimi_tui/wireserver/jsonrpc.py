@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0, one message a line (`specs/wire.md`, Over stdio)."""
+"""JSON-RPC 2.0, one message a line (`docs/formats.md`)."""
 
 from dataclasses import dataclass
 from enum import IntEnum

@@ -1,1 +1,1 @@
-"""File states: what the work dir held at each checkpoint, and going back to it (`specs/timeline.md`)."""
+"""File states: what the work dir held at each checkpoint, and going back to it (`docs/time-travel.md`)."""

@@ -1,4 +1,4 @@
-"""Input history: what was sent in a work dir, kept across sessions (`specs/session.md`)."""
+"""Input history: what was sent in a work dir, kept across sessions (`docs/formats.md`)."""
 
 import json
 import os
