@@ -9,6 +9,7 @@ from kimi_tui.agentspec.form import AgentForm, read_form
 from kimi_tui.agentspec.spec import ResolvedAgentSpec, SubagentSpec, ToolRef
 from kimi_tui.agentspec.tool_names import named_tools, parse_tool
 from kimi_tui.base.assets import asset_path
+from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.secret_paths import is_private
 
 AGENT_FILE = "agent.yaml"
@@ -114,7 +115,7 @@ def _system_prompt(form: AgentForm, base: ResolvedAgentSpec | None) -> tuple[Pat
         return path, path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise form.system_prompt.error(
-            f"{path} can't be read: {error}.", hint="Use a UTF-8 text file."
+            f"{path} can't be read: {reason_of(error)}.", hint="Use a UTF-8 text file."
         ) from error
 
 

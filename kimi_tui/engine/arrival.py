@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.engine.importing import Exported, exported
@@ -47,7 +48,9 @@ def _conversation_in(file: Path) -> Exported:
         try:
             text = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise KimiTuiError(f"{file} can't be read: {error}.", hint="Name an export.") from error
+            raise KimiTuiError(
+                f"{file} can't be read: {reason_of(error)}.", hint="Name an export."
+            ) from error
         if (found := exported(text)) is None:
             raise _no_conversation(file, "it is no export as JSON")
         conversation = found

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.content import ImageURLPart, TextPart, ThinkPart, text_of
+from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.encoding import to_jsonable
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import Message
@@ -60,7 +61,9 @@ def write_new(path: Path, text: str) -> None:
     except FileExistsError as error:
         raise KimiTuiError(f"{path} is there already.", hint="Name another file.") from error
     except (OSError, ValueError) as error:
-        raise KimiTuiError(f"{path} can't be written: {error}.", hint="Name another file.") from error
+        raise KimiTuiError(
+            f"{path} can't be written: {reason_of(error)}.", hint="Name another file."
+        ) from error
 
 
 def _words(message: Message) -> str:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.encoding import from_jsonable
 from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.base.message import Message
@@ -52,7 +53,9 @@ def _of_file(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise KimiTuiError(f"{path} can't be read as text: {error}.", hint="Name a text file.") from error
+        raise KimiTuiError(
+            f"{path} can't be read as text: {reason_of(error)}.", hint="Name a text file."
+        ) from error
     if path.suffix == ".json" and (known := exported(text)) is not None:
         return as_markdown(known.messages, title=known.title, session_id=known.session_id)
     return text

@@ -45,7 +45,9 @@ class WantedSession:
         if not earlier.work_dir.is_dir():
             raise SessionError(
                 f"The folder that the session worked in is gone: {earlier.work_dir}.",
-                hint="Put it back where it was, or begin a new session.",
+                hint="Put it back where it was, or take the conversation to another folder: "
+                f"`kimi-tui sessions export {earlier.id[:8]} -o talk.json`, and there "
+                "`kimi-tui sessions import talk.json`.",
             )
         return store.fork(earlier) if self.fork else earlier
 

@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.engine.comparing import states_of
 from kimi_tui.engine.coverage import shown_path
@@ -61,7 +62,9 @@ def _write(text: bytes, named: Path | None, command: WritePatch, work_dir: Path)
     except FileExistsError as error:
         raise KimiTuiError(f"{path} is there already.", hint="Name another file.") from error
     except (OSError, ValueError) as error:
-        raise KimiTuiError(f"{path} can't be written: {error}.", hint="Name another file.") from error
+        raise KimiTuiError(
+            f"{path} can't be written: {reason_of(error)}.", hint="Name another file."
+        ) from error
     return path
 
 

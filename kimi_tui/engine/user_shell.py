@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.tools.shell.output import OutputFolder, OutputKeeper
 from kimi_tui.tools.shell.process import Exit, Shell
@@ -159,7 +160,9 @@ class UserShell:
         try:
             process = await asyncio.create_subprocess_exec(program, "-c", script, cwd=folder)
         except (OSError, ValueError) as error:
-            raise KimiTuiError(f"The command could not be started: {error}.", hint="Try again.") from error
+            raise KimiTuiError(
+                f"The command could not be started: {reason_of(error)}.", hint="Try again."
+            ) from error
         try:
             return Exit(await process.wait())
         except asyncio.CancelledError:

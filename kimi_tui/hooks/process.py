@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from kimi_tui.base.child_environment import Environment, whole_environment
+from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.value import value
 
 _Stream = IO[bytes] | int
@@ -70,7 +71,7 @@ async def run_command(
                 raise HookFailed(f"the shell can't read it: {_beginning(err).strip()}")
             return Ended(status, _beginning(out), _beginning(err))
     except (OSError, ValueError) as error:
-        raise HookFailed(f"it could not be run: {error}") from error
+        raise HookFailed(f"it could not be run: {reason_of(error)}") from error
 
 
 async def _is_readable(command: str, work_dir: Path) -> bool:

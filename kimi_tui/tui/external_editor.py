@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError
 
 if TYPE_CHECKING:
@@ -55,20 +56,25 @@ async def edited_within(lent: AbstractContextManager[None], text: str, *, name: 
             file.write_text(text, encoding="utf-8", newline="")
             with lent:
                 status = await _status_of([*command, str(file)])
+            if status < 0:
+                raise KimiTuiError(
+                    f"{command[0]} was ended by a signal ({-status}); nothing was taken over.",
+                    hint="Try again.",
+                )
             if status:
                 raise KimiTuiError(
                     f"{command[0]} ended with exit code {status}; nothing was taken over.", hint=_HINT
                 )
             return file.read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            raise KimiTuiError(f"The text could not be edited: {error}.", hint=_HINT) from error
+            raise KimiTuiError(f"The text could not be edited: {reason_of(error)}.", hint=_HINT) from error
 
 
 async def _status_of(command: list[str]) -> int:
     try:
         process = await asyncio.create_subprocess_exec(*command)
     except (OSError, ValueError) as error:
-        raise KimiTuiError(f"{command[0]} could not be started: {error}.", hint=_HINT) from error
+        raise KimiTuiError(f"{command[0]} could not be started: {reason_of(error)}.", hint=_HINT) from error
     return await process.wait()
 
 

@@ -176,9 +176,10 @@ async def test_a_session_whose_folder_is_gone_says_so(home: Home) -> None:
     for file in home.work_dir.iterdir():
         file.unlink()
     home.work_dir.rmdir()
-    with pytest.raises(SessionError, match="work"):
+    with pytest.raises(SessionError, match="work") as caught:
         async with home.opened(session_id=session):
             pass
+    assert f"kimi-tui sessions export {session[:8]} -o talk.json" in caught.value.hint
 
 
 async def test_a_damaged_state_is_told_and_kept(home: Home) -> None:

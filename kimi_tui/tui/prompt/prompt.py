@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.reactive import reactive, var
 from textual.widgets import Static
 
+from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.terminal import plain
 from kimi_tui.language.saying import later, say
 from kimi_tui.tui.images.reading import photo_in, picture_path
@@ -205,7 +206,7 @@ class Prompt(Vertical):
             self.history.append(text)
         except OSError as error:
             self.notify(
-                say("The input history can't be written: {error}", error=error),
+                say("The input history can't be written: {error}", error=reason_of(error)),
                 severity="warning",
                 markup=False,
             )
