@@ -8,7 +8,7 @@ from kimi_tui.base.disk_errors import reason_of
 
 
 def test_a_reason_has_neither_the_errors_number_nor_the_files_name(tmp_path: Path) -> None:
-    with pytest.raises(OSError) as caught:
+    with pytest.raises(FileNotFoundError) as caught:
         (tmp_path / "nothing").read_text()
     assert reason_of(caught.value) == "No such file or directory"
 
