@@ -8,7 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Protocol
 
-from kimi_tui.history.disk import LocalDisk, write_all
+from kimi_tui.history.disk import Disk, LocalDisk, write_all
 from kimi_tui.history.snapshots.blobs import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.entry import Entry, on_disk, parents_of
 
@@ -17,40 +17,8 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER_MODE = 0o755
 
 
-class WorkDisk(Protocol):
-    """The system calls that change a work dir; each raises OSError. See `history.disk.Disk`."""
-
-    def open(self, path: Path, flags: int) -> int:
-        """Open a file."""
-        ...
-
-    def write(self, file: int, data: memoryview) -> int:
-        """Write some of `data`."""
-        ...
-
-    def fsync(self, file: int) -> None:
-        """Return when what was written is on the medium."""
-        ...
-
-    def truncate(self, file: int, size: int) -> None:
-        """Cut the file off."""
-        ...
-
-    def close(self, file: int) -> None:
-        """Close the descriptor."""
-        ...
-
-    def link(self, existing: Path, name: Path) -> None:
-        """Give a file a second name."""
-        ...
-
-    def rename(self, old: Path, new: Path) -> None:
-        """Rename over whatever has the new name."""
-        ...
-
-    def unlink(self, path: Path) -> None:
-        """Take a name away."""
-        ...
+class WorkDisk(Disk, Protocol):
+    """The system calls that change a work dir; each raises OSError."""
 
     def mkdir(self, path: Path, mode: int) -> None:
         """Make a folder with these permission bits, as far as the umask lets it."""
