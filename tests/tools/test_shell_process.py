@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from kimi_tui.tools.shell.process import Exit, Shell, ShellUnavailable
 from tests.clock import Clock
+from tests.patience import PATIENCE_S
 
 
 class Output:
@@ -52,11 +54,12 @@ def is_running(pid: int) -> bool:
 
 
 async def ended(*pids: int) -> bool:
-    for _ in range(1_000):
-        if not any(map(is_running, pids)):
-            return True
+    deadline = time.monotonic() + PATIENCE_S
+    while any(map(is_running, pids)):
+        if time.monotonic() > deadline:
+            return False
         await asyncio.sleep(0.01)
-    return False
+    return True
 
 
 async def test_both_streams_come_in_the_order_in_which_they_were_written(
@@ -78,7 +81,9 @@ def test_a_command_does_not_read_what_the_user_types(tmp_path: Path) -> None:
     program = """
 import asyncio, pathlib
 from kimi_tui.tools.shell.process import Shell
+from tests.patience import PATIENCE_S
 from tests.clock import Clock
+from tests.patience import PATIENCE_S
 asyncio.run(Shell().run("cat", work_dir=pathlib.Path.cwd(), timeout_s=60, on_output=print))
 """
     python = subprocess.Popen(
@@ -198,11 +203,9 @@ async def test_what_runs_on_can_print_without_being_stopped(shell: Shell, tmp_pa
     exit_, _ = await run(shell, command, tmp_path)
     assert exit_.left_children
     (tmp_path / "go").touch()
-    for _ in range(1_000):
-        if (tmp_path / "done").exists():
-            return
-        await asyncio.sleep(0.01)
-    pytest.fail("the command never got rid of its output")
+    async with asyncio.timeout(PATIENCE_S):
+        while not (tmp_path / "done").exists():  # it gets rid of its output
+            await asyncio.sleep(0.01)
 
 
 async def test_closing_ends_children_that_keep_no_output(tmp_path: Path) -> None:

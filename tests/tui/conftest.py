@@ -2,6 +2,7 @@
 
 import asyncio
 import subprocess
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.commands import Command, RunSlash, Shutdown
 from kimi_tui.wire.events import SessionInfo, SlashCommandInfo, StatusUpdate
 from kimi_tui.wire.requests import Answer, Request
+from tests.patience import PATIENCE_S
 
 SESSION = SessionInfo(
     session_id="s1",
@@ -137,12 +139,11 @@ class Desk:
 
     async def until(self, condition: Callable[[], Any]) -> None:
         """Let the app work until `condition` holds."""
-        for _ in range(400):
-            if condition():
-                return
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            assert time.monotonic() < deadline, f"it never came to that; the screen shows:\n{self.shown()}"
             await self.pilot.pause()
             await asyncio.sleep(0.005)
-        raise AssertionError(f"it never came to that; the screen shows:\n{self.shown()}")
 
     async def write(self, text: str) -> None:
         await self.pilot.press(*(_KEYS.get(letter, letter) for letter in text))

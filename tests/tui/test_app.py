@@ -1,6 +1,7 @@
 """The life of the app: opening, failing, leaving."""
 
 import asyncio
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +27,7 @@ from kimi_tui.wire.events import (
     TurnBegin,
     TurnEnd,
 )
+from tests.patience import PATIENCE_S
 from tests.tui.conftest import SESSION
 from tests.wire.hostile import assert_harmless, every_message
 
@@ -275,14 +277,12 @@ async def test_an_engine_that_breaks_is_told_of(options: Any) -> None:
 
     app = KimiTuiApp(wire=wire, start=broken, options=options)
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
-        for _ in range(200):
+        text, deadline = "", time.monotonic() + PATIENCE_S
+        while "boom [red]" not in text:
+            assert time.monotonic() < deadline, text
             await pilot.pause()
             await asyncio.sleep(0.005)
             text = "".join(strip.text for strip in app.screen._compositor.render_strips())
-            if "boom [red]" in text:
-                break
-        else:
-            raise AssertionError(text)
         await pilot.press("ctrl+q")
         assert app.return_code == 1
 

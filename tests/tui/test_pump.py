@@ -8,11 +8,13 @@ from kimi_tui.base.content import TextPart
 from kimi_tui.tui.pump import pump
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.events import StepBegin, TurnBegin
+from tests.clock import Clock
 
 
 async def test_what_comes_after_a_rest_is_shown_at_once_and_the_rest_of_the_frame_in_one_batch() -> None:
     wire, batches = Wire(), []
-    pumping = asyncio.create_task(pump(wire.subscribe(), batches.append, frame_s=0.05))
+    clock = Clock()
+    pumping = asyncio.create_task(pump(wire.subscribe(), batches.append, frame_s=1000))
     wire.send(TurnBegin("hi"))
     while not batches:
         await asyncio.sleep(0)
@@ -21,10 +23,12 @@ async def test_what_comes_after_a_rest_is_shown_at_once_and_the_rest_of_the_fram
         wire.send(TextPart(word))
         await asyncio.sleep(0)
     assert len(batches) == 1
+    clock.forward(1000)
     while len(batches) < 2:
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
     assert batches[1] == [TextPart("abc")]
     wire.close()
+    clock.forward(1000)
     await pumping
 
 

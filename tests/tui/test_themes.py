@@ -10,6 +10,7 @@ import pytest
 
 from kimi_tui.tui.terminal_background import Background, background_in, luminance_in
 from kimi_tui.tui.themes import THEMES, resolved_theme
+from tests.patience import PATIENCE_S
 
 
 @pytest.mark.parametrize("choice", ["dark", "light", "high-contrast"])
@@ -57,6 +58,7 @@ def test_every_theme_can_be_told_from_the_others_by_name() -> None:
 
 ASK = """
 from kimi_tui.tui.terminal_background import asked_background
+from tests.patience import PATIENCE_S
 print("said", asked_background(timeout_s=TIMEOUT).luminance)
 """
 
@@ -74,7 +76,7 @@ def asked(reply: bytes, *, timeout_s: float = 20.0, typed: bytes = b"") -> str:
     os.close(there)
     output = b""
     while b"said" not in output or not output.endswith(b"\n"):
-        if not select.select([here], [], [], 30)[0]:
+        if not select.select([here], [], [], PATIENCE_S)[0]:
             break
         output += os.read(here, 1000)
         if b"\x1b[c" in output and reply:

@@ -1,6 +1,7 @@
 """The linear front with somebody who types what a test says."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from kimi_tui.tui.linear.desk import SessionChange
 from kimi_tui.tui.linear.front import LinearFront, LinearOptions
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import SessionInfo
+from tests.patience import PATIENCE_S
 from tests.tui.conftest import SESSION, FakeClock, FakeEngine
 
 
@@ -88,11 +90,10 @@ class Talk:
 
     async def until(self, condition: Callable[[], Any]) -> None:
         """Let it work until `condition` holds."""
-        for _ in range(1_000):
-            if condition():
-                return
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            assert time.monotonic() < deadline, f"it never came to that:\n{self.lines.text}"
             await asyncio.sleep(0.002)
-        raise AssertionError(f"it never came to that:\n{self.lines.text}")
 
     async def asked(self) -> None:
         """Wait until a line is asked for."""
