@@ -18,6 +18,7 @@ def test_over_fifteen_lines_or_a_thousand_characters_fold_to_a_token() -> None:
     pastes = Pastes()
     assert pastes.fold("\n".join("x" * 16)) == "[paste #1 +16 lines]"
     assert pastes.fold("x" * 1001) == "[paste #2 +1001 characters]"
+    assert pastes.fold("x\n" * 16) == "[paste #3 +16 lines]"
 
 
 def test_tokens_unfold_wherever_they_stand() -> None:

@@ -20,7 +20,7 @@ class Pastes:
 
     def fold(self, text: str) -> str:
         """`text`, or the token that stands for it when it has over 15 lines or 1,000 characters."""
-        lines = text.count("\n") + 1
+        lines = text.count("\n") + (not text.endswith("\n"))
         if lines <= MAX_LINES and len(text) <= MAX_CHARACTERS:
             return text
         number = max(self._texts, default=0) + 1
