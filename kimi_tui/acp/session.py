@@ -28,7 +28,6 @@ from kimi_tui.wire.events import (
     RequestClosed,
     Reverted,
     SessionInfo,
-    SlashCommandInfo,
     StatusUpdate,
     ToolOutput,
     TurnEnd,
@@ -182,7 +181,7 @@ class Session:
             self._tasks.create_task(self._client.update(self.id, update))
 
     async def _answer_to(self, user_input: UserInput, turn: "asyncio.Future[TurnEnd]") -> PromptResponse:
-        command = self._command_in(user_input)
+        command = self.info.command_in(user_input)
         if command is None or not isinstance(user_input, str):
             self._wire.command(Prompt(user_input))
         else:
@@ -194,14 +193,6 @@ class Session:
             raise request_error(self._failure or _ENDED)
         end = await turn
         return PromptResponse(stop_reason=_stop_reason(end), usage=self._usage_so_far())
-
-    def _command_in(self, user_input: UserInput) -> SlashCommandInfo | None:
-        """The engine's command that this is; other text that begins with a slash is for the model."""
-        if not isinstance(user_input, str) or not user_input.startswith("/"):
-            return None
-        name = user_input[1:].split(maxsplit=1)[:1]
-        known = ((it, alias) for it in self.info.slash_commands for alias in (it.name, *it.aliases))
-        return next((command for command, alias in known if name == [alias]), None)
 
     async def _run_slash(self, line: str) -> PromptResponse:
         try:

@@ -199,8 +199,8 @@ class KimiTui:
         """
         words = line.strip().removeprefix("/")
         name = words.partition(" ")[0]
-        known = {alias: it for it in self.info.slash_commands for alias in (it.name, *it.aliases)}
-        if name not in known or not known[name].takes_turn:
+        known = self.info.command(name)
+        if known is None or not known.takes_turn:
             usable = ", ".join(f"/{it.name}" for it in self.info.slash_commands if it.takes_turn)
             raise KimiTuiError(f"/{name} can't be run as a turn.", hint=f"These can: {usable}.")
         return self._entered.begin(f"/{words}", RunSlash(words))

@@ -21,7 +21,6 @@ from kimi_tui.wire.events import (
     ReplayBegin,
     ReplayEnd,
     SessionInfo,
-    SlashCommandInfo,
     ToolReturn,
     TurnEnd,
 )
@@ -89,7 +88,7 @@ class Conversation:
 
     async def send(self, user_input: UserInput) -> None:
         """One prompt or command, to its end. What goes wrong is in the tally."""
-        info = self._command_in(user_input) if isinstance(user_input, str) else None
+        info = self.info.command_in(user_input) if self.info is not None else None
         if info is None:
             await self._prompt(user_input)
             return
@@ -160,20 +159,6 @@ class Conversation:
         while self._showing or (self._subscription is not None and self._subscription.has_pending):
             self._shown.clear()
             await self._shown.wait()
-
-    def _command_in(self, text: str) -> SlashCommandInfo | None:
-        """The engine's command that `text` is; any other text that begins with a slash is for the model."""
-        if not text.startswith("/") or self.info is None:
-            return None
-        name = text[1:].split(maxsplit=1)[:1]
-        return next(
-            (
-                it
-                for it in self.info.slash_commands
-                if any(name == [known] for known in (it.name, *it.aliases))
-            ),
-            None,
-        )
 
     async def _take(self, event: Outgoing) -> None:
         self._tally.count(event)

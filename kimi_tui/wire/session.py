@@ -2,6 +2,7 @@
 
 from dataclasses import field
 
+from kimi_tui.base.content import UserInput
 from kimi_tui.base.usage import TokenUsage
 from kimi_tui.base.value import value
 from kimi_tui.wire.mcp import McpStatus
@@ -87,6 +88,17 @@ class SessionInfo:
     read_only: bool = False
     in_use: bool = False
     """Of a session that is only read: whether another process writes it now."""
+
+    def command(self, name: str) -> SlashCommandInfo | None:
+        """The engine's command of that name or alias."""
+        return next((it for it in self.slash_commands if name in (it.name, *it.aliases)), None)
+
+    def command_in(self, user_input: UserInput) -> SlashCommandInfo | None:
+        """The engine's command that this is; other text that begins with a slash is for the model."""
+        if not isinstance(user_input, str) or not user_input.startswith("/"):
+            return None
+        words = user_input[1:].split(maxsplit=1)
+        return self.command(words[0]) if words else None
 
 
 @value

@@ -56,9 +56,5 @@ class Served:
             raise RpcError(ErrorCode.WRONG_STATE, _NO_TURN)
 
     def command_in(self, user_input: UserInput) -> SlashCommandInfo | None:
-        """The engine's command that this is; other text that begins with a slash is for the model."""
-        if not isinstance(user_input, str) or not user_input.startswith("/") or self.info is None:
-            return None
-        name = user_input[1:].split(maxsplit=1)[:1]
-        known = (it for it in self.info.slash_commands for alias in (it.name, *it.aliases) if name == [alias])
-        return next(known, None)
+        """`SessionInfo.command_in`; nothing before the session is open."""
+        return self.info.command_in(user_input) if self.info is not None else None

@@ -176,8 +176,8 @@ class Exchange:
         self._has_failed = False
         session = self.state.session
         if isinstance(command, RunSlash) and session is not None:
-            name = command.line.split(" ")[0]
-            if any(it.takes_turn and name in (it.name, *it.aliases) for it in session.slash_commands):
+            theirs = session.command(command.line.split(" ")[0])
+            if theirs is not None and theirs.takes_turn:
                 self.state = replace(self.state, sent=self.state.sent + 1)
         self._carrying_out += 1
         try:
