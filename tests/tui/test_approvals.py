@@ -368,6 +368,30 @@ async def test_a_rule_that_is_longer_than_its_line_is_shown_whole(open_desk: Any
     assert "program19 *)" in shown
 
 
+async def test_whoever_asks_is_named_where_several_agents_ask(open_desk: Any) -> None:
+    theirs = {"subagent_type": "worker", "source_kind": "foreground_turn"}
+    requests = (
+        shell("r1", command="make"),
+        shell("r2", command="ls", source_description="mend the form", **theirs),
+        shell("r3", command="id", source_description="write the docs", **theirs),
+    )
+    async with open_desk(size=(120, 40)) as desk:
+        await asked(desk, *requests)
+        await desk.until(lambda: "from main agent · 1 of 3" in desk.words())
+        await desk.pilot.press("r")
+        await desk.until(lambda: len(desk.app.screen_stack) == 2 and "docs" in desk.words())
+        for told in (
+            "make · main agent",
+            "ls · mend the form",
+            "id · write the docs",
+        ):
+            assert told in desk.words()
+        await desk.pilot.press("escape")
+        await desk.until(lambda: len(desk.app.screen_stack) == 1)
+        await desk.pilot.press("y")
+        await desk.until(lambda: "from sub-agent worker: mend the form · 1 of 2" in desk.words())
+
+
 async def test_hostile_text_is_shown_harmlessly(open_desk: Any) -> None:
     async with open_desk() as desk:
         await asked(

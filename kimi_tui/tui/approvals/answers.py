@@ -77,11 +77,12 @@ def question_of(request: ApprovalRequest, *, is_edited: bool = False) -> str:
 
 
 def source_of(request: ApprovalRequest) -> str:
-    """Who asks."""
-    if request.source_description:
-        return request.source_description
-    if request.subagent_type:
-        return say("sub-agent {kind}", kind=request.subagent_type)
+    """Who asks; of a sub-agent also what for, since several may be at work."""
+    kind, task = request.subagent_type, request.source_description
+    if kind and task:
+        return say("sub-agent {kind}: {task}", kind=kind, task=task)
+    if kind or task:
+        return say("sub-agent {kind}", kind=kind) if kind else str(task)
     if request.source_kind == "background_task":
         return say("background task {id}", id=request.source_id or "").strip()
     return say("main agent")

@@ -120,7 +120,13 @@ class Review(ModalScreen[tuple[ApprovalResponse, ...]]):
         mark = _MARKS[self._decisions.get(request.id)]
         edited = say(" (yours)") if request.id in self._edited else ""
         note = changes_of(with_edit(request, self._edited[request.id]) if edited else request)
-        return Choice(value=request.id, label=f"{mark} {subject_of(request)}{edited}", note=note)
+        whose = request.source_description or source_of(request)
+        source = f" · {plain_line(whose)}" if self._has_several_sources else ""
+        return Choice(value=request.id, label=f"{mark} {subject_of(request)}{edited}{source}", note=note)
+
+    @property
+    def _has_several_sources(self) -> bool:
+        return len({source_of(request) for request in self._requests}) > 1
 
     def _show_marked(self) -> None:
         request = self._marked
