@@ -298,7 +298,17 @@ def completions(desk: Desk, begun: str) -> list[str]:
 
 
 async def _sure(desk: Desk, question: str) -> bool:
-    return (await desk.ask(f"{question} {say('y or n: ')}") or "").strip().lower() in ("y", "yes")
+    """Whether the user says yes. After a no they are told that nothing happens; else they are asked again."""
+    while (line := await desk.ask(f"{question} {say('y or n: ')}")) is not None:
+        match line.strip().lower():
+            case "y" | "yes":
+                return True
+            case "n" | "no" | "":
+                desk.tell(say("Nothing was changed."))
+                return False
+            case _:
+                desk.tell(say("Type one of: {keys}.", keys="y, n"))
+    return False
 
 
 def _switched(argument: str, now: bool) -> bool:

@@ -225,8 +225,10 @@ async def test_a_jump_is_planned_first_and_done_after_a_yes(open_talk: Any) -> N
     session = replace(SESSION, slash_commands=(SlashCommandInfo("revert", "Go back"),))
     async with open_talk(session=session) as talk:
         await talk.asked()
-        talk.lines.type("/revert 3", "n", "/revert 3", "y")
+        talk.lines.type("/revert 3", "n", "/revert 3", "what?", "y")
         await talk.until(lambda: len(talk.told(RunSlash)) == 3)
+        assert talk.lines.text.count("Nothing was changed.") == 1
+        assert talk.lines.text.count("Type one of: y, n.") == 1
         assert [command.line for command in talk.told(RunSlash)] == [
             "revert 3 --dry-run",
             "revert 3 --dry-run",
