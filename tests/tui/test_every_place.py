@@ -257,6 +257,7 @@ async def opened(share_dir: Path, walk: Walk) -> AsyncIterator[tuple[Pilot[None]
         assert isinstance(screen, MainScreen)
         while screen.state.session is None or screen.state.replaying:
             await pilot.pause()
+        await taken_in(wire)
         await settled(pilot)
         screen.furnished.workbench.transcript.flush()
         clock.now += 1
@@ -277,6 +278,7 @@ async def test_every_place_looks_as_it_did(
                 wire.send(message)
             await taken_in(wire)
             await gone(pilot, place.keys, clock)
+            await taken_in(wire)
             await settled(pilot)
             if pictures(name=place.name) != pilot.app.export_screenshot():
                 different.append(place.name)
