@@ -1,6 +1,7 @@
 """Pictures in prompts: pasted, named, dropped, refused, kept, and shown in cells."""
 
 import base64
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from io import BytesIO
@@ -12,10 +13,11 @@ from PIL import Image
 from textual import events
 
 from kimi_tui.base.content import ImageURLPart, TextPart
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.config.appearance import Images
 from kimi_tui.tui.images.album import Album, Photo
 from kimi_tui.tui.images.kitty import MARKS
-from kimi_tui.tui.images.reading import mentioned, picture_path
+from kimi_tui.tui.images.reading import mentioned, photo_in, picture_path
 from kimi_tui.tui.images.showing import Pictures, means_for
 from kimi_tui.tui.images.thumbnail import COLUMNS, ROWS, thumbnail
 from kimi_tui.tui.markdown.line import Line
@@ -166,6 +168,19 @@ def test_pictures_of_a_draft_outlive_the_process(tmp_path: Path) -> None:
     assert later.claim(orphan)
     later.save(Draft(""))
     assert not list((tmp_path / "share" / "drafts").iterdir())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_what_is_no_file_of_pictures_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.png")
+    (tmp_path / "folder.png").mkdir()
+    (tmp_path / "zero.png").symlink_to("/dev/zero")
+    for name in ("pipe.png", "folder.png", "zero.png", "gone.png"):
+        with pytest.raises(KimiTuiError, match="There is no file"):
+            photo_in(tmp_path / name)
+    (tmp_path / "link.png").symlink_to(tmp_path / "real.png")
+    (tmp_path / "real.png").write_bytes(png())
+    assert photo_in(tmp_path / "link.png").size == (64, 48)
 
 
 def test_paths_are_read_as_terminals_paste_them(tmp_path: Path) -> None:

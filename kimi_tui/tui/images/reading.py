@@ -1,7 +1,9 @@
 """Reading pictures: from files, and from what is pasted. Slow: in a thread."""
 
+import os
 import re
 import shlex
+import stat
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -32,16 +34,26 @@ def photo_of(data: bytes, *, name: str) -> Photo:
 def photo_in(path: Path) -> Photo:
     """The picture in a file. Raises KimiTuiError."""
     try:
-        if not path.is_file():
-            raise KimiTuiError(f"There is no file {path}.", hint="Name the path of a picture.")
-        if path.stat().st_size > _MOST_BYTES:
-            raise KimiTuiError(f"{path} is larger than 100 MB.", hint="Make it smaller first.")
-        data = path.read_bytes()
+        data = _content(path)
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise KimiTuiError(f"There is no file {path}.", hint="Name the path of a picture.") from error
     except OSError as error:
         raise KimiTuiError(
             f"{path} can't be read: {error.strerror or error}.", hint="Check its permissions."
         ) from error
     return photo_of(data, name=str(path))
+
+
+def _content(path: Path) -> bytes:
+    # What was opened is looked at, not the path once more: in between it may become something without an end.
+    at_once = getattr(os, "O_NONBLOCK", 0)
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | at_once)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise FileNotFoundError(path)
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise KimiTuiError(f"{path} is larger than 100 MB.", hint="Make it smaller first.")
+    return data
 
 
 def picture_path(text: str, work_dir: Path) -> Path | None:
