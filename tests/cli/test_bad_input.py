@@ -35,7 +35,7 @@ def told(done, code: int, *parts: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_no_config(program):
+def test_without_a_config_one_is_told_how_to_connect_a_model(program):
     told(
         program.run("-p", "hi"),
         1,
@@ -45,7 +45,7 @@ def test_no_config(program):
     )
 
 
-def test_bad_config(program):
+def test_a_mistake_in_the_config_is_told_with_its_line(program):
     program.configure("default_modle = 'm'")
     told(
         program.run("-p", "hi"),
@@ -57,11 +57,11 @@ def test_bad_config(program):
     told(program.run("-p", "hi"), 1, "config.toml, line 1: this is not valid TOML")
 
 
-def test_a_config_that_is_not_there(program):
+def test_a_config_that_is_not_there_is_named(program):
     told(program.run("-p", "hi", "--config-file", "none.toml"), 1, "There is no config file none.toml")
 
 
-def test_no_key(program):
+def test_a_provider_without_a_key_is_told_with_what_to_set(program):
     program.configure(config(kind="anthropic", key=""))
     told(program.run("-p", "hi"), 1, "The provider p has no key.", "ANTHROPIC_API_KEY")
     program.configure(config(key="env:MY_KEY"))
@@ -69,7 +69,7 @@ def test_no_key(program):
 
 
 @pytest.mark.parametrize("kind", ["openai", "kimi", "anthropic"])
-def test_a_wrong_key(program, kind):
+def test_a_refused_key_is_told_and_stands_nowhere(program, kind):
     refusal = Fault.status_is(401, {"message": "invalid key", "type": "authentication_error"})
     with serving("anthropic" if kind == "anthropic" else "openai", [refusal]) as server:
         program.configure(config(kind=kind, url=server.base_url, key="sk-secret-key"))
@@ -81,26 +81,26 @@ def test_a_wrong_key(program, kind):
         assert b"sk-secret-key" not in text
 
 
-def test_an_unknown_model(program):
+def test_an_unknown_model_is_told_with_the_nearest_one(program):
     program.configure(config())
     told(program.run("-p", "hi", "-m", "mm"), 1, "There is no model “mm”.", "Did you mean m?")
 
 
-def test_a_model_that_the_server_does_not_know(program):
+def test_a_model_that_the_server_does_not_know_is_named(program):
     with serving("openai", [Fault.status_is(404, {"message": "no such model: some-model"})]) as server:
         program.configure(config(url=server.base_url))
         told(program.run("-p", "hi"), 1, "some-model")
 
 
-def test_an_unknown_agent(program):
+def test_an_unknown_agent_is_told_with_the_nearest_one(program):
     told(program.run("-p", "hi", "--demo", "-a", "defualt"), 1, "There is no agent “defualt”.", "default")
 
 
-def test_an_unknown_session(program):
+def test_an_unknown_session_is_told(program):
     told(program.run("-p", "hi", "--demo", "-S", "nope"), 1, "There is no session “nope”.")
 
 
-def test_an_unreachable_server(program):
+def test_an_unreachable_server_is_named_and_may_be_tried_again(program):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         program.configure(config(url=f"http://127.0.0.1:{unused.getsockname()[1]}/v1"))
@@ -108,7 +108,7 @@ def test_an_unreachable_server(program):
     told(done, 75, "127.0.0.1")
 
 
-def test_a_server_that_has_no_time(program):
+def test_a_server_that_has_no_time_may_be_tried_again(program):
     with serving("openai", [Fault.status_is(503), Answer(text="never asked")]) as server:
         program.configure(config(url=server.base_url))
         done = program.run("-p", "hi", "--max-retries-per-step", "1", "--output-format", "json")
@@ -118,12 +118,12 @@ def test_a_server_that_has_no_time(program):
 
 
 @pytest.mark.parametrize("share_dir", ["/dev/null/share", "/proc/share"])
-def test_an_unwritable_share_dir(program, share_dir):
+def test_a_share_dir_that_cannot_be_written_is_told_with_what_to_set(program, share_dir):
     program.env["KIMI_SHARE_DIR"] = share_dir
     told(program.run("-p", "hi", "--demo"), 1, share_dir, "can't be written", "Set KIMI_SHARE_DIR")
 
 
-def test_a_work_dir_that_is_gone(program):
+def test_a_work_dir_that_is_gone_is_told(program):
     script = f'cd "{program.work_dir}" && rmdir "{program.work_dir}" && exec "{KIMI_TUI}" -p hi --demo'
     done = subprocess.run(["sh", "-c", script], env=program.environment(), capture_output=True, text=True)
     assert done.returncode == 2

@@ -71,39 +71,39 @@ def test_every_program_of_the_page_has_its_test() -> None:
     assert list(PROGRAMS) == list(SCRIPTS)
 
 
-def test_asking(program: Program) -> None:
+def test_asking_gives_the_answers_text(program: Program) -> None:
     assert ran(program, PROGRAMS["Ask"]) == "A coding agent.\n"
 
 
-def test_asking_for_a_value(program: Program) -> None:
+def test_asking_for_a_value_gives_one_of_its_type(program: Program) -> None:
     assert ran(program, PROGRAMS["Ask for a value"]) == "a.py:3: off by one\nnearly\n"
 
 
-def test_own_tools(program: Program) -> None:
+def test_tools_of_ones_own_are_called(program: Program) -> None:
     assert ran(program, PROGRAMS["Tools of your own"]) == "Pears are ordered.\n{'pears': 10}\n"
 
 
-def test_following(program: Program) -> None:
+def test_a_turn_is_followed_event_by_event(program: Program) -> None:
     lines = ran(program, PROGRAMS["Follow a turn"]).splitlines()
     assert lines[:2] == ["Here it comes.", "[WriteFile]"]
     assert lines[-1].startswith("Written.finished (")
     assert (program.work_dir / "haiku.txt").read_text() == "green\n"
 
 
-def test_approving(program: Program) -> None:
+def test_a_function_approves_and_refuses(program: Program) -> None:
     assert ran(program, PROGRAMS["Approve"]) == "Saved.\n"
     assert [path.name for path in program.work_dir.iterdir()] == ["date.txt"]
     assert "No Bash here; use files only." in program.context_files[0].read_text()
 
 
-def test_going_back(program: Program) -> None:
+def test_going_back_and_undoing_it_brings_the_file_back(program: Program) -> None:
     lines = ran(program, PROGRAMS["Go back in time"]).splitlines()
     assert lines[0] == "['delete draft.txt']"
     assert any("user" in line for line in lines[1:])
     assert (program.work_dir / "draft.txt").read_text() == "draft\n", "the undo brought it back"
 
 
-def test_compacting(program: Program) -> None:
+def test_a_strategy_of_ones_own_compacts(program: Program) -> None:
     assert ran(program, PROGRAMS["A compaction strategy of your own"]) == ""
 
 

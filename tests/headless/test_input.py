@@ -16,11 +16,11 @@ async def sent(run, **options):
     return run.sent
 
 
-async def test_the_prompt_alone(run):
+async def test_the_prompt_alone_is_sent_as_it_is(run):
     assert await sent(run, prompt="fix it") == ["fix it"]
 
 
-async def test_stdin_alone(run):
+async def test_stdin_alone_is_the_prompt(run):
     assert await sent(run, prompt="", stdin="  fix it\n世界\n".encode()) == ["fix it\n世界"]
 
 

@@ -17,14 +17,14 @@ from kimi_tui.tui.figures import dollars, duration, tokens
         (1_048_576, "1M"),
     ],
 )
-def test_tokens(count: int, text: str) -> None:
+def test_tokens_are_shortened_from_a_thousand_on(count: int, text: str) -> None:
     assert tokens(count) == text
 
 
 @pytest.mark.parametrize(
     ("amount", "text"), [(0, "$0.00"), (0.0042, "$0.0042"), (0.11, "$0.11"), (12, "$12.00")]
 )
-def test_dollars(amount: float, text: str) -> None:
+def test_small_amounts_keep_four_decimals(amount: float, text: str) -> None:
     assert dollars(amount) == text
 
 
@@ -39,5 +39,5 @@ def test_dollars(amount: float, text: str) -> None:
         (7440, "2 h 4 min"),
     ],
 )
-def test_durations(seconds: float, text: str) -> None:
+def test_durations_lose_their_small_parts_as_they_grow(seconds: float, text: str) -> None:
     assert duration(seconds) == text

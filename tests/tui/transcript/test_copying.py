@@ -120,7 +120,7 @@ async def test_copying_the_selection_comes_first(stage: OpenStage) -> None:
         assert (message.text, message.what) == ("one", "selection")
 
 
-async def test_copying_code(stage: OpenStage) -> None:
+async def test_the_code_of_an_answer_is_copied_without_its_fence(stage: OpenStage) -> None:
     async with stage() as s:
         await s.feed(TextPart(ANSWER))
         await s.press("Y")
