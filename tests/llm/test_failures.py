@@ -7,6 +7,7 @@ from kimi_tui.base.errors import APIConnectionError, APITimeoutError, ChatProvid
 from kimi_tui.llm.provider import ProviderKind
 from tests.llm.conversations import ask, provider_for
 from tests.llm.servers import CERTIFICATE, Answer, AnthropicServer, Fault, OpenAIServer, ScriptedServer
+from tests.ports import dead_port
 
 KINDS: tuple[ProviderKind, ...] = ("openai", "anthropic")
 
@@ -48,9 +49,8 @@ async def failure_at(base_url: str, kind: ProviderKind = "openai", **settings) -
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_server_that_isn_t_running_is_named(kind: ProviderKind):
-    async with OpenAIServer([]) as server:
-        port = server.port
-    error = await failure_at(f"http://127.0.0.1:{port}/v1", kind)
+    with dead_port() as port:
+        error = await failure_at(f"http://127.0.0.1:{port}/v1", kind)
     assert isinstance(error, APIConnectionError)
     assert f"127.0.0.1:{port}" in error.what
     assert "Start the server" in error.hint
@@ -136,9 +136,8 @@ async def test_no_first_byte_within_the_idle_time_out_is_a_time_out():
 
 
 async def test_an_error_of_a_connection_keeps_its_cause_and_no_key():
-    async with OpenAIServer([]) as server:
-        port = server.port
-    error = await failure_at(f"http://127.0.0.1:{port}/v1", api_key="sk-very-secret-key")
+    with dead_port() as port:
+        error = await failure_at(f"http://127.0.0.1:{port}/v1", api_key="sk-very-secret-key")
     seen: BaseException | None = error
     while seen is not None:
         assert "sk-very-secret-key" not in str(seen)

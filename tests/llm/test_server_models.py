@@ -1,8 +1,5 @@
 """The servers of this machine are found, with their models and what these hold."""
 
-import socket
-from collections.abc import Iterator
-
 import pytest
 
 from kimi_tui.llm.server_models import (
@@ -14,6 +11,7 @@ from kimi_tui.llm.server_models import (
     usual_servers,
 )
 from tests.llm.local_server import answering, listed
+from tests.ports import dead_port
 
 OLLAMA = {
     "/v1/models": listed("llama3.2:3b", "nomic-embed-text"),
@@ -21,22 +19,18 @@ OLLAMA = {
 }
 
 
-@pytest.fixture
-def dead_port() -> Iterator[int]:
-    with socket.socket() as bound:  # bound, and nobody listens
-        bound.bind(("127.0.0.1", 0))
-        yield bound.getsockname()[1]
-
-
-async def test_those_that_answer_are_found_and_what_is_no_model_to_talk_with_is_left_out(
-    dead_port: int,
-) -> None:
+async def test_those_that_answer_are_found_and_what_is_no_model_to_talk_with_is_left_out() -> None:
     vllm = {"/v1/models": listed("Qwen/Qwen3-8B", max_model_len=40960)}
-    with answering(OLLAMA) as ollama, answering(vllm) as here, answering({}) as something_else:
+    with (
+        answering(OLLAMA) as ollama,
+        answering(vllm) as here,
+        answering({}) as something_else,
+        dead_port() as dead,
+    ):
         found = await found_servers(
             [
                 UsualServer("Ollama", ollama),
-                UsualServer("LM Studio", f"http://127.0.0.1:{dead_port}"),
+                UsualServer("LM Studio", f"http://127.0.0.1:{dead}"),
                 UsualServer("vLLM", here),
                 UsualServer("llama.cpp", something_else),
             ]

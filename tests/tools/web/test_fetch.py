@@ -16,10 +16,11 @@ from kimi_tui.tools.web.fetcher import Fetcher, FetchLimits
 from kimi_tui.tools.web.search import SearchWeb, SearchWebParams
 from kimi_tui.wire.events import ToolReturn
 from tests.patience import PATIENCE_S
+from tests.ports import dead_port
 from tests.tools.calls import running_call
 from tests.tools.desk import brief, output
 from tests.tools.web.conftest import may_reach
-from tests.tools.web.sites import Site, serving
+from tests.tools.web.sites import Site
 
 ARTICLE = """<!doctype html><html><head><title>On  tea</title><script>var ad = "buy";</script></head><body>
 <nav><a href="/">Home</a></nav><article><h1>Tea</h1>
@@ -360,9 +361,8 @@ async def test_the_next_address_of_a_name_is_tried_when_the_first_is_dead(site: 
 
 
 async def test_an_unknown_host_and_a_closed_port_are_told_apart(site: Site, fetcher: Fetcher) -> None:
-    async with serving() as other:
-        closed = other.url()
-    assert "can't be fetched" in (await fetch(fetcher, closed)).message
+    with dead_port() as port:
+        assert "can't be fetched" in (await fetch(fetcher, f"http://127.0.0.1:{port}/")).message
     assert "can't be found" in (await fetch(fetcher, "http://no-such-host.invalid/")).message
 
 
