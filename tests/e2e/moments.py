@@ -26,11 +26,11 @@ PipeEnding = Literal["SIGKILL", "SIGTERM", "SIGHUP", "stdin gone", "stdout gone"
 PIPE_ENDINGS: tuple[PipeEnding, ...] = ("SIGTERM", "SIGHUP", "stdin gone", "stdout gone", "SIGKILL")
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    """Return when `condition` holds; an AssertionError when it takes too long."""
+def wait_for(condition: Callable[[], object], *, told: str = "it never came to that") -> None:
+    """Return when `condition` holds; an AssertionError, with what is `told`, when it takes too long."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
-        assert time.monotonic() < deadline, "it never came to that"
+        assert time.monotonic() < deadline, told
         time.sleep(0.02)
 
 
@@ -212,7 +212,7 @@ class Round:
             time.sleep(self.delay_s)
             self._end(screen)
             if self.ending != "SIGKILL":
-                assert not any(map(is_alive, pids(program))), "an orphan"
+                _assert_no_orphan(program)
             _assert_goes_on(program)
             self.moment.check(program)
         finally:
@@ -268,7 +268,7 @@ class PipeRound:
                     process.send_signal(signal.Signals[self.ending])
             process.wait(PATIENCE_S)
             if self.ending != "SIGKILL":
-                assert not any(map(is_alive, pids(program))), "an orphan"
+                _assert_no_orphan(program)
             _assert_goes_on(program)
         finally:
             process.kill()
@@ -293,13 +293,18 @@ def _assert_goes_on(program: Program) -> None:
     program.script("text: still here")
     later = program.run("--print", "--continue", "--yolo", "-p", "are you there?")
     assert (later.exit_code, later.stdout.strip()) == (0, "still here"), later.stderr
-    assert not any(map(is_alive, pids(program))), "an orphan"
+    _assert_no_orphan(program)
     (journal,) = program.context_files
     context = Context(journal)
     asyncio.run(context.restore())
     called = [call.id for message in context.history for call in message.tool_calls or ()]
     assert called == [message.tool_call_id for message in context.history if message.role == "tool"]
     assert "are you there?" in journal.parent.joinpath("wire.jsonl").read_text()
+
+
+def _assert_no_orphan(program: Program) -> None:
+    """That no command runs on; the system ends what was killed a moment later."""
+    wait_for(lambda: not any(map(is_alive, pids(program))), told="an orphan")
 
 
 def _end_what_is_left(program: Program) -> None:

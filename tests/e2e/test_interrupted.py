@@ -5,6 +5,7 @@ import signal
 import time
 from pathlib import Path
 
+from tests.e2e.moments import pids, wait_for
 from tests.e2e.processes import is_alive
 from tests.e2e.program import Program, script, tool_call
 from tests.patience import PATIENCE_S
@@ -16,7 +17,8 @@ def test_interrupting_twice_leaves_no_command_and_writes_the_result(tmp_path: Pa
     program = Program(tmp_path)
     program.script(script(tool_call("c1", "Bash", command=STUBBORN)), "text: never said")
     process = program.start("--yolo", "-p", "go", "--output-format", "stream-json")
-    pid = _pid_in(program.work_dir / "pid")
+    wait_for(lambda: pids(program))
+    (pid,) = pids(program)
     process.send_signal(signal.SIGINT)
     time.sleep(0.2)  # a person's second press, while the command is still being asked to end
     process.send_signal(signal.SIGINT)
@@ -24,13 +26,4 @@ def test_interrupting_twice_leaves_no_command_and_writes_the_result(tmp_path: Pa
     assert process.returncode == 130
     result = json.loads(stdout.splitlines()[-1])
     assert (result["type"], result["outcome"], result["exit_code"]) == ("result", "interrupted", 130)
-    assert not is_alive(pid)
-
-
-def _pid_in(file: Path) -> int:
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        if file.exists() and (text := file.read_text().strip()):
-            return int(text)
-        time.sleep(0.05)
-    raise AssertionError("the command never began")
+    wait_for(lambda: not is_alive(pid))
