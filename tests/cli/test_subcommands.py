@@ -104,6 +104,12 @@ def test_an_editor_that_is_not_there_is_told(program):
     assert "“no-such-editor” can't be started" in done.stderr
 
 
+def test_config_edit_starts_no_editor_of_its_own_choice_where_nobody_sits(program):
+    done = program.run("config", "edit")
+    assert (done.exit_code, list(program.share_dir.glob("config*"))) == (2, [])
+    assert "EDITOR is not set" in done.stderr
+
+
 def test_info_tells_the_facts_and_no_key(program):
     program.configure(CONFIG)
     done = program.run("info", "--json")

@@ -3,13 +3,14 @@
 import os
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from pydantic import ValidationError
 
-from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet
+from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet, UsageError
 from kimi_tui.base.paths import share_dir
 from kimi_tui.base.private_file import replace_private_file
 from kimi_tui.cli.commands.subcommands import new_app, say
@@ -98,10 +99,16 @@ def check(
 @app.command()
 def edit() -> int:
     """Open your config file in $VISUAL or $EDITOR, then check it."""
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not command and not sys.stdin.isatty():
+        raise UsageError(
+            "No editor can be opened: EDITOR is not set, and standard input is no terminal.",
+            hint="Use `kimi-tui config set`, or edit the file that `kimi-tui config path` names.",
+        )
+    command = command or "vi"
     file = user_config_path(usable_share_dir())
     if not file.exists():
         _write_template(file)
-    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
         code = subprocess.run([*shlex.split(command), str(file)], check=False).returncode
     except (OSError, ValueError) as error:
