@@ -23,6 +23,7 @@ from kimi_tui.tui.panes.aside import Aside
 from kimi_tui.tui.panes.places import Layer, PaneName, PanePlaces
 from kimi_tui.tui.panes.todo import TodoPane
 from kimi_tui.tui.panes.tools import ToolsPane
+from kimi_tui.tui.prompt.editor import PromptEditor
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.wire.channel import Outgoing
@@ -101,10 +102,26 @@ class Workbench(Vertical):
         typed_ago = self._typed_ago()
         if not self.state.requests or not self.screen.is_current or typed_ago is None:
             return
+        if self._works_elsewhere(self.screen.focused):
+            return  # it is offered when the keyboard comes back
         if typed_ago < GRACE_S:
             self.offer_panel(GRACE_S - typed_ago)
         else:
             self.focus_request()
+
+    def _works_elsewhere(self, focused: Widget | None) -> bool:
+        """Whether the user is in a pane or a line of its own, whose keys must answer nothing."""
+        if focused is None or isinstance(focused, PromptEditor | Transcript):
+            return False
+        return (self._questions or self.panel) not in focused.ancestors_with_self
+
+    def on_mount(self) -> None:
+        """See where the keyboard goes."""
+        self.watch(self.screen, "focused", self._keyboard_moved, init=False)
+
+    def _keyboard_moved(self, old: Widget | None, new: Widget | None) -> None:
+        if self.state.requests and self._works_elsewhere(old) and not self._works_elsewhere(new):
+            self.offer_panel()
 
     def focus_request(self) -> None:
         """Go to the open approval or question, unless the user is there already."""

@@ -6,6 +6,7 @@ import pytest
 from textual import events
 
 from kimi_tui.tui.approvals.panel import AnswerButton
+from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.wire.commands import Interrupt
 from kimi_tui.wire.display import DiffBlock, ShellBlock
 from kimi_tui.wire.events import ApprovalResponse, RequestClosed, StepBegin, TextPart, TurnBegin, TurnEnd
@@ -419,3 +420,22 @@ async def test_every_choice_is_seen_on_small_terminals(open_desk: Any, size: tup
         text = desk.shown()
         for label in ("once", "session", "always", "no"):
             assert label in text
+
+
+async def test_a_request_takes_the_keyboard_from_no_pane_and_gets_it_when_the_user_leaves(
+    open_desk: Any,
+) -> None:
+    async with open_desk(size=(120, 30)) as desk:
+        await desk.pilot.press("ctrl+l")
+        await desk.until(lambda: isinstance(desk.app.focused, ToolsPane))
+        desk.engine.say(TurnBegin("go"), StepBegin(1))
+        desk.ask(shell())
+        await desk.until(lambda: desk.screen.state.requests)
+        desk.clock.now += 1
+        workbench = desk.screen.furnished.workbench
+        workbench._offer_panel()
+        assert isinstance(desk.app.focused, ToolsPane)
+        await desk.pilot.press("escape")
+        await desk.until(lambda: not isinstance(desk.app.focused, ToolsPane))
+        desk.clock.now += 1
+        await desk.until(lambda: desk.app.focused is workbench.panel)
