@@ -3,10 +3,9 @@
 import asyncio
 from pathlib import Path
 
-from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.base.terminal import plain_line
-from kimi_tui.engine.importing import Exported, exported
+from kimi_tui.engine.importing import Exported, exported, text_of
 from kimi_tui.history.context import Context
 from kimi_tui.history.loading import load
 from kimi_tui.history.session import Session, SessionStore
@@ -45,13 +44,7 @@ def _conversation_in(file: Path) -> Exported:
         except SessionError as error:
             raise _no_conversation(file, error.what) from error
     else:
-        try:
-            text = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise KimiTuiError(
-                f"{file} can't be read: {reason_of(error)}.", hint="Name an export."
-            ) from error
-        if (found := exported(text)) is None:
+        if (found := exported(text_of(file, hint="Name an export."))) is None:
             raise _no_conversation(file, "it is no export as JSON")
         conversation = found
     said = tuple(message for message in conversation.messages if message.role != "system")

@@ -117,7 +117,7 @@ class Engine:
         self._remembered = remembered
         self._resources = resources
         self._turns = Turns(
-            soul, send=wire.send, max_time_s=max_time_s, files=time_machine.files.changed_by_tools
+            soul, send=wire.send, max_time_s=max_time_s, files=time_machine.files.take_changed_by_tools
         )
         self._title = Title(session)
         self._acts = SessionActs(

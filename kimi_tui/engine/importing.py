@@ -49,13 +49,16 @@ def imported(wanted: str, *, work_dir: Path, store: SessionStore) -> tuple[str, 
     return name, text
 
 
-def _of_file(path: Path) -> str:
+def text_of(path: Path, *, hint: str) -> str:
+    """What a file holds. Raises KimiTuiError, which hints at what would be right."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise KimiTuiError(
-            f"{path} can't be read as text: {reason_of(error)}.", hint="Name a text file."
-        ) from error
+        raise KimiTuiError(f"{path} can't be read as text: {reason_of(error)}.", hint=hint) from error
+
+
+def _of_file(path: Path) -> str:
+    text = text_of(path, hint="Name a text file.")
     if path.suffix == ".json" and (known := exported(text)) is not None:
         return as_markdown(known.messages, title=known.title, session_id=known.session_id)
     return text

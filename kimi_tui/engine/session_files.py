@@ -160,7 +160,7 @@ class SessionFiles:
         """What became of the files since the newest checkpoint, as far as it is known."""
         return self._since if self._state and not self._due else None
 
-    def changed_by_tools(self) -> tuple[str, ...]:
+    def take_changed_by_tools(self) -> tuple[str, ...]:
         """The files that tools changed since this was last asked."""
         changed, self._by_tools = tuple(self._by_tools), {}
         return changed
