@@ -4,7 +4,6 @@ The pictures were looked at before they were committed; `pytest --snapshot-updat
 takes them anew.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -52,7 +51,7 @@ from kimi_tui.wire.settings import ListSettings, Setting, SettingsList
 from kimi_tui.wire.setup import LocalModel, LocalServer, LookForModels, ModelService, ModelSources
 from kimi_tui.wire.timeline import BranchContent
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
-from tests.tui.test_looks import CREATED, DANGER, EDIT, LATER, QUESTION, STATUS, WIDE_EDIT, settled
+from tests.tui.test_looks import CREATED, DANGER, EDIT, LATER, QUESTION, STATUS, WIDE_EDIT, settled, taken_in
 from tests.tui.timeline.story import COMPARISON, NOW, PLAN, TALK, TIMELINE
 
 
@@ -284,12 +283,6 @@ async def test_every_place_looks_as_it_did(
                 different.append(place.name)
             await gone(pilot, place.away, clock)
     assert not different
-
-
-async def taken_in(wire: Wire) -> None:
-    """Wait until everything that was sent has been handed to the screen, which takes it a batch a frame."""
-    while any(subscription.has_pending for subscription in wire._subscriptions):
-        await asyncio.sleep(0.005)
 
 
 async def gone(pilot: Pilot[None], keys: tuple[str, ...], clock: FakeClock) -> None:

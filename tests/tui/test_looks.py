@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from PIL import Image
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from kimi_tui.base.content import TextPart, ThinkPart
 from kimi_tui.base.errors import ConfigError
@@ -23,6 +24,8 @@ from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.tui.images.album import Album, Photo
 from kimi_tui.tui.options import ThemeChoice, TuiOptions
 from kimi_tui.tui.screen import MainScreen
+from kimi_tui.tui.transcript.flow import START
+from kimi_tui.tui.transcript.view import FlowView
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.display import DiffBlock, ShellBlock, TodoItem
 from kimi_tui.wire.events import (
@@ -190,6 +193,7 @@ def app_showing(
         assert isinstance(screen, MainScreen)
         while screen.state.session is None and not screen.state.failed:
             await pilot.pause()
+        await taken_in(wire)
         await settled(pilot)
         screen.furnished.workbench.transcript.flush()
         for key in keys:
@@ -209,15 +213,32 @@ async def pressed(pilot: Pilot[None], key: str) -> None:
         await settled(pilot)
 
 
+async def taken_in(wire: Wire) -> None:
+    """Wait until everything that was sent has been handed to the screen, which takes it a batch a frame."""
+    while any(subscription.has_pending for subscription in wire._subscriptions):
+        await asyncio.sleep(0.005)
+
+
 async def settled(pilot: Pilot[None]) -> None:
     """Wait until the picture has stopped changing."""
     same, before = 0, None
     while same < 4:
         await pilot.pause()
         await asyncio.sleep(0.01)
+        _measure(pilot.app.screen)
         now = pilot.app.screen, [list(strip) for strip in pilot.app.screen._compositor.render_strips()]
         same = same + 1 if now == before else 0
         before = now
+
+
+def _measure(screen: Screen[Any]) -> None:
+    """Make heights that are guesses exact: which ones were seen depends on how fast things came."""
+    for view in screen.query(FlowView):
+        flow = view._flow
+        if flow.width:
+            for _, block, piece in flow.pieces_from(START):
+                flow.picture(block, piece)
+        view._pacer.draw_now()
 
 
 Looks = Callable[..., bool]

@@ -14,7 +14,7 @@ from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Compare, PlanRevert, ShowTimeline
 from kimi_tui.wire.events import StatusUpdate
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
-from tests.tui.test_looks import STATUS, Act, Looks, pressed, settled
+from tests.tui.test_looks import STATUS, Act, Looks, pressed, settled, taken_in
 from tests.tui.timeline.story import COMPARISON, NOW, PLAN, TALK, TIMELINE
 
 
@@ -66,6 +66,7 @@ def timeline_app(share_dir: Path, keys: tuple[str, ...], theme: ThemeChoice) -> 
         assert isinstance(screen, MainScreen)
         while screen.state.session is None:
             await pilot.pause()
+        await taken_in(wire)
         await settled(pilot)
         screen.furnished.workbench.transcript.flush()
         for key in keys:
