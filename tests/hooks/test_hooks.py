@@ -230,8 +230,7 @@ async def test_a_hook_that_takes_too_long_is_ended_with_all_that_it_started(
     with caplog.at_level(logging.WARNING):
         firing = asyncio.ensure_future(place.fire(BASH))
         child = await pid_in(place.dir / "child")
-        clock.forward(200)
-        assert await firing == HookOutcome()
+        assert await clock.forward_until(firing, 200) == HookOutcome()
     assert "longer than 200 s" in caplog.text
     assert await gone(child)
 

@@ -138,9 +138,8 @@ async def test_a_silent_call_ends_after_its_time_and_the_server_hears_of_it(tmp_
         async with asyncio.timeout(PATIENCE_S):
             while '"hang"' not in log.read_text():
                 await asyncio.sleep(0.005)
-        clock.forward(50)
         with pytest.raises(McpProblem, match=r"no sign of life for 50 s"):
-            await asking
+            await clock.forward_until(asking, 50)
         assert await said(server, "echo", text="still here") == "You said: still here"
     assert "notifications/cancelled" in log.read_text()
 

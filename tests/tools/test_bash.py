@@ -176,8 +176,7 @@ async def test_a_time_out_gives_what_was_printed_and_says_what_to_do(desk: Desk)
     while desk.log.output != "begun\n":
         assert not running.done()
         await asyncio.sleep(0.005)
-    clock.forward(200)
-    result = await running
+    result = await clock.forward_until(running, 200)
     assert result.is_error
     assert result.output == "begun\n"
     assert "stopped after 200 s" in result.message

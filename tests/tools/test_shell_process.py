@@ -119,8 +119,7 @@ async def test_a_time_out_ends_the_whole_group(shell: Shell, tmp_path: Path) -> 
         shell.run(command, work_dir=tmp_path, timeout_s=200, on_output=output.take)
     )
     await output.line()
-    clock.forward(200)
-    assert (await running).timed_out
+    assert (await clock.forward_until(running, 200)).timed_out
     assert output.data == b"before\n"
     assert await ended(int((tmp_path / "pid").read_text()))
 

@@ -364,8 +364,7 @@ async def test_a_search_that_takes_too_long_gives_what_it_has(desk: Desk, tmp_pa
     running = asyncio.ensure_future(desk.run(tool, pattern="x"))
     while len(list(said.iterdir())) < 2:
         await asyncio.sleep(0.005)
-    clock.forward(200)
-    result = await running
+    result = await clock.forward_until(running, 200)
 
     assert lines(result) == ["a.txt"]
     assert "was stopped" in result.message
