@@ -7,9 +7,11 @@ import asyncio
 import json
 import os
 import random
+import signal
 import subprocess
 import threading
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +51,7 @@ def shown_until_killed(program: Program, tag: str, delay: float) -> list[dict[st
     process.stdin.write(("\n".join(prompts) + "\n").encode())
     process.stdin.close()
     first = process.stdout.readline()
-    killer = threading.Timer(delay, process.kill)
+    killer = threading.Timer(delay, kill, [process.pid])
     killer.start()
     data = first + process.stdout.read()
     errors = process.stderr.read().decode()
@@ -60,6 +62,12 @@ def shown_until_killed(program: Program, tag: str, delay: float) -> list[dict[st
     assert "Traceback" not in errors, errors
     whole = data[: data.rfind(b"\n") + 1]
     return [json.loads(line) for line in whole.split(b"\n") if line]
+
+
+def kill(pid: int) -> None:
+    """End a process unless it has ended; unlike `Offspring.kill`, whatever thread waits for it meanwhile."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def restored(journal: Path) -> Context:

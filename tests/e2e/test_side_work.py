@@ -89,7 +89,7 @@ def test_after_a_kill_ten_sub_agents_are_all_accounted_for(program: Program) -> 
         "-p", "what became of them?", "--continue", "--agent-file", agent, "--output-format", "stream-json"
     )
     assert later.exit_code == 0
-    assert not is_alive(server)
+    wait_for(lambda: not is_alive(server))
     for number in others:
         assert states(program)[f"errand {number}"]["status"] == "finished"
         assert (program.work_dir / f"{number}.txt").exists()

@@ -216,13 +216,22 @@ async def test_silence_is_a_time_out_and_names_the_setting():
 
 
 async def test_a_slow_answer_is_no_silence():
-    slow = asyncio.ensure_future(reply_to(Answer(text="a" * 160, piece=8, pause_s=10), idle_timeout_s=100))
-    clock = Clock()
-    while not slow.done():
-        for _ in range(50):  # what was sent is read before the next pause
+    reply, clock = Reply(), Clock()
+    async with OpenAIServer([Answer(text="a" * 160, piece=8, pause_s=10)]) as server:
+        provider = provider_for("openai", server.base_url, idle_timeout_s=100)
+        answering = asyncio.ensure_future(ask(provider, into=reply))
+        while not server.requests:
             await asyncio.sleep(0)
-        clock.forward(1)
-    assert (await slow).text == "a" * 160
+        for heard in range(20):  # the server is in its next pause once one of its pieces was read
+            while len(reply.parts) < heard:
+                await asyncio.sleep(0)
+            clock.forward(10)
+        while not answering.done():  # what ends the stream is no part of the answer
+            clock.forward(10)
+            await asyncio.wait([answering], timeout=0.1)
+        await answering
+        await provider.aclose()
+    assert reply.text == "a" * 160
 
 
 async def test_tool_calls_that_are_cut_off_are_never_run():

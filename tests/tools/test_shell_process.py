@@ -81,9 +81,6 @@ def test_a_command_does_not_read_what_the_user_types(tmp_path: Path) -> None:
     program = """
 import asyncio, pathlib
 from kimi_tui.tools.shell.process import Shell
-from tests.patience import PATIENCE_S
-from tests.clock import Clock
-from tests.patience import PATIENCE_S
 asyncio.run(Shell().run("cat", work_dir=pathlib.Path.cwd(), timeout_s=60, on_output=print))
 """
     python = subprocess.Popen(
