@@ -153,9 +153,13 @@ async def test_what_changes_while_a_background_task_runs_is_kept_unless_ticked(t
     async with desk.files.background("t1", "npm run build"):
         (desk.work / "made").write_text("x\n")
         (desk.work / "built").write_text("x\n")
-    (item, other) = (await desk.files.use(lambda history: history.plan(before))).items
-    assert (item.action, other.action) == ("keep", "keep")
-    assert item.note == "you changed it, or npm run build"
+        async with desk.around("WriteFile", "log"):
+            (desk.work / "log").write_text("agent\n")
+        (desk.work / "log").write_text("agent\nbuild\n")
+    (item, log, other) = (await desk.files.use(lambda history: history.plan(before))).items
+    assert (item.action, log.action, other.action) == ("keep", "conflict", "keep")
+    assert log.note == "the agent made it and you or `npm run build` edited it"
+    assert item.note == "only you or `npm run build` changed it"
     await desk.files.close()
 
 
@@ -176,7 +180,7 @@ async def test_a_comparison_in_the_middle_of_a_call_does_not_make_its_changes_th
             (desk.work / "made").write_text("y\n")
     plan = await desk.files.use(lambda history: history.plan(before))
     assert [(it.path, it.action, it.note) for it in plan.items] == [
-        ("built", "keep", "you changed it, or npm run build"),
+        ("built", "keep", "only you or `npm run build` changed it"),
         ("made", "delete", ""),
     ]
     assert plan.commands == ("make it",)

@@ -127,8 +127,16 @@ class Executor:
         for phase in _PHASES:
             left = [step for step in todo if step.path not in failed]
             failed |= self._go_through(phase, left)
-        done = tuple(step.path for step in steps if step.path not in failed)
+        done = tuple(step.path for step in steps if step.path not in failed and not self._stayed(step))
         return Outcome(done, tuple(failed.items()))
+
+    def _stayed(self, step: Step) -> bool:
+        """Whether a folder that was to go is still there: what is not covered, as ignored files, is in it."""
+        return (
+            _kind(step.now) == "folder"
+            and step.then is None
+            and os.path.lexists(on_disk(self._root, step.path))
+        )
 
     def _go_through(self, phase: Phase, steps: Sequence[Step]) -> dict[str, str]:
         """Do a phase of all `steps`, which are ordered by path; those that it can't be done of, and why."""

@@ -256,12 +256,19 @@ class FileHistory:
             return frozenset()
         manifests = self._store.manifests
         since = manifests.read(start).time
+        line = {record.id for record in records}
         others = (
             record
-            for record in manifests.of_others(self._sessions, since - BLUR_S)
-            if record.owner.who in {"call", "revert"} and record.owner.session not in self._sessions
+            for record in manifests.of_others({self._store.session}, since - BLUR_S)
+            if record.owner.who in {"call", "revert"} and self._is_anothers(record, line, since)
         )
         return changed_by_others(records, others, since=since)
+
+    def _is_anothers(self, record: Manifest, line: Collection[str], since: float) -> bool:
+        """Whether another session made a record: also what a fork's origin did after they had parted."""
+        if record.owner.session not in self._sessions:
+            return True
+        return record.id not in line and record.time >= since
 
     def _is_own(self, record: Manifest) -> bool:
         """Whether a tool call or a revert of this session changed files, or nobody did."""

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from kimi_tui.base.terminal import plain_line
 from kimi_tui.history.snapshots.blobs import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
 from kimi_tui.history.snapshots.manifest import Manifest
@@ -14,7 +15,8 @@ from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.wire.timeline import WhoChanged
 
 _YOURS = "it stands in the way of what you made"
-
+_OF_TASK = 40
+"""So much of a background task's command is shown."""
 
 _IGNORED = Entry("omitted", 0, 0, "ignore rules came to apply to it")
 
@@ -47,6 +49,9 @@ class _Past:
     @property
     def somebody(self) -> str:
         """Who else than the agent made changes."""
+        if self.task:
+            task = plain_line(self.task)
+            return f"you or `{task if len(task) <= _OF_TASK else f'{task[: _OF_TASK - 1]}…'}`"
         return "you" if self.is_yours else "another session"
 
 
@@ -130,7 +135,7 @@ class Planner:
             why = next(state.ref for state in past.states if state is not None and state.kind == "omitted")
             return PlanItem(path=path, action="not covered", now=now, then=at_target, note=why)
         if not any(past.is_agents):
-            note = f"you changed it, or {past.task}" if past.task else f"only {past.somebody} changed it"
+            note = f"only {past.somebody} changed it"
             return PlanItem(path=path, action="keep", now=now, then=at_target, note=note)
         try:
             then = self._backwards(past)

@@ -144,6 +144,21 @@ def test_a_folder_of_the_agents_stays_when_something_of_yours_is_in_it(place: Pl
     assert place.files() == {"d/mine": "mine\n"}
 
 
+def test_a_folder_that_stays_for_what_is_not_covered_in_it_is_not_said_to_be_gone(place: Place):
+    start = place.checkpoint()
+    with place.agent():
+        (place.work / "d").mkdir()
+        (place.work / "d" / "a").write_text("a\n")
+        (place.work / "d" / ".git").mkdir()
+        (place.work / "d" / ".git" / "HEAD").write_text("main\n")
+        (place.work / "e").mkdir()
+    plan = place.history.plan(start)
+    outcome, _ = place.history.execute(plan, {item.path for item in plan.items})
+    assert outcome.done == ("d/a", "e")
+    assert outcome.failed == ()
+    assert place.files() == {"d/.git/HEAD": "main\n"}
+
+
 def test_a_file_where_the_agent_made_a_folder_waits_while_something_of_yours_is_in_it(place: Place):
     (place.work / "x").write_text("file\n")
     start = place.checkpoint()
@@ -332,6 +347,24 @@ def test_another_sessions_changes_are_told_from_yours(place: Place, tmp_path: Pa
     }  # fmt: skip
     by = {item.path: item.by for item in place.history.difference(start, place.checkpoint())}
     assert by == {"shared": "agent and another session", "theirs": "another session", "yours": "you"}
+
+
+def test_what_a_forks_origin_does_after_they_parted_is_not_yours(place: Place, tmp_path: Path):
+    with place.agent():
+        (place.work / "both").write_text("before\n")
+    parted = place.checkpoint()
+    fork = Place(tmp_path, session="two")
+    fork.history.open([parted])
+    with place.agent():
+        (place.work / "origins").write_text("x\n")
+        (place.work / "both").write_text("after\n")
+    (place.work / "yours").write_text("y\n")
+    told = {item.path: (item.action, item.by, item.note) for item in fork.history.plan(parted).items}
+    assert told == {
+        "both": ("keep", "another session", "only another session changed it"),
+        "origins": ("keep", "another session", "only another session changed it"),
+        "yours": ("keep", "you", "only you changed it"),
+    }
 
 
 def test_only_named_files_are_covered_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
