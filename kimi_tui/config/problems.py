@@ -72,7 +72,7 @@ def _problem(details: ErrorDetails, sources: Sequence[Source]) -> Problem:
     key: KeyPath = details["loc"]
     missing = details["type"] == "missing"
     source, key_there = _source_of(key[:-1] if missing else key, sources)
-    place = _place(source, (*key_there, key[-1]) if missing else key_there)
+    place = place_of(source, (*key_there, key[-1]) if missing else key_there)
     dotted = ".".join(str(part) for part in key)
     if missing:
         return Problem(f"{place}: {dotted} is missing.", f"Add a line `{key[-1]} = …` to that table.")
@@ -83,7 +83,8 @@ def _problem(details: ErrorDetails, sources: Sequence[Source]) -> Problem:
     )
 
 
-def _place(source: Source | None, key: KeyPath) -> str:
+def place_of(source: Source | None, key: KeyPath) -> str:
+    """Where `key` stands, for the beginning of a sentence: the file, and the line if it is known."""
     if source is None:
         return "The settings"
     line = line_of(source, key)
@@ -140,6 +141,8 @@ def _right_value(key: KeyPath, details: ErrorDetails) -> str:
             return f"It should be a table: write [{'.'.join(map(str, key))}] and its keys below."
         case "tuple_type" | "list_type" | "frozen_set_type":
             return 'It should be a list, such as ["a", "b"].'
+        case "string_too_short":
+            return "It must not be empty."
     words = {
         "int": "a whole number",
         "float": "a number",

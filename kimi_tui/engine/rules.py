@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable
+from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.config.settings import Permissions
@@ -29,12 +30,20 @@ def starting_rules(permissions: Permissions, grants: Iterable[str], workspace: W
     return book
 
 
+def check_rule(name: str, text: str) -> None:
+    """Raises ConfigError when `text` can't stand in the list `name` of the config."""
+    rule = parse_rule(text)
+    if name == "allow":
+        RuleBook((rule,), work_dir=Path("/"))
+
+
 def _usable(name: str, texts: Iterable[str]) -> tuple[Rule, ...]:
     try:
         return tuple(parse_rule(text) for text in texts)
     except ConfigError as error:
         raise ConfigError(
-            f"A rule of permissions.{name} in the config can't be used. {error.what}", hint=error.hint
+            f"A rule of permissions.{name} in the config can't be used. {error.what}",
+            hint=f"{error.hint} `kimi-tui config check` says where it stands.",
         ) from error
 
 

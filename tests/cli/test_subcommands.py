@@ -63,6 +63,21 @@ def test_config_check_sees_names_that_lead_nowhere(program, text, told):
     assert told in done.stdout
 
 
+def test_config_check_sees_what_is_well_formed_and_means_nothing(program):
+    program.configure(
+        f"{CONFIG}\n[permissions]\nallow = ['Bash(']\ndeny = ['Nope(x)', 'Bash(rm *)']\n"
+        "[keymap]\n'no.such' = 'f10'\n[compaction]\nstrategy = 'nope:Nope'\n"
+    )
+    done = program.run("config", "check")
+    assert done.exit_code == 1
+    for told in ("“Bash(” is no", "“Nope(x)” is no", "not: no.such", "nope:Nope can't be loaded"):
+        assert f"{told}" in done.stdout
+    lines = [line.partition(": ")[0] for line in done.stdout.splitlines() if "line" in line]
+    numbers = [int(line.rpartition(" ")[2]) for line in lines]
+    config = (program.share_dir / "config.toml").read_text().splitlines()
+    assert [config[number - 1].split()[0] for number in numbers] == ["allow", "deny", "[keymap]", "strategy"]
+
+
 def test_config_check_of_another_file(program):
     (program.work_dir / "other.toml").write_text("theme = 'dark'\n[ui]\nmous = 1")
     done = program.run("config", "check", "other.toml")

@@ -14,6 +14,7 @@ from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet, UsageEr
 from kimi_tui.base.paths import share_dir
 from kimi_tui.base.private_file import replace_private_file
 from kimi_tui.cli.commands.subcommands import new_app, say
+from kimi_tui.cli.config_check import meaningless
 from kimi_tui.cli.places import current_dir, usable_share_dir
 from kimi_tui.config.changing import change_setting
 from kimi_tui.config.loading import RawConfig, read_config, user_config_path
@@ -133,10 +134,11 @@ def _problems(config: RawConfig) -> list[str]:
         settings = Settings.model_validate(config.data)
     except ValidationError as error:
         return [joined(retell(it.what), retell(it.hint)) for it in problems_in(error, config.sources)]
+    problems = list(meaningless(config, settings))
     try:
         resolve_model(settings)
     except ModelNotSet as error:
         say(f"Note: {told(error)}")
     except KimiTuiError as error:
-        return [told(error)]
-    return []
+        problems.append(told(error))
+    return problems
