@@ -32,7 +32,6 @@ from kimi_tui.engine.turns import Turns
 from kimi_tui.engine.users_room import UsersRoom
 from kimi_tui.history import notation
 from kimi_tui.history.session import Session
-from kimi_tui.llm.provider import ChatProvider
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.behaviour import Behaviour
@@ -192,7 +191,7 @@ class Engine:
         if self._preparing is not None:
             self._preparing.cancel()
         if self._behaviour.llm is not None:
-            self._preparing = group.create_task(_prepared(self._behaviour.llm.chat_provider))
+            self._preparing = group.create_task(_prepared(self._soul))
 
     async def _introduce(self) -> None:
         self._telling.info()
@@ -317,10 +316,10 @@ class Engine:
         await self._session.update_state(model=name)
 
 
-async def _prepared(provider: ChatProvider) -> None:
+async def _prepared(soul: Soul) -> None:
     """What goes wrong here goes wrong again at the first turn, which tells."""
     try:
         await asyncio.to_thread(notation.prepare)
-        await provider.prepare()
+        await soul.prepare()
     except Exception:
         logger.info("the model could not be prepared", exc_info=True)

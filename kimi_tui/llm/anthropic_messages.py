@@ -70,7 +70,7 @@ class AnthropicMessagesProvider:
             async for part in parts:
                 yield part
 
-    async def prepare(self) -> None:
+    async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
         """Import the SDK ahead of the first request, so that its answer comes a second or two sooner."""
         await self._service.prepare()
 

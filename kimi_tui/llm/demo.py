@@ -51,7 +51,7 @@ class DemoProvider:
         """A demo that shows its thoughts, or keeps them to itself."""
         return DemoProvider(self._settings, pace=self._pace, effort=effort)
 
-    async def prepare(self) -> None:
+    async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
         """Nothing needs loading."""
 
     async def aclose(self) -> None:

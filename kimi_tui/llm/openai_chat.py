@@ -61,7 +61,7 @@ class OpenAIChatProvider:
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
     ) -> AsyncGenerator[StreamPart, None]:
         """Stream the model's answer; see `ChatProvider.generate`."""
-        messages = self._service.sent.messages(
+        messages = await self._service.sent.messages(
             system_prompt, history, dialect=self._dialect, effort=self._effort
         )
         response = await self._service.ask(self._fields(), tools, messages)
@@ -70,9 +70,10 @@ class OpenAIChatProvider:
             async for part in parts:
                 yield part
 
-    async def prepare(self) -> None:
-        """Import the SDK ahead of the first request, so that its answer comes a second or two sooner."""
+    async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
+        """Import the SDK and make the JSON of `history`, so that the first answer comes sooner."""
         await self._service.prepare()
+        await self._service.sent.prepare(system_prompt, history, dialect=self._dialect, effort=self._effort)
 
     async def aclose(self) -> None:
         """Close the connections of this provider and of those that `with_thinking` made of it."""

@@ -55,8 +55,11 @@ class ChatProvider(Protocol):
         """The same provider with another thinking effort; models that can't think ignore it."""
         ...
 
-    async def prepare(self) -> None:
-        """Load what the first request needs, so that its answer comes sooner. Raises ChatProviderError."""
+    async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
+        """Get ready for a request that begins with `history`, so that its answer comes sooner.
+
+        Raises ChatProviderError.
+        """
         ...
 
     async def aclose(self) -> None:

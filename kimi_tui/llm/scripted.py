@@ -48,7 +48,7 @@ class ScriptedProvider:
         """The same provider, at the same place of the same scripts: they say what it thinks."""
         return self
 
-    async def prepare(self) -> None:
+    async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
         """Nothing needs loading."""
 
     async def aclose(self) -> None:

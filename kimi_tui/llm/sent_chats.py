@@ -4,6 +4,7 @@ A request repeats the one before it and goes on. Made anew each time, it would c
 with 20,000 of them as much as the answer to it.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ from kimi_tui.llm.chat_request import ChatMessages
 from kimi_tui.llm.provider import ThinkingEffort
 from kimi_tui.llm.request_body import encoded
 
+_BITE = 400
+"""Messages that are made ready at a time, which takes a few milliseconds: keys are answered in between."""
 _KEPT = 2
 """Conversations: an agent's and that of one beside it; what was left must not stay in memory for long."""
 
@@ -32,7 +35,7 @@ class SentChats:
         self._chats: list[_Chat] = []
         """The latest last."""
 
-    def messages(
+    async def messages(
         self,
         system_prompt: str,
         history: Sequence[Message],
@@ -41,14 +44,42 @@ class SentChats:
         effort: ThinkingEffort | None,
     ) -> bytes:
         """`messages` of the request, as a JSON array."""
-        way, history = _Way(system_prompt, dialect, effort), tuple(history)
+        chat = await self._gone_on(_Way(system_prompt, dialect, effort), tuple(history))
+        return chat.array()
+
+    async def prepare(
+        self,
+        system_prompt: str,
+        history: Sequence[Message],
+        *,
+        dialect: ChatDialect,
+        effort: ThinkingEffort | None,
+    ) -> None:
+        """Make a conversation ready that will be gone on with."""
+        way, whole = _Way(system_prompt, dialect, effort), tuple(history)
+        if not any(chat.holds(way, whole) for chat in self._chats):
+            await self._gone_on(way, whole)
+
+    async def _gone_on(self, way: _Way, history: tuple[Message, ...]) -> "_Chat":
+        """The chat that holds `history`."""
+        while True:
+            chat = self._latest(way, history)
+            async with chat.busy:
+                if chat not in self._chats or not chat.goes_on_as(way, history):
+                    continue  # a request before this one failed, or went on in another way
+                try:
+                    await chat.take(history)
+                except Exception:  # what turns out to be no JSON is not to be gone on with
+                    self._chats = [known for known in self._chats if known is not chat]
+                    raise
+                return chat
+
+    def _latest(self, way: _Way, history: tuple[Message, ...]) -> "_Chat":
         chat = next((chat for chat in reversed(self._chats) if chat.goes_on_as(way, history)), None)
         others = [known for known in self._chats if known is not chat]
-        self._chats = others  # one that turns out to be no JSON is not to be gone on with
         chat = chat or _Chat(way)
-        messages = chat.going_on(history)
         self._chats = [*others[-_KEPT + 1 :], chat]
-        return messages
+        return chat
 
 
 class _Chat:
@@ -56,7 +87,9 @@ class _Chat:
 
     def __init__(self, way: _Way) -> None:
         self._way = way
-        self._history: tuple[Message, ...] = ()
+        self.history: tuple[Message, ...] = ()
+        self.busy = asyncio.Lock()
+        """Held by whoever goes on with it."""
         self._messages = ChatMessages(dialect=way.dialect, effort=way.effort)
         self._json = bytearray()
         if way.system_prompt:
@@ -64,15 +97,24 @@ class _Chat:
 
     def goes_on_as(self, way: _Way, history: tuple[Message, ...]) -> bool:
         """Whether `history` begins as what was sent."""
-        return way == self._way and history[: len(self._history)] == self._history
+        return way == self._way and history[: len(self.history)] == self.history
 
-    def going_on(self, history: tuple[Message, ...]) -> bytes:
-        """The JSON array for `history`, which begins as what was sent."""
-        fresh = history[len(self._history) :]
-        self._json += self._following(
-            [sent for message in fresh for sent in self._messages.sent_for(message)]
-        )
-        self._history = history
+    def holds(self, way: _Way, history: tuple[Message, ...]) -> bool:
+        """Whether what was sent begins as `history`."""
+        return way == self._way and self.history[: len(history)] == history
+
+    async def take(self, history: tuple[Message, ...]) -> None:
+        """Go on up to the end of `history`, which begins as what was sent."""
+        while fresh := history[len(self.history) : len(self.history) + _BITE]:
+            self._json += self._following(
+                [sent for message in fresh for sent in self._messages.sent_for(message)]
+            )
+            self.history = history[: len(self.history) + len(fresh)]
+            if len(self.history) < len(history):
+                await asyncio.sleep(0)
+
+    def array(self) -> bytes:
+        """The JSON array of what was sent."""
         return b"".join((b"[", self._json, self._following(self._messages.left), b"]"))
 
     def _following(self, messages: Sequence[dict[str, Any]]) -> bytes:

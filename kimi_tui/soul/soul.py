@@ -100,6 +100,11 @@ class Soul:
             fixed_tokens=lambda: agent.fixed_tokens,
         )
 
+    async def prepare(self) -> None:
+        """Get ready for the first turn while the user still types. Raises ModelNotSet, ChatProviderError."""
+        history = perceived(self._context.history, self._behaviour.capabilities)
+        await self._behaviour.chat_provider.prepare(self._agent.system_prompt, history)
+
     def steer(self, user_input: UserInput) -> None:
         """Say something to the turn that runs; its next step sees it."""
         self._steers.append(user_input)

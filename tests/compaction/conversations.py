@@ -20,7 +20,7 @@ class NoModel:
     def with_thinking(self, effort: ThinkingEffort) -> "NoModel":
         return self
 
-    async def prepare(self) -> None:
+    async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
         pass
 
     async def aclose(self) -> None:

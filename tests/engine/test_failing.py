@@ -4,6 +4,7 @@ import asyncio
 import errno
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -12,7 +13,7 @@ from pydantic import BaseModel
 
 from kimi_tui.base.content import TextPart
 from kimi_tui.base.errors import APIStatusError
-from kimi_tui.base.message import FunctionCall, ToolCall
+from kimi_tui.base.message import FunctionCall, Message, ToolCall
 from kimi_tui.history.context import Context
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.history.tree import NOT_YET
@@ -61,7 +62,7 @@ class Forgetful(FillDisk):
 class Unprepared(Model):
     """Can't load what it needs ahead of time, and says so in its own way."""
 
-    async def prepare(self) -> None:
+    async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
         raise LookupError("no SDK")
 
 

@@ -1,3 +1,4 @@
+import asyncio
 import json
 
 import pytest
@@ -13,7 +14,7 @@ IMAGE = ImageURLPart(MediaURL(PIXEL))
 
 
 def sent(*history: Message, dialect: ChatDialect = COMPATIBLE) -> list[dict]:
-    messages = json.loads(SentChats().messages("", history, dialect=dialect, effort=None))
+    messages = json.loads(asyncio.run(SentChats().messages("", history, dialect=dialect, effort=None)))
     assert_valid_request({"messages": messages})
     return messages
 

@@ -36,7 +36,7 @@ def test_a_provider_can_import_its_sdk_ahead_of_the_first_request(kind: Provider
 import asyncio, sys
 from kimi_tui.llm.creation import create_provider
 from kimi_tui.llm.provider import ProviderSettings
-asyncio.run(create_provider(ProviderSettings(kind={kind!r}, model="m", api_key="k")).prepare())
+asyncio.run(create_provider(ProviderSettings(kind={kind!r}, model="m", api_key="k")).prepare("", ()))
 print({sdk!r} in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

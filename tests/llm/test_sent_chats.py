@@ -1,9 +1,11 @@
 """Requests of a conversation that goes on hold what they would hold if each were made anew, for less."""
 
+import asyncio
 import json
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar
 
 import pytest
 
@@ -13,6 +15,8 @@ from kimi_tui.llm.chat_dialect import DEEPSEEK
 from kimi_tui.llm.provider import ThinkingEffort
 from kimi_tui.llm.sent_chats import SentChats
 from tests.llm.conversations import PIXEL
+
+T = TypeVar("T")
 
 
 def turns(count: int, *, seed: int = 1) -> list[Message]:
@@ -38,7 +42,16 @@ def request(
     system_prompt: str = "be brief",
     effort: ThinkingEffort = "high",
 ) -> list[dict]:
-    return json.loads(chats.messages(system_prompt, history, dialect=DEEPSEEK, effort=effort))
+    return json.loads(done(chats.messages(system_prompt, history, dialect=DEEPSEEK, effort=effort)))
+
+
+def done(work: Coroutine[Any, Any, T]) -> T:
+    """What `work` gives, which waits for nothing but its turn."""
+    try:
+        while True:
+            work.send(None)
+    except StopIteration as end:
+        return end.value
 
 
 def anew(history: Sequence[Message], **how) -> list[dict]:
@@ -83,9 +96,61 @@ def test_a_request_that_goes_on_costs_what_is_new_in_it():
     chats, history = SentChats(), turns(800)
     request(chats, history)
     following = [*history, user_message("and now?")]
-    going_on = cpu_seconds(lambda: chats.messages("be brief", following, dialect=DEEPSEEK, effort="high"))
-    whole = cpu_seconds(lambda: SentChats().messages("be brief", following, dialect=DEEPSEEK, effort="high"))
-    assert going_on < whole / 5
+    going_on = cpu_seconds(lambda: done(messages(chats, following)))
+    assert going_on < cpu_seconds(lambda: done(messages(SentChats(), following))) / 5
+
+
+def test_a_request_that_was_prepared_costs_what_is_new_in_it():
+    chats, history = SentChats(), turns(800)
+    following = [*history, user_message("and now?")]
+    done(prepare(chats, history))
+    began = time.thread_time()
+    prepared = done(messages(chats, following))
+    going_on = time.thread_time() - began
+    assert going_on < cpu_seconds(lambda: done(messages(SentChats(), following))) / 5
+    assert json.loads(prepared) == anew(following)
+
+
+async def test_keys_are_answered_while_a_long_conversation_is_made_ready():
+    turned = 0
+
+    async def count_turns() -> None:
+        nonlocal turned
+        while True:
+            turned += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count_turns())
+    await messages(SentChats(), turns(800))
+    counting.cancel()
+    assert turned > 5
+
+
+async def test_requests_beside_each_other_hold_what_they_would_alone():
+    history = turns(300)
+    asked = [history[:length] for length in (1200, 3, 700, 1200, 1100, 401)]
+    chats = SentChats()
+    _, *sent = await asyncio.gather(prepare(chats, asked[2]), *(messages(chats, it) for it in asked))
+    assert [json.loads(it) for it in sent] == [anew(it) for it in asked]
+
+
+async def test_a_request_that_fails_costs_none_beside_it():
+    chats, history = SentChats(), turns(300)
+    call = ToolCall("x", FunctionCall("ReadFile", "{}"), extras={"no": b"json"})
+    bad = [*history, Message("tool", (ImageURLPart(MediaURL(PIXEL)),)), Message("assistant", (), (call,))]
+    good = [*history, user_message("go on")]
+    asked = [messages(chats, it) for it in (bad, good, bad, good)]
+    sent = await asyncio.gather(*asked, return_exceptions=True)
+    assert [type(it) for it in sent] == [TypeError, bytes, TypeError, bytes]
+    assert [json.loads(it) for it in sent if isinstance(it, bytes)] == [anew(good)] * 2
+
+
+async def messages(chats: SentChats, history: Sequence[Message]) -> bytes:
+    return await chats.messages("be brief", history, dialect=DEEPSEEK, effort="high")
+
+
+async def prepare(chats: SentChats, history: Sequence[Message]) -> None:
+    await chats.prepare("be brief", history, dialect=DEEPSEEK, effort="high")
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:

@@ -21,7 +21,7 @@ class Model:
     def with_thinking(self, effort: ThinkingEffort) -> "Model":
         return self
 
-    async def prepare(self) -> None:
+    async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
         pass
 
     async def aclose(self) -> None:
