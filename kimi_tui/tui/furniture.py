@@ -59,6 +59,7 @@ class Furniture:
         state: Callable[[], ScreenState],
         answer: Callable[[Answer], None],
         typed_ago: Callable[[], float | None],
+        write: Callable[[str], None],
     ) -> None:
         self._screen = screen
         self._options = options
@@ -109,7 +110,13 @@ class Furniture:
             config_file=options.config_file,
         )
         self.workbench = Workbench(
-            names=names, clock=options.clock, copy=self.host.copy, answer=answer, typed_ago=typed_ago
+            names=names,
+            clock=options.clock,
+            letter_pause_s=options.letter_pause_s,
+            copy=self.host.copy,
+            answer=answer,
+            typed_ago=typed_ago,
+            write=write,
         )
 
     @property

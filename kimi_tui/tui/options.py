@@ -43,6 +43,9 @@ class TuiOptions:
     """Sent as soon as the app is up."""
     version: str = ""
     clipboard: Clipboard = field(default_factory=SystemClipboard)
+    letter_pause_s: float = 0.3
+    """How long a letter that answers what is asked waits for a second one: who writes a sentence has typed it
+    by then, who answers hardly notices."""
     clock: Callable[[], float] = time.monotonic
     """Seconds, for elapsed times."""
     wall_clock: Callable[[], float] = time.time

@@ -129,6 +129,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             state=lambda: self.state,
             answer=self._talk.answer,
             typed_ago=self._typed_ago,
+            write=self.prompt.go_on_with,
         )
         furniture.load_styles()
         await self.query_one("#middle").mount(furniture.workbench.data_bind(state=MainScreen.state))
@@ -260,8 +261,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def on_key(self, event: events.Key) -> None:
         """Remember when the user typed last; escape twice in an empty prompt opens the timeline."""
-        self._typed_at = self._options.clock()
-        self._attention.typed()
+        self._has_typed()
         twice = event.key == "escape" and self._escape.again()
         if event.key != "escape" or not self.prompt.editor.has_focus:
             self._escape.forget()
@@ -270,6 +270,21 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if twice and self._furniture is not None and self.state.turn is None and self.prompt.blank:
             event.stop()  # in the timeline, escape leaves it
             await self.furnished.toggle_pane("timeline")
+
+    def on_letters_typed(self) -> None:
+        """Something was typed at a panel."""
+        self._has_typed()
+
+    def _has_typed(self) -> None:
+        self._typed_at = self._options.clock()
+        self._attention.typed()
+
+    @on(Prompt.Emptied)
+    def _prompt_emptied(self) -> None:
+        """Nothing is being written any more: what waits is offered the keyboard."""
+        self._has_typed()
+        if self._furniture is not None:
+            self._furniture.workbench.offer_panel()
 
     def on_paste(self, event: events.Paste) -> None:
         """What is pasted where nothing takes it, such as an approval or a pane, goes into the prompt."""

@@ -55,14 +55,21 @@ class Workbench(Vertical):
         *,
         names: KeyNames,
         clock: Callable[[], float],
+        letter_pause_s: float,
         copy: Callable[[str], None],
         answer: Callable[[Answer], None],
         typed_ago: Callable[[], float | None],
+        write: Callable[[str], None],
     ) -> None:
-        """`typed_ago` tells how long ago the user typed; None while a draft stands in the prompt."""
+        """`typed_ago` tells how long ago the user typed; None while a draft stands in the prompt.
+
+        `write` has the prompt go on with what was typed at a panel, but is no answer.
+        """
         super().__init__()
         self._names = names
         self._clock = clock
+        self._letter_pause_s = letter_pause_s
+        self._write = write
         self._copy = copy
         self._answer = answer
         self._typed_ago = typed_ago
@@ -78,7 +85,9 @@ class Workbench(Vertical):
             with Vertical(id="side"):
                 yield TodoPane().data_bind(state=state)
                 yield ToolsPane(clock=self._clock).data_bind(state=state)
-        yield ApprovalPanel(names=self._names, clock=self._clock).data_bind(state=state)
+        yield ApprovalPanel(
+            names=self._names, clock=self._clock, pause_s=self._letter_pause_s, write=self._write
+        ).data_bind(state=state)
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show the todo list when there is one; offer a new approval the keyboard."""
@@ -133,7 +142,13 @@ class Workbench(Vertical):
         # Mounted for as long as one is open: each widget costs a little whenever the terminal gets the focus.
         asked = bool(self.state.requests) and isinstance(self.state.requests[0], QuestionRequest)
         if asked and self._questions is None:
-            self._questions = QuestionPanel(clock=self._clock, covered=lambda: self.in_front is not None)
+            self._questions = QuestionPanel(
+                names=self._names,
+                clock=self._clock,
+                pause_s=self._letter_pause_s,
+                write=self._write,
+                covered=lambda: self.in_front is not None,
+            )
             self.mount(self._questions.data_bind(state=Workbench.state))
         elif not asked and self._questions is not None:
             if self._questions.has_focus_within:

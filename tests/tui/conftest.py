@@ -206,6 +206,7 @@ def options(tmp_path: Path, clock: FakeClock, clipboard: FakeClipboard) -> TuiOp
         version="1.0",
         clipboard=clipboard,
         clock=clock,
+        letter_pause_s=0,
     )
 
 

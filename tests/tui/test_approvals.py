@@ -439,3 +439,86 @@ async def test_a_request_takes_the_keyboard_from_no_pane_and_gets_it_when_the_us
         await desk.until(lambda: not isinstance(desk.app.focused, ToolsPane))
         desk.clock.now += 1
         await desk.until(lambda: desk.app.focused is workbench.panel)
+
+
+LONG_S = 3600.0
+"""A pause that ends in no test: every letter comes before it is over."""
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "yes, but first run the tests",
+        "always check the types",
+        "please do not",
+        "no idea",
+        "just wait",
+        "ask",
+    ],
+)
+async def test_a_sentence_goes_to_the_prompt_and_answers_nothing(open_desk: Any, sentence: str) -> None:
+    async with open_desk(letter_pause_s=LONG_S) as desk:
+        await asked(desk, shell())
+        await desk.pilot.press(*({" ": "space", ",": "comma"}.get(letter, letter) for letter in sentence))
+        await desk.until(lambda: desk.prompt_text == sentence)
+        assert desk.engine.answers == []
+        assert desk.app.focused is desk.screen.prompt.editor
+        assert "Allow Bash" in desk.shown()
+        assert not desk.screen.furnished.workbench.panel.query("#approval-feedback")
+
+
+async def test_letters_that_came_in_one_burst_stay_in_order(open_desk: Any) -> None:
+    async with open_desk(letter_pause_s=LONG_S) as desk:
+        await asked(desk, shell())
+        for letter in "yes":
+            desk.app.post_message(events.Key(letter, letter))
+        await desk.until(lambda: desk.prompt_text == "yes")
+        assert desk.engine.answers == []
+
+
+@pytest.mark.parametrize("more", [("enter",), ("y",)], ids=["enter", "the same again"])
+async def test_whoever_means_a_letter_need_not_wait(open_desk: Any, more: tuple[str, ...]) -> None:
+    async with open_desk(letter_pause_s=LONG_S) as desk:
+        await asked(desk, shell())
+        await desk.pilot.press("y", *more)
+        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r1", "approve")])
+
+
+async def test_another_key_takes_a_letter_back(open_desk: Any) -> None:
+    async with open_desk(letter_pause_s=LONG_S) as desk:
+        await asked(desk, shell())
+        await desk.pilot.press("y", "right", "right", "right", "enter")
+        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r1", "reject")])
+
+
+async def test_a_sentence_of_the_first_half_second_goes_to_the_prompt(open_desk: Any) -> None:
+    async with open_desk(letter_pause_s=LONG_S) as desk:
+        desk.ask(shell())
+        await desk.until(lambda: desk.screen.state.requests)
+        await desk.pilot.press("f2", "n", "o")
+        await desk.until(lambda: desk.prompt_text == "no")
+        assert desk.engine.answers == []
+
+
+async def test_a_letter_does_not_answer_what_was_asked_after_it(open_desk: Any) -> None:
+    async with open_desk(letter_pause_s=LONG_S) as desk:
+        await asked(desk, shell("r1"), shell("r2", "rm x"))
+        await desk.pilot.press("y")
+        await desk.say(RequestClosed("r1"))
+        await desk.until(lambda: "rm x" in desk.shown())
+        desk.clock.now += 1
+        await desk.pilot.press("n", "enter")
+        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r2", "reject")])
+
+
+@pytest.mark.parametrize("how", ["sent", "deleted"])
+async def test_a_request_gets_the_keyboard_once_the_prompt_is_empty_again(open_desk: Any, how: str) -> None:
+    async with open_desk() as desk:
+        await desk.write("hm")
+        desk.engine.say(TurnBegin("go"), StepBegin(1))
+        desk.ask(shell())
+        await desk.until(lambda: desk.screen.state.requests)
+        await desk.pilot.press(*(("enter",) if how == "sent" else ("backspace", "backspace")))
+        await desk.until(lambda: desk.prompt_text == "")
+        desk.clock.now += 1
+        await desk.until(lambda: desk.app.focused is desk.screen.furnished.workbench.panel)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from kimi_tui.tui.choices import Choices
 from kimi_tui.wire.commands import Interrupt
 from kimi_tui.wire.events import RequestClosed, StepBegin, TurnBegin
@@ -208,3 +210,37 @@ async def test_a_description_without_room_on_its_line_stands_below(open_desk: An
         await desk.until(lambda: f"A: {told}" in desk.words().replace("│ ", ""))
         await desk.pilot.press("down")
         await desk.until(lambda: "survives" not in desk.words())
+
+
+async def typed(desk: Desk, text: str) -> None:
+    await desk.pilot.press(*({" ": "space"}.get(letter, letter) for letter in text))
+
+
+@pytest.mark.parametrize("text", ["neither of them", "2 of each", "just memory"])
+async def test_a_sentence_is_an_own_answer(open_desk: Any, text: str) -> None:
+    async with open_desk(letter_pause_s=3600) as desk:
+        await asked(desk, STORE)
+        await typed(desk, text)
+        await desk.until(lambda: text in desk.shown())
+        assert desk.engine.answers == []
+        await desk.pilot.press("enter")
+        await answered(desk, **{STORE.question: text})
+
+
+async def test_a_sentence_that_begins_with_a_number_ticks_nothing(open_desk: Any) -> None:
+    async with open_desk(letter_pause_s=3600) as desk:
+        await asked(desk, CHECKS)
+        await typed(desk, "12 of them")
+        await desk.until(lambda: "12 of them" in desk.shown())
+        assert "☑" not in desk.shown()
+        await desk.pilot.press("enter")
+        await answered(desk, **{CHECKS.question: "12 of them"})
+
+
+async def test_a_sentence_of_the_first_half_second_goes_to_the_prompt(open_desk: Any) -> None:
+    async with open_desk(letter_pause_s=3600) as desk:
+        desk.ask(QuestionRequest("q1", "c1", (STORE,)))
+        await desk.until(lambda: desk.screen.state.requests)
+        await desk.pilot.press("f2", "2", "x")
+        await desk.until(lambda: desk.prompt_text == "2x")
+        assert desk.engine.answers == []

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -23,6 +24,7 @@ from kimi_tui.tui.approvals.answers import (
 )
 from kimi_tui.tui.approvals.body import RequestBody, rule_of
 from kimi_tui.tui.approvals.edits import with_edit
+from kimi_tui.tui.approvals.letters import Letters, letter_of, nothing
 from kimi_tui.tui.buttons import ActionButton
 from kimi_tui.tui.key_tables import APPROVAL_KEYS
 from kimi_tui.tui.keys import KeyNames, bindings
@@ -102,10 +104,23 @@ class ApprovalPanel(Vertical, can_focus=True):
     class Left(Message):
         """The panel needs the keyboard no more."""
 
-    def __init__(self, *, names: KeyNames, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        *,
+        names: KeyNames,
+        clock: Callable[[], float],
+        pause_s: float,
+        write: Callable[[str], None],
+    ) -> None:
+        """`write` puts into the prompt, which takes the keyboard, what was typed here and is no answer.
+
+        `pause_s` is how long a letter waits for a second one (`Letters`).
+        """
         super().__init__()
         self._names = names
         self._clock = clock
+        self._letters = Letters(self, pause_s=pause_s, said=self._pass_on)
+        self._write = write
         self._shown: ApprovalRequest | None = None
         self._answered: ApprovalRequest | None = None
         self._edited: str | None = None
@@ -162,6 +177,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         first = head if isinstance(head, ApprovalRequest) else None
         if first is not self._shown:
             self._shown, self._shown_at, self._edited = first, self._clock(), None
+            self._letters.forget()
             await self._show(first)
         if first is not None:
             self.set_class(self._several(state), "-several")
@@ -330,12 +346,45 @@ class ApprovalPanel(Vertical, can_focus=True):
         if request is not None and feedback:
             self.post_message(self.Answered(ApprovalResponse(request.id, "reject", feedback)))
 
-    def on_key(self, event: events.Key) -> None:
-        """Escape in the feedback's input goes back to the choices."""
-        if event.key == "escape" and self._writing:
+    async def on_key(self, event: events.Key) -> None:
+        """Letters answer or are a sentence; escape in the feedback's input goes back to the choices."""
+        if self._writing:
+            if event.key == "escape":
+                event.stop()
+                self.focus()
+                self.run_worker(self._show_choices(), group="feedback", exclusive=True)
+        elif (letter := letter_of(event)) is None:
+            await self._other_key(event)
+        elif letter != " " or self._letters.may_be_word:
             event.stop()
-            self.focus()
-            self.run_worker(self._show_choices(), group="feedback", exclusive=True)
+            await self._typed(
+                letter, None if letter == " " else self._names.actions(APPROVAL_KEYS).get(event.key)
+            )
+
+    async def _other_key(self, event: events.Key) -> None:
+        if event.key == "enter":  # it says that the letter was all
+            await self._letters.settle()
+        else:
+            self._letters.forget()
+
+    async def _typed(self, letter: str, action: str | None) -> None:
+        if not self.has_focus_within or action is None:  # the prompt may have the keyboard by now
+            await self._letters.take(letter, None)
+        elif action.startswith("scroll"):
+            await self._letters.take(letter, partial(self.app.run_action, action, self), harmless=True)
+        elif not self.ready:
+            await self._letters.take(letter, nothing)
+        else:
+            for place, choice in enumerate(
+                self._choices
+            ):  # seen at once; for good only once it is asked again
+                if action == f"answer('{choice.id}')" and choice.id != "always":
+                    self.marked = place
+            await self._letters.take(letter, partial(self.app.run_action, action, self))
+
+    def _pass_on(self, text: str) -> None:
+        self.marked = 0  # what the first letter may have marked
+        self._write(text)
 
 
 def danger_of(request: ApprovalRequest) -> str:

@@ -1,8 +1,8 @@
 """The question panel: what the model asks the user, a tab a question."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from functools import partial
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -12,38 +12,20 @@ from textual.reactive import reactive
 from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import later, retell, say
+from kimi_tui.language.saying import retell, say
 from kimi_tui.language.width import cells
+from kimi_tui.tui.approvals.letters import Letters, letter_of, nothing
 from kimi_tui.tui.approvals.panel import GRACE_S
+from kimi_tui.tui.approvals.sheets import DONE, OTHER, SOMETHING_ELSE, Sheet
 from kimi_tui.tui.approvals.tabs import Tab, Tabs
-from kimi_tui.tui.choices import Choice, Choices
+from kimi_tui.tui.choices import Choices
 from kimi_tui.tui.key_tables import QUESTION_KEYS
-from kimi_tui.tui.keys import bindings
+from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.wire.requests import Question, QuestionRequest, QuestionResponse
 
-_OTHER = "other"
-_DONE = "done"
-_SOMETHING_ELSE = later("something else")
 _LABEL_ROOM = 10
 """Cells around a label and its description in the list."""
-
-
-@dataclass(slots=True)
-class _Sheet:
-    """One question and what the user has answered so far."""
-
-    question: Question
-    ticked: set[int] = field(default_factory=set)
-    text: str = ""
-    """An answer of the user's own."""
-    is_answered: bool = False
-
-    @property
-    def answer(self) -> str:
-        """The labels that are ticked, and the user's own words, with commas between."""
-        labels = [self.question.options[index].label for index in sorted(self.ticked)]
-        return ", ".join([*labels, *filter(None, [self.text])])
 
 
 class QuestionPanel(Vertical, can_focus=True):
@@ -76,15 +58,30 @@ class QuestionPanel(Vertical, can_focus=True):
 
         response: QuestionResponse
 
-    def __init__(self, *, clock: Callable[[], float], covered: Callable[[], bool]) -> None:
-        """`covered` tells whether something lies in front that escape is for."""
+    def __init__(
+        self,
+        *,
+        names: KeyNames,
+        clock: Callable[[], float],
+        pause_s: float,
+        write: Callable[[str], None],
+        covered: Callable[[], bool],
+    ) -> None:
+        """`covered` tells whether something lies in front that escape is for.
+
+        `write` puts into the prompt, which takes the keyboard, what was typed before the question was seen;
+        `pause_s` is how long a number waits for what follows it (`Letters`).
+        """
         super().__init__()
+        self._names = names
         self._clock = clock
+        self._write = write
+        self._letters = Letters(self, pause_s=pause_s, said=self._said)
         self._covered = covered
         self._request: QuestionRequest | None = None
         self._shown_at = 0.0
         self._focused_at = -1e9
-        self._sheets: list[_Sheet] = []
+        self._sheets: list[Sheet] = []
         self._index = 0
 
     def compose(self) -> ComposeResult:
@@ -95,7 +92,9 @@ class QuestionPanel(Vertical, can_focus=True):
         yield Static(id="question-text", markup=False)
         yield Choices()
         yield Static(id="question-detail", markup=False)
-        field = Input(placeholder=say("your own answer; enter takes it, esc goes back"))
+        field = Input(
+            placeholder=say("your own answer; enter takes it, esc goes back"), select_on_focus=False
+        )
         field.cursor_blink = False
         yield field
         yield Static(id="question-hint", markup=False)
@@ -133,20 +132,21 @@ class QuestionPanel(Vertical, can_focus=True):
         request = head if isinstance(head, QuestionRequest) and head.questions else None
         if request is not None and request is not self._request:
             self._request, self._shown_at = request, self._clock()
-            self._sheets = [_Sheet(question) for question in request.questions]
+            self._sheets = [Sheet(question) for question in request.questions]
             self._index = 0
             self._show()
 
     # what is shown
 
     def _show(self) -> None:
+        self._letters.forget()
         question = self.question
         if question is None:
             return
         self.remove_class("-writing")
         if self.field.has_focus:
             self.focus()
-        self.tabs.show([_tab(sheet, number) for number, sheet in enumerate(self._sheets, 1)], self._index)
+        self.tabs.show([sheet.tab(number) for number, sheet in enumerate(self._sheets, 1)], self._index)
         self.query_one("#question-text", Static).update(plain_line(retell(question.question)))
         many = say("space ticks · enter goes on") if question.multi_select else say("enter takes it")
         turn = say(" · ← → questions") if len(self._sheets) > 1 else ""
@@ -157,21 +157,7 @@ class QuestionPanel(Vertical, can_focus=True):
         self._list(marked=min(ticked, default=0))
 
     def _list(self, *, marked: int) -> None:
-        sheet = self._sheets[self._index]
-        options = sheet.question.options
-        lines = [
-            Choice(
-                value=str(index),
-                label=f"{index + 1} {_box(sheet, index)}{retell(option.label)}",
-                detail=retell(option.description),
-            )
-            for index, option in enumerate(options)
-        ]
-        own = f": {sheet.text}" if sheet.text else " …"
-        lines.append(Choice(value=_OTHER, label=f"{len(options) + 1} {say(_SOMETHING_ELSE)}{own}"))
-        if sheet.question.multi_select:
-            lines.append(Choice(value=_DONE, label=f"▸ {say('go on')}"))
-        self.options.show(lines)
+        self.options.show(self._sheets[self._index].lines)
         self.options.marked = marked
         self._show_detail()
 
@@ -182,7 +168,7 @@ class QuestionPanel(Vertical, can_focus=True):
         if choice is not None and choice.value.isdecimal() and question is not None:
             option = question.options[int(choice.value)]
             widest = max(
-                cells(text) for text in (say(_SOMETHING_ELSE), *(it.label for it in question.options))
+                cells(text) for text in (say(SOMETHING_ELSE), *(it.label for it in question.options))
             )
             if widest + cells(option.description) + _LABEL_ROOM > self.options.size.width > 0:
                 detail = plain_line(f"{retell(option.label)}: {retell(option.description)}")
@@ -219,7 +205,7 @@ class QuestionPanel(Vertical, can_focus=True):
         if not self.ready or not self._sheets:
             return
         sheet, choice = self._sheets[self._index], self.options.choice
-        if sheet.question.multi_select and sheet.answer and choice is not None and choice.value != _OTHER:
+        if sheet.question.multi_select and sheet.answer and choice is not None and choice.value != OTHER:
             self._go_on()
         else:
             self._choose(at_once=True)
@@ -265,11 +251,9 @@ class QuestionPanel(Vertical, can_focus=True):
         if not self._sheets or choice is None:
             return
         sheet = self._sheets[self._index]
-        if choice.value == _OTHER:
-            self.add_class("-writing")
-            self.field.value = sheet.text
-            self.field.focus()
-        elif choice.value == _DONE:
+        if choice.value == OTHER:
+            self._begin_own(sheet)
+        elif choice.value == DONE:
             if sheet.answer:
                 self._go_on()
         elif not sheet.question.multi_select:
@@ -293,12 +277,59 @@ class QuestionPanel(Vertical, can_focus=True):
             self.focus()
             self._go_on()
 
-    def on_key(self, event: events.Key) -> None:
-        """Escape leaves the field for an own answer."""
-        if event.key == "escape" and self.has_class("-writing"):
+    async def on_key(self, event: events.Key) -> None:
+        """Escape leaves the field for an own answer; what no choice has as its key begins one."""
+        letter = letter_of(event)
+        if self.has_class("-writing"):
+            if event.key == "escape":
+                event.stop()
+                self.remove_class("-writing")
+                self.focus()
+            elif letter is not None:  # it came before the field had the keyboard
+                event.stop()
+                self.field.insert_text_at_cursor(letter)
+        elif letter is not None and (letter != " " or self._letters.may_be_word):
             event.stop()
-            self.remove_class("-writing")
-            self.focus()
+            await self._typed(
+                letter, None if letter == " " else self._names.actions(QUESTION_KEYS).get(event.key)
+            )
+        elif event.key == "enter":  # it says that the number was all
+            await self._letters.settle()
+        else:
+            self._letters.forget()
+
+    async def _typed(self, letter: str, action: str | None) -> None:
+        if action is None or not self.has_focus_within:
+            await self._letters.take(letter, None)
+        elif not self.ready:
+            await self._letters.take(letter, nothing)
+        else:
+            act = partial(self.app.run_action, action, self)
+            await self._letters.take(letter, act, harmless=not self._is_last_word(action))
+
+    def _is_last_word(self, action: str) -> bool:
+        """Whether the action ends a question; others move the mark, tick, or begin an own answer."""
+        question = self.question
+        if question is None or question.multi_select:
+            return False
+        return action in {f"pick({number})" for number in range(1, len(question.options) + 1)}
+
+    def _said(self, text: str) -> None:
+        """What was typed is an own answer; before the question could be seen, it was meant for the prompt."""
+        if not self.ready or not self._sheets:
+            self._write(text)
+            return
+        sheet = self._sheets[self._index]
+        sheet.begins_own(text[:-1])
+        self._list(marked=len(sheet.question.options))
+        self._begin_own(sheet)
+        self.field.insert_text_at_cursor(text)
+
+    def _begin_own(self, sheet: Sheet) -> None:
+        self.add_class("-writing")
+        self.field.value = sheet.text
+        self.field.cursor_position = len(sheet.text)
+        self.screen.set_focus(self.field)  # at once: what is typed next belongs there
 
     def _go_on(self) -> None:
         """The question is answered: to the next one that isn't, or off with all answers."""
@@ -324,14 +355,3 @@ class _Close(Static):
         """Textual makes a click of a press and a release on the same widget."""
         event.stop()
         self.post_message(self.Pressed())
-
-
-def _tab(sheet: _Sheet, number: int) -> tuple[str, Literal["answered", "open"]]:
-    header = plain_line(retell(sheet.question.header)) or say("Question {number}", number=number)
-    return header, "answered" if sheet.is_answered else "open"
-
-
-def _box(sheet: _Sheet, index: int) -> str:
-    if not sheet.question.multi_select:
-        return "● " if index in sheet.ticked else ""
-    return "☑ " if index in sheet.ticked else "☐ "

@@ -76,6 +76,9 @@ class Prompt(Vertical):
         line: ShellLine
         draft: Draft
 
+    class Emptied(Message):
+        """What stood in the editor was sent, or taken away."""
+
     class EditorPressed(Message):
         """The user wants to write in their own editor."""
 
@@ -112,6 +115,7 @@ class Prompt(Vertical):
         )
         self.keeper = DraftKeeper(self._drafts, owner=self, draft=lambda: self.unsent)
         self.doorway = Doorway(self.post_message)
+        self._was_blank = True
         self._on_way: list[tuple[str, Draft]] = []
         """What was taken out of the editor, and is neither sent nor given back yet."""
         self._completing = Completing(
@@ -179,6 +183,11 @@ class Prompt(Vertical):
         joined = f"{text}\n\n{before.text}" if before.text.strip() else text
         self.editor.draft = Draft(joined, before.pastes)
         self.editor.focus()
+
+    def go_on_with(self, text: str) -> None:
+        """Take `text`, which was typed elsewhere, and the keyboard: what is typed next comes behind it."""
+        self.screen.set_focus(self.editor)
+        self.editor.insert_pasted(text)
 
     def restore(self, draft: Draft) -> None:
         """Put a draft into an empty editor."""
@@ -311,6 +320,9 @@ class Prompt(Vertical):
         event.stop()
         self.keeper.save_soon()
         self._show_marks()
+        was_blank, self._was_blank = self._was_blank, self.blank
+        if self.blank and not was_blank:
+            self.post_message(self.Emptied())
 
     @on(PromptEditor.SelectionChanged)
     def _cursor_moved(self, event: PromptEditor.SelectionChanged) -> None:
