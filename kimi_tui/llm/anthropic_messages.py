@@ -14,16 +14,16 @@ from kimi_tui.llm.endpoint import Endpoint
 from kimi_tui.llm.failures import connection_failure, transport_errors
 from kimi_tui.llm.lean_import import import_lean
 from kimi_tui.llm.messages_request import (
+    TurnMessages,
     begins_last_answer_with_thought,
-    mark_for_cache,
-    messages,
     signatures,
     tools_and_system,
 )
 from kimi_tui.llm.messages_stream import MessagesStream
 from kimi_tui.llm.provider import ProviderSettings, StreamPart, ThinkingEffort, ToolSchema
-from kimi_tui.llm.request_body import encoded
+from kimi_tui.llm.request_body import encoded_with
 from kimi_tui.llm.sdk_client import SdkClient
+from kimi_tui.llm.sent_chats import Sent, SentChats
 from kimi_tui.llm.statuses import ServerWords, server_words, status_failure
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ class AnthropicMessagesProvider:
                 yield part
 
     async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
-        """Import the SDK ahead of the first request, so that its answer comes a second or two sooner."""
-        await self._service.prepare()
+        """Import the SDK and make the JSON of `history`, so that the first answer comes sooner."""
+        await self._service.prepare(history)
 
     async def aclose(self) -> None:
         """Close the connections of this provider and of those that `with_thinking` made of it."""
@@ -104,6 +104,7 @@ class MessagesService:
         self._client: SdkClient[anthropic.AsyncAnthropic] = SdkClient(self._new_client, self.endpoint)
         self._answered = False
         self._refused_signatures: set[str] = set()
+        self._sent = SentChats(TurnMessages)
 
     async def ask(self, fields: dict[str, Any], history: Sequence[Message]) -> "httpx2.Response":
         """The response to a request of `fields` and `history`, its body unread. Raises ChatProviderError."""
@@ -113,9 +114,9 @@ class MessagesService:
 
         unreachable: tuple[type[Exception], ...] = (anthropic.APIConnectionError, *transport_errors())
         while True:
-            request = _request(fields, history, self._refused_signatures)
+            sent = await self._sent.messages(frozenset(self._refused_signatures), history)
             try:
-                response = await self._post(client, request)
+                response = await self._post(client, _request(fields, sent))
             except anthropic.APIStatusError as error:
                 self._answered = True
                 words = server_words(error.response.text)
@@ -131,15 +132,16 @@ class MessagesService:
                 raise status_failure(self.endpoint, status, words, headers)
             self._refused_signatures |= refused
 
-    async def prepare(self) -> None:
-        """Make the client. Raises ChatProviderError."""
+    async def prepare(self, history: Sequence[Message]) -> None:
+        """Make the client, and the JSON of `history`. Raises ChatProviderError."""
         await self._client.get()
+        await self._sent.prepare(frozenset(self._refused_signatures), history)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _post(self, client: "anthropic.AsyncAnthropic", request: dict[str, Any]) -> "httpx2.Response":
+    async def _post(self, client: "anthropic.AsyncAnthropic", request: bytes) -> "httpx2.Response":
         import anthropic
         import httpx2
 
@@ -152,7 +154,7 @@ class MessagesService:
         response = await client.post(
             "/v1/messages",
             cast_to=httpx2.Response,
-            content=encoded(request),
+            content=request,
             options={"headers": headers},
             stream=True,
             stream_cls=anthropic.AsyncStream[object],
@@ -183,16 +185,11 @@ class MessagesService:
         )
 
 
-def _request(
-    fields: dict[str, Any], history: Sequence[Message], refused_signatures: set[str]
-) -> dict[str, Any]:
-    sent = messages(history, refused_signatures=refused_signatures)
-    request = {**fields, "messages": sent}
+def _request(fields: dict[str, Any], sent: Sent) -> bytes:
     has_budget = fields.get("thinking", {}).get("type") == "enabled"
-    if has_budget and sent and not begins_last_answer_with_thought(sent):
-        del request["thinking"]
-    mark_for_cache(sent)
-    return request
+    if has_budget and sent.left and not begins_last_answer_with_thought(sent.left):
+        fields = {name: it for name, it in fields.items() if name != "thinking"}
+    return encoded_with(fields, messages=sent.json)
 
 
 def _is_about_thinking(status: int, words: ServerWords) -> bool:

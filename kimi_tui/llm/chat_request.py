@@ -5,7 +5,7 @@ the next one's and the server's cache hits.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kimi_tui.base.content import (
     AudioURLPart,
@@ -27,6 +27,14 @@ _UNSPOKEN_THOUGHT = "."
 """Stands for thinking that isn't there: Moonshot refuses a thinking model's tool call without any."""
 
 
+class ChatWay(NamedTuple):
+    """What the messages of a request depend on beside the conversation."""
+
+    system_prompt: str
+    dialect: ChatDialect
+    effort: ThinkingEffort | None
+
+
 class ChatMessages:
     """A conversation on its way into a request, one message after another.
 
@@ -34,11 +42,16 @@ class ChatMessages:
     text alone. Messages without anything in them are left out: servers refuse them.
     """
 
-    def __init__(self, *, dialect: ChatDialect, effort: ThinkingEffort | None) -> None:
-        self._dialect = dialect
-        self._wants_thought = dialect.replays_thinking and effort != "off"
-        self._ids = SentIds(dialect.ids)
+    def __init__(self, way: ChatWay) -> None:
+        self._system_prompt, self._dialect, effort = way
+        self._wants_thought = self._dialect.replays_thinking and effort != "off"
+        self._ids = SentIds(self._dialect.ids)
         self._media: list[dict[str, Any]] = []
+
+    @property
+    def first(self) -> list[dict[str, Any]]:
+        """What stands before the first message of the conversation."""
+        return [{"role": "system", "content": self._system_prompt}] if self._system_prompt else []
 
     def sent_for(self, message: Message) -> list[dict[str, Any]]:
         """What the next message of the conversation adds to those of the request."""

@@ -34,29 +34,55 @@ step before wrote, however many blocks the last one has."""
 _BEFORE = system_note("What was said before is left out.")
 
 
-def messages(
-    history: Sequence[Message], *, refused_signatures: Collection[str] = frozenset()
-) -> list[dict[str, Any]]:
-    """`messages` of the request: user and assistant in turns, beginning with a user.
+class TurnMessages:
+    """A conversation on its way into a request: user and assistant in turns, beginning with a user.
 
     Tool results follow their calls in one user message, before anything else that is said there. Thinking
     goes back only with the signature it came with, unless that was refused. Empty texts and messages are left
-    out.
+    out. The last user messages end with a mark of what to cache.
     """
-    sent: list[dict[str, Any]] = []
-    ids = SentIds(_IDS)
-    for message in history:
-        role = "assistant" if message.role == "assistant" else "user"
-        blocks = _said(message, ids, refused_signatures) if role == "assistant" else _heard(message, ids)
-        if not blocks:
-            continue
-        if role == "assistant" and not sent:
-            sent.append({"role": "user", "content": _blocks((_BEFORE,))})
-        if sent and sent[-1]["role"] == role:
-            sent[-1]["content"] += blocks
+
+    def __init__(self, refused_signatures: Collection[str] = frozenset()) -> None:
+        self._refused_signatures = refused_signatures
+        self._ids = SentIds(_IDS)
+        self._last: list[dict[str, Any]] = []
+        """The messages from the first with a mark on."""
+
+    @property
+    def first(self) -> list[dict[str, Any]]:
+        """Nothing stands before the first message of the conversation."""
+        return []
+
+    def sent_for(self, message: Message) -> list[dict[str, Any]]:
+        """The messages that stay as they are from now on."""
+        if message.role == "assistant":
+            self._add("assistant", _said(message, self._ids, self._refused_signatures))
         else:
-            sent.append({"role": role, "content": blocks})
-    return sent
+            self._add("user", _heard(message, self._ids))
+        turns = self._turns()
+        kept = turns[0] if len(turns) == _CACHED_TURNS else 0
+        settled, self._last = self._last[:kept], self._last[kept:]
+        return settled
+
+    @property
+    def left(self) -> list[dict[str, Any]]:
+        """The messages that may still change, with the marks of this request."""
+        turns = self._turns()
+        return [_marked(it) if index in turns else it for index, it in enumerate(self._last)]
+
+    def _add(self, role: str, blocks: list[dict[str, Any]]) -> None:
+        if not blocks:
+            return
+        if role == "assistant" and not self._last:
+            self._last.append({"role": "user", "content": _blocks((_BEFORE,))})
+        if self._last and self._last[-1]["role"] == role:
+            self._last[-1]["content"] += blocks
+        else:
+            self._last.append({"role": role, "content": blocks})
+
+    def _turns(self) -> list[int]:
+        """Where the user messages stand that get a mark."""
+        return [index for index, it in enumerate(self._last) if it["role"] == "user"][-_CACHED_TURNS:]
 
 
 def tools_and_system(system_prompt: str, tools: Sequence[ToolSchema]) -> dict[str, Any]:
@@ -74,13 +100,6 @@ def tools_and_system(system_prompt: str, tools: Sequence[ToolSchema]) -> dict[st
     return fields
 
 
-def mark_for_cache(sent: Sequence[dict[str, Any]]) -> None:
-    """Mark the ends of the last user messages of `sent`."""
-    turns = [message for message in sent if message["role"] == "user"]
-    for message in turns[-_CACHED_TURNS:]:
-        message["content"][-1] |= _CACHED
-
-
 def signatures(history: Sequence[Message]) -> set[str]:
     """The signatures that would go back with `history`."""
     return {
@@ -91,11 +110,11 @@ def signatures(history: Sequence[Message]) -> set[str]:
     }
 
 
-def begins_last_answer_with_thought(sent: Sequence[dict[str, Any]]) -> bool:
+def begins_last_answer_with_thought(last_messages: Sequence[dict[str, Any]]) -> bool:
     """Whether thinking by a budget may be on: within a turn of tool calls, the answer before began with a
     thought."""
-    last = next((message for message in reversed(sent) if message["role"] == "assistant"), None)
-    if last is None or sent[-1]["content"][0]["type"] != "tool_result":
+    last = next((message for message in reversed(last_messages) if message["role"] == "assistant"), None)
+    if last is None or last_messages[-1]["content"][0]["type"] != "tool_result":
         return True
     return last["content"][0]["type"] in {"thinking", "redacted_thinking"}
 
@@ -117,6 +136,11 @@ def _said(message: Message, ids: SentIds, refused_signatures: Collection[str]) -
         )
     is_speechless = all(block["type"] in {"thinking", "redacted_thinking"} for block in blocks)
     return [] if is_speechless else blocks
+
+
+def _marked(message: dict[str, Any]) -> dict[str, Any]:
+    *blocks, last = message["content"]
+    return {**message, "content": [*blocks, last | _CACHED]}
 
 
 def _thought(thought: str, signature: str) -> dict[str, Any]:

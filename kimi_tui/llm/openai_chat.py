@@ -9,7 +9,7 @@ from kimi_tui.llm.answer_stream import answer_parts
 from kimi_tui.llm.capabilities import capabilities_of
 from kimi_tui.llm.certificates import tls_for
 from kimi_tui.llm.chat_dialect import ChatDialect, openai_dialect
-from kimi_tui.llm.chat_request import chat_tools
+from kimi_tui.llm.chat_request import ChatMessages, ChatWay, chat_tools
 from kimi_tui.llm.chat_stream import ChatStream
 from kimi_tui.llm.context_limit import is_context_limit
 from kimi_tui.llm.endpoint import Endpoint
@@ -61,10 +61,8 @@ class OpenAIChatProvider:
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
     ) -> AsyncGenerator[StreamPart, None]:
         """Stream the model's answer; see `ChatProvider.generate`."""
-        messages = await self._service.sent.messages(
-            system_prompt, history, dialect=self._dialect, effort=self._effort
-        )
-        response = await self._service.ask(self._fields(), tools, messages)
+        sent = await self._service.sent.messages(self._way(system_prompt), history)
+        response = await self._service.ask(self._fields(), tools, sent.json)
         endpoint = self._service.endpoint
         async with aclosing(answer_parts(response, ChatStream(endpoint), endpoint)) as parts:
             async for part in parts:
@@ -73,11 +71,14 @@ class OpenAIChatProvider:
     async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
         """Import the SDK and make the JSON of `history`, so that the first answer comes sooner."""
         await self._service.prepare()
-        await self._service.sent.prepare(system_prompt, history, dialect=self._dialect, effort=self._effort)
+        await self._service.sent.prepare(self._way(system_prompt), history)
 
     async def aclose(self) -> None:
         """Close the connections of this provider and of those that `with_thinking` made of it."""
         await self._service.aclose()
+
+    def _way(self, system_prompt: str) -> ChatWay:
+        return ChatWay(system_prompt, self._dialect, self._effort)
 
     def _fields(self) -> dict[str, Any]:
         dialect, settings = self._dialect, self._settings
@@ -109,7 +110,7 @@ class ChatService:
         self._unknown_fields: set[str] = set()
         self._tools: tuple[Sequence[ToolSchema], bytes] = ((), b"[]")
         """Those that were sent last, and their JSON."""
-        self.sent = SentChats()
+        self.sent = SentChats(ChatMessages)
 
     async def ask(
         self, fields: dict[str, Any], tools: Sequence[ToolSchema], messages: bytes

@@ -5,13 +5,10 @@ with 20,000 of them as much as the answer to it.
 """
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from kimi_tui.base.message import Message
-from kimi_tui.llm.chat_dialect import ChatDialect
-from kimi_tui.llm.chat_request import ChatMessages
-from kimi_tui.llm.provider import ThinkingEffort
 from kimi_tui.llm.request_body import encoded
 
 _BITE = 400
@@ -19,48 +16,56 @@ _BITE = 400
 _KEPT = 2
 """Conversations: an agent's and that of one beside it; what was left must not stay in memory for long."""
 
-
-class _Way(NamedTuple):
-    """What messages depend on beside the conversation."""
-
-    system_prompt: str
-    dialect: ChatDialect
-    effort: ThinkingEffort | None
+W = TypeVar("W")
+"""What messages depend on beside the conversation."""
 
 
-class SentChats:
+class Growing(Protocol):
+    """A conversation on its way into a request, one message after another."""
+
+    @property
+    def first(self) -> list[dict[str, Any]]:
+        """What stands before its first message."""
+        ...
+
+    def sent_for(self, message: Message) -> list[dict[str, Any]]:
+        """What the next message of the conversation adds to those of the request that stay as they are."""
+        ...
+
+    @property
+    def left(self) -> list[dict[str, Any]]:
+        """What follows when no message does."""
+        ...
+
+
+class Sent(NamedTuple):
+    """`messages` of a request."""
+
+    json: bytes
+    """All of them, as a JSON array."""
+    left: list[dict[str, Any]]
+    """The last of them: those that may be others in the next request."""
+
+
+class SentChats(Generic[W]):
     """The latest conversations with one server."""
 
-    def __init__(self) -> None:
-        self._chats: list[_Chat] = []
+    def __init__(self, begin: Callable[[W], Growing]) -> None:
+        self._begin = begin
+        self._chats: list[_Chat[W]] = []
         """The latest last."""
 
-    async def messages(
-        self,
-        system_prompt: str,
-        history: Sequence[Message],
-        *,
-        dialect: ChatDialect,
-        effort: ThinkingEffort | None,
-    ) -> bytes:
-        """`messages` of the request, as a JSON array."""
-        chat = await self._gone_on(_Way(system_prompt, dialect, effort), tuple(history))
-        return chat.array()
+    async def messages(self, way: W, history: Sequence[Message]) -> Sent:
+        """What is sent of `history`."""
+        return (await self._gone_on(way, tuple(history))).sent()
 
-    async def prepare(
-        self,
-        system_prompt: str,
-        history: Sequence[Message],
-        *,
-        dialect: ChatDialect,
-        effort: ThinkingEffort | None,
-    ) -> None:
+    async def prepare(self, way: W, history: Sequence[Message]) -> None:
         """Make a conversation ready that will be gone on with."""
-        way, whole = _Way(system_prompt, dialect, effort), tuple(history)
+        whole = tuple(history)
         if not any(chat.holds(way, whole) for chat in self._chats):
             await self._gone_on(way, whole)
 
-    async def _gone_on(self, way: _Way, history: tuple[Message, ...]) -> "_Chat":
+    async def _gone_on(self, way: W, history: tuple[Message, ...]) -> "_Chat[W]":
         """The chat that holds `history`."""
         while True:
             chat = self._latest(way, history)
@@ -74,32 +79,31 @@ class SentChats:
                     raise
                 return chat
 
-    def _latest(self, way: _Way, history: tuple[Message, ...]) -> "_Chat":
+    def _latest(self, way: W, history: tuple[Message, ...]) -> "_Chat[W]":
         chat = next((chat for chat in reversed(self._chats) if chat.goes_on_as(way, history)), None)
         others = [known for known in self._chats if known is not chat]
-        chat = chat or _Chat(way)
+        chat = chat or _Chat(way, self._begin(way))
         self._chats = [*others[-_KEPT + 1 :], chat]
         return chat
 
 
-class _Chat:
+class _Chat(Generic[W]):
     """One conversation as far as it was sent."""
 
-    def __init__(self, way: _Way) -> None:
+    def __init__(self, way: W, messages: Growing) -> None:
         self._way = way
         self.history: tuple[Message, ...] = ()
         self.busy = asyncio.Lock()
         """Held by whoever goes on with it."""
-        self._messages = ChatMessages(dialect=way.dialect, effort=way.effort)
+        self._messages = messages
         self._json = bytearray()
-        if way.system_prompt:
-            self._json += encoded({"role": "system", "content": way.system_prompt})
+        self._json += self._following(messages.first)
 
-    def goes_on_as(self, way: _Way, history: tuple[Message, ...]) -> bool:
+    def goes_on_as(self, way: W, history: tuple[Message, ...]) -> bool:
         """Whether `history` begins as what was sent."""
         return way == self._way and history[: len(self.history)] == self.history
 
-    def holds(self, way: _Way, history: tuple[Message, ...]) -> bool:
+    def holds(self, way: W, history: tuple[Message, ...]) -> bool:
         """Whether what was sent begins as `history`."""
         return way == self._way and self.history[: len(history)] == history
 
@@ -113,9 +117,10 @@ class _Chat:
             if len(self.history) < len(history):
                 await asyncio.sleep(0)
 
-    def array(self) -> bytes:
-        """The JSON array of what was sent."""
-        return b"".join((b"[", self._json, self._following(self._messages.left), b"]"))
+    def sent(self) -> Sent:
+        """What is sent of it now."""
+        left = self._messages.left
+        return Sent(b"".join((b"[", self._json, self._following(left), b"]")), left)
 
     def _following(self, messages: Sequence[dict[str, Any]]) -> bytes:
         """The JSON of `messages`, as it follows what is there."""

@@ -1,12 +1,9 @@
-import asyncio
-import json
-
 import pytest
 
 from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
 from kimi_tui.llm.chat_dialect import COMPATIBLE, DEEPSEEK, OPENAI, ChatDialect, openai_dialect
-from kimi_tui.llm.sent_chats import SentChats
+from kimi_tui.llm.chat_request import ChatMessages, ChatWay
 from tests.llm.conversations import PIXEL
 from tests.llm.servers import assert_prefix_extension, assert_valid_request
 
@@ -14,7 +11,8 @@ IMAGE = ImageURLPart(MediaURL(PIXEL))
 
 
 def sent(*history: Message, dialect: ChatDialect = COMPATIBLE) -> list[dict]:
-    messages = json.loads(asyncio.run(SentChats().messages("", history, dialect=dialect, effort=None)))
+    chat = ChatMessages(ChatWay("", dialect, None))
+    messages = [message for heard in history for message in chat.sent_for(heard)] + chat.left
     assert_valid_request({"messages": messages})
     return messages
 

@@ -1,13 +1,13 @@
 from kimi_tui.base.content import AudioURLPart, ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
-from kimi_tui.llm.messages_request import mark_for_cache, messages
+from kimi_tui.llm.messages_request import TurnMessages
 from tests.llm.conversations import PIXEL
 from tests.llm.servers import assert_valid_request
 
 
 def sent(*history: Message) -> list[dict]:
-    made = messages(history)
-    mark_for_cache(made)
+    turns = TurnMessages()
+    made = [message for heard in history for message in turns.sent_for(heard)] + turns.left
     assert_valid_request({"max_tokens": 1, "system": [], "messages": made})
     return made
 
