@@ -33,6 +33,7 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
+from kimi_tui.words.app_commands import meant_for_app
 
 logger = logging.getLogger(__name__)
 
@@ -151,6 +152,8 @@ class Session:
         user_input = user_input_of(blocks)
         if is_blank(user_input):
             raise invalid("The prompt is empty.")
+        if (refusal := meant_for_app(self.info, user_input)) is not None:
+            raise invalid(str(refusal))
         if self._turn is not None:
             raise invalid("A turn is in progress in this session. Wait for its end, or cancel it.")
         self._turn = asyncio.get_running_loop().create_future()

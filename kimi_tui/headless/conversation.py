@@ -33,6 +33,7 @@ from kimi_tui.wire.requests import (
     ToolCallRequest,
     ToolCallResponse,
 )
+from kimi_tui.words.app_commands import meant_for_app
 
 logger = logging.getLogger(__name__)
 
@@ -88,6 +89,9 @@ class Conversation:
 
     async def send(self, user_input: UserInput) -> None:
         """One prompt or command, to its end. What goes wrong is in the tally."""
+        if (refusal := meant_for_app(self.info, user_input)) is not None:
+            self._tally.fail(refusal)
+            return
         info = self.info.command_in(user_input) if self.info is not None else None
         if info is None:
             await self._prompt(user_input)

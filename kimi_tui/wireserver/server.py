@@ -29,6 +29,7 @@ from kimi_tui.wireserver.replay import Replay
 from kimi_tui.wireserver.served import Served
 from kimi_tui.wireserver.showing import Showing
 from kimi_tui.wireserver.timeline import METHODS, Method, answered
+from kimi_tui.words.app_commands import meant_for_app
 
 _SIDE_QUESTION = "btw"
 """The command that may be run beside a turn."""
@@ -127,6 +128,8 @@ class Server:
     async def _run_prompt(self, call: Call) -> None:
         user_input = params_of(InputParams, call).user_input
         self._check_idle()
+        if (refusal := meant_for_app(self._served.info, user_input)) is not None:
+            raise RpcError(ErrorCode.BAD_PARAMS, str(refusal))
         self._served.check_model()
         await self._showing.greet()
         self._served.prompt = call

@@ -134,6 +134,12 @@ async def test_a_command_is_run_and_has_its_result_once_all_is_told() -> None:
     assert daemon.results[0]["error"]["what"] == "Nothing to clear."
 
 
+async def test_a_command_of_the_app_is_refused_and_the_next_line_answered() -> None:
+    daemon = Daemon([says("fine")])
+    assert await daemon.read("/theme dark", "hello") == 0
+    assert [(it["exit_code"], it["result"]) for it in daemon.results] == [(2, ""), (0, "fine")]
+
+
 async def test_each_answer_is_held_against_the_schema() -> None:
     schema = OutputSchema('{"type": "integer"}', name="s")
     daemon = Daemon([says("1"), says("one"), says("2")])

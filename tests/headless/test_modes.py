@@ -4,8 +4,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from kimi_tui.base.content import TextPart
-from kimi_tui.wire.commands import RunSlash
+from kimi_tui.wire.commands import Prompt, RunSlash, Shutdown
 from kimi_tui.wire.events import BtwBegin, BtwEnd, Notification, PlanDisplay, SlashCommandInfo, StepBegin
 from kimi_tui.wire.requests import Question, QuestionOption, QuestionRequest, QuestionResponse
 from tests.headless.conftest import SESSION, Run
@@ -66,3 +68,35 @@ async def test_a_side_question_that_fails_fails_the_run() -> None:
     problem = Notification("n", "c", "t", "k", "i", "There is no question.", "Type /btw QUESTION.", "error")
     run = await side_question("text", problem)
     assert run.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("prompt", "instead"), [("/model opus", "--model"), ("/yolo", "--yolo"), ("/resume", "--session")]
+)
+async def test_a_command_of_the_app_is_refused_with_the_option_that_does_it(
+    prompt: str, instead: str
+) -> None:
+    run = Run()
+    await run.play(prompt=prompt)
+    assert run.engine is not None
+    assert run.engine.commands == [Shutdown()]
+    assert run.exit_code == 2
+    assert "is a command of the app" in run.stderr.text
+    assert instead in run.stderr.text
+
+
+@pytest.mark.parametrize("prompt", ["/usr/bin/foo is broken", "/login returns 500", "/tmp", "/unknown x"])
+async def test_what_only_begins_like_a_command_is_sent(prompt: str) -> None:
+    run = Run()
+    await run.play([TextPart("ok")], prompt=prompt)
+    assert run.engine is not None
+    assert run.engine.commands[0] == Prompt(prompt)
+    assert run.exit_code == 0
+
+
+async def test_a_command_of_the_users_may_be_called_as_one_of_the_apps() -> None:
+    run = Run()
+    theirs = replace(SESSION, slash_commands=(SlashCommandInfo("model", "Draw a model", ()),))
+    await run.play([], prompt="/model house", opening=(theirs,))
+    assert run.engine is not None
+    assert run.engine.commands[0] == RunSlash("model house")

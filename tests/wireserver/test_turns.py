@@ -283,3 +283,11 @@ def test_a_client_that_asks_nobody_says_so_to_the_model(program: Program, connec
     assert client.prompt("ask")["result"] == {"status": "finished"}
     result = client.last_event("ToolResult")
     assert "Nobody is here" in result["return_value"]["message"]
+
+
+def test_a_command_of_the_app_is_no_prompt(program: Program, connect: Connect) -> None:
+    program.script("text: fine")
+    client = connect()
+    error = client.call("prompt", user_input="/model opus")["error"]
+    assert (error["code"], "--model NAME" in error["message"]) == (-32602, True)
+    assert client.prompt("/model trains are nice")["result"] == {"status": "finished"}
