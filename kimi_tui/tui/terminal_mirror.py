@@ -39,6 +39,8 @@ _FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 """Two of them are a flag, in most terminals."""
 _JOINED = re.compile("[\u200d\ufe0f]")
 """What makes one sign of several characters, or a wide one of a narrow one."""
+_JOINER = "\u200d"
+"""At an end of a text it is left out: what is drawn in two looks is counted as two signs."""
 _LIKELIEST = 2
 """Movements that are looked at more closely."""
 
@@ -141,7 +143,7 @@ def placed_in(update: LayoutUpdate | ChopsUpdate) -> Iterator[Placed]:
 def _cells(strip: Strip, colours: ColorSystem) -> list[Cell]:
     cells: list[Cell] = []
     for written, style, _ in strip:
-        text = without_controls(written)
+        text = without_controls(written).strip(_JOINER)
         if style is None:
             look = PLAIN
         elif text.isspace():

@@ -29,6 +29,7 @@ from kimi_tui.wire.events import (
 )
 from tests.patience import PATIENCE_S
 from tests.tui.conftest import SESSION
+from tests.tui.hand import Hand
 from tests.wire.hostile import assert_harmless, every_message
 
 
@@ -94,6 +95,12 @@ async def test_the_demo_is_called_a_demo(open_desk: Any) -> None:
         assert "Type /login" in desk.words()
         await desk.pilot.click("Banner", offset=(1, 0))
         assert "scripted answers" not in desk.words()
+
+
+async def test_a_long_name_of_a_model_leaves_room_for_the_work_dir(open_desk: Any) -> None:
+    async with open_desk(size=(80, 24), session=replace(SESSION, model="a-model-" * 8)) as desk:
+        await desk.until(lambda: "/shop " in desk.shown().split("\n")[0])
+        assert desk.shown().split("\n")[0].rstrip().endswith("a-model-a-model-a-model-a-m…")
 
 
 async def test_without_a_model_the_way_to_one_is_shown(open_desk: Any) -> None:
@@ -276,7 +283,8 @@ async def test_an_engine_that_breaks_is_told_of(options: Any) -> None:
         raise ValueError("boom [red]")
 
     app = KimiTuiApp(wire=wire, start=broken, options=options)
-    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+    async with app.run_test(size=(100, 30), notifications=True):
+        pilot = Hand(app)
         text, deadline = "", time.monotonic() + PATIENCE_S
         while "boom [red]" not in text:
             assert time.monotonic() < deadline, text

@@ -58,8 +58,7 @@ async def test_a_double_click_opens_a_call(open_desk: Any) -> None:
         await desk.pilot.press("ctrl+l")
         await desk.until(lambda: "tools 2" in desk.shown())
         await desk.pilot.click("ToolsPane", offset=(5, 2), times=2)
-        await desk.until(lambda: len(desk.app.screen_stack) == 2)
-        assert "test_0 passed" in desk.shown()
+        await desk.until(lambda: "test_0 passed" in desk.shown() and len(desk.app.screen_stack) == 2)
 
 
 async def test_the_pager_scrolls_searches_and_copies(open_desk: Any) -> None:
@@ -146,6 +145,18 @@ async def test_escape_closes_a_pane_that_lies_over_a_narrow_terminal_and_interru
         await desk.pilot.press("escape")
         await desk.until(lambda: "╭─ todo" not in desk.shown())
         assert not desk.told(Interrupt)
+
+
+async def test_a_long_todo_list_is_shown_where_the_work_is(open_desk: Any) -> None:
+    async with open_desk(size=(80, 24)) as desk:
+        todos = [TodoItem(f"part {number} " + "with many words " * 4, "done") for number in range(100, 160)]
+        todos += [TodoItem("part 160", "in_progress"), *(TodoItem(f"part {at}") for at in range(161, 300))]
+        await desk.say(TodoUpdate(tuple(todos)))
+        await desk.pilot.press("ctrl+t")
+        await desk.until(lambda: "▸ part 160" in desk.shown() and "✔ part 159" in desk.shown())
+        done = replace(todos[60], status="done"), replace(todos[61], status="in_progress")
+        await desk.say(TodoUpdate((*todos[:60], *done, *todos[62:])))
+        await desk.until(lambda: "▸ part 161" in desk.shown())
 
 
 async def click_on(desk: Any, text: str) -> None:

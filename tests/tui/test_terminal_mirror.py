@@ -194,6 +194,13 @@ def test_what_stands_beside_a_sign_of_several_characters_keeps_its_place(sign: s
     assert shown[12:] == list("│ todozzzzzz")
 
 
+def test_a_sign_that_two_looks_tear_apart_is_sent_as_the_signs_that_were_counted() -> None:
+    terminal = Terminal()
+    terminal.put([(0, 0, Strip([Segment("👩\u200d", TEXT), Segment("\u200d👧", BOLD), Segment(" x", TEXT)]))])
+    assert "\u200d" not in terminal.sent
+    assert [terminal.screen.buffer[0][x].data for x in (0, 2, 4, 5)] == ["👩", "👧", " ", "x"]
+
+
 PIECES = st.text(alphabet="ab 你好e\u0301─", min_size=0, max_size=10)
 
 

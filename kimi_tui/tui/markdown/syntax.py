@@ -56,7 +56,9 @@ def highlight(code: str, language: str) -> list[Spans]:
             if index:
                 coloured.append(tuple(row))
                 row = []
-            if piece:
+            if row and row[-1][1] is style and not piece.isascii():  # it may be one sign with what is before
+                row[-1] = (row[-1][0] + piece, style)
+            elif piece:
                 row.append((piece, style))
     if row:
         coloured.append(tuple(row))

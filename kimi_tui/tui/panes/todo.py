@@ -34,10 +34,16 @@ class TodoPane(VerticalScroll):
         """Draw what there is."""
         self._draw(self.state.todo)
 
+    def on_show(self) -> None:
+        """Begin where the work is, not where the list is."""
+        self.call_after_refresh(self._go_to_work)
+
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
-        """Draw the list when it changed."""
+        """Draw the list when it changed, and go on with the work unless somebody reads."""
         if old.todo != state.todo and self.is_mounted:
             self._draw(state.todo)
+            if not self.has_focus:
+                self.call_after_refresh(self._go_to_work)
 
     def _draw(self, items: tuple[TodoItem, ...]) -> None:
         done = sum(item.status == "done" for item in items)
@@ -46,6 +52,16 @@ class TodoPane(VerticalScroll):
         self.query_one("#todo-list", Static).update(
             Content("\n").join([_line(item) for item in items]) if items else empty
         )
+
+    def _go_to_work(self) -> None:
+        """Show the first entry that is not done, a little below the top; the end when all are."""
+        items, width = self.state.todo, self.query_one("#todo-list").size.width
+        if not width:
+            return
+        before = next((at for at, item in enumerate(items) if item.status != "done"), len(items))
+        above = Content("\n").join([_line(item) for item in items[:before]])
+        rows = above.get_height({}, width) if before else 0
+        self.scroll_to(y=max(0, rows - self.size.height // 3), animate=False)
 
 
 def _line(item: TodoItem) -> Content:

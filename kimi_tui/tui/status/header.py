@@ -4,6 +4,7 @@ from pathlib import Path
 
 from rich.cells import cell_len
 from textual.app import RenderResult
+from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
@@ -11,6 +12,9 @@ from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import say
 from kimi_tui.tui.segments import Segment, bar
 from kimi_tui.tui.state import ScreenState
+
+_MODEL = 28
+"""Cells that a model's name may take anyway; of wide terminals a third."""
 
 
 class HeaderLine(Widget):
@@ -66,6 +70,7 @@ class HeaderLine(Widget):
         name = (
             say("demo, not a model") if self.state.is_demo else plain_line(session.model) or say("no model")
         )
+        name = Content(name).truncate(max(_MODEL, self.size.width // 3), ellipsis=True).plain
         colour = "$warning" if self.state.is_demo or not session.model else "$foreground"
         segments.append(Segment(name, f"bold {colour}", 90, "screen.command('model')"))
         if session.thinking:

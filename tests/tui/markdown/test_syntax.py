@@ -26,6 +26,11 @@ def test_every_line_and_character_is_kept() -> None:
             assert "\n".join("".join(text for text, _ in spans) for spans in lines) == code
 
 
+def test_a_sign_of_several_characters_stays_one() -> None:
+    family = "👩\u200d👩\u200d👧"
+    assert any(family in text for text, _ in highlight(f"kin {family} x", "python")[0])
+
+
 def test_an_unknown_language_and_endless_lines_are_plain() -> None:
     assert highlight("if x", "no such language") == [(("if x", PLAIN),)]
     assert highlight("x = 1 " * 1000, "python") == [(("x = 1 " * 1000, PLAIN),)]
