@@ -3,20 +3,28 @@
 import time
 from pathlib import Path
 
-from kimi_tui.base.errors import KimiTuiError, UsageError
+from kimi_tui.base.errors import ConfigError, KimiTuiError, UsageError
 from kimi_tui.base.terminal import plain
 from kimi_tui.cli.places import Places
 from kimi_tui.config.project import summary_of
 from kimi_tui.config.project_mcp import summary_of_servers
 from kimi_tui.config.source import Source
 from kimi_tui.config.trust import Trust
+from kimi_tui.language.errors import told
 from kimi_tui.language.saying import retell
 
 _MOST_SESSIONS = 15
 
 
-def ask_for_trust(project: Source, share_dir: Path) -> bool:
-    """Whether the user trusts the project's config as it is now. A yes is remembered."""
+def ask_for_trust(project: Source, share_dir: Path, *, fault: ConfigError | None = None) -> bool:
+    """Whether the user trusts the project's config as it is now. A yes is remembered.
+
+    One with a `fault` can't be used: that is said in place of a question.
+    """
+    if fault is not None:
+        _say(told(fault))
+        _say("The project's settings are left out.")
+        return False
     _say(f"This project brings its own settings, {project.name}:")
     for line in summary_of(project.data):
         _say(f"  {line}")

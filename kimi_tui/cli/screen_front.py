@@ -54,7 +54,7 @@ def run_screen_front(line: CommandLine) -> int:
     if config.untrusted is not None:
         from kimi_tui.cli.questions import ask_for_trust
 
-        if ask_for_trust(config.untrusted, places.share_dir):
+        if ask_for_trust(config.untrusted, places.share_dir, fault=config.fault):
             config = read_config_for(line, places)
     if not line.mcp_config_file:
         _look_at_project_servers(places)

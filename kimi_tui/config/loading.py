@@ -12,11 +12,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.value import value
 from kimi_tui.config.credentials import Credentials, stored_layer
 from kimi_tui.config.foreign import without_foreign_keys
 from kimi_tui.config.project import check_project_rights, project_config_path
-from kimi_tui.config.source import SYNTAXES, Source, source_from_file, source_from_option
+from kimi_tui.config.source import (
+    SYNTAXES,
+    Source,
+    read_config_text,
+    source_from_file,
+    source_from_option,
+)
 from kimi_tui.config.trust import Trust
 
 if TYPE_CHECKING:
@@ -35,6 +42,8 @@ class RawConfig:
     """The weakest first."""
     untrusted: Source | None = None
     """The project's config that was left out, since the user hasn't said yes to it."""
+    fault: ConfigError | None = None
+    """What is wrong with that one, so that there is nothing to say yes to."""
     left_out: tuple[str, ...] = ()
     """Keys of kimi-cli that mean nothing here."""
 
@@ -56,9 +65,9 @@ def read_config(
 ) -> RawConfig:
     """Read every place; `options` are settings that have an option of their own.
 
-    Raises ConfigError for a place that can't be read or parsed.
+    Raises ConfigError for a place that can't be read or parsed, or that sets what it must not.
     """
-    files, untrusted = ([], None) if config_file else _standing_files(share_dir, work_dir)
+    files, untrusted, fault = ([], None, None) if config_file else _standing_files(share_dir, work_dir)
     typed = [source_from_file(config_file)] if config_file else []
     if config_text is not None:
         typed.append(source_from_option(config_text))
@@ -67,7 +76,7 @@ def read_config(
     surroundings = Source(ENVIRONMENT, stored_layer(_merged([*files, *typed]), stored, environ))
     sources = (*files, surroundings, *typed)
     data, left_out = without_foreign_keys(_merged(sources))
-    return RawConfig(data=data, sources=sources, untrusted=untrusted, left_out=left_out)
+    return RawConfig(data=data, sources=sources, untrusted=untrusted, fault=fault, left_out=left_out)
 
 
 def settings_of(config: RawConfig) -> "Settings":
@@ -84,18 +93,31 @@ def settings_of(config: RawConfig) -> "Settings":
         raise config_error(error, config.sources) from None
 
 
-def _standing_files(share_dir: Path, work_dir: Path) -> tuple[list[Source], Source | None]:
-    """The user's config and the project's when it is trusted; and the project's when it is not."""
+def _standing_files(
+    share_dir: Path, work_dir: Path
+) -> tuple[list[Source], Source | None, ConfigError | None]:
+    """The user's config and the project's when it is trusted; the project's when it is not, and its fault."""
     user = user_config_path(share_dir)
     files = [source_from_file(user)] if user.is_file() else []
-    project_path = project_config_path(work_dir, share_dir)
-    if project_path is None:
-        return files, None
-    project = source_from_file(project_path)
-    check_project_rights(project)
-    if not Trust(share_dir).covers(project_path, project.text):
-        return files, project
-    return [*files, project], None
+    path = project_config_path(work_dir, share_dir)
+    if path is None:
+        return files, None, None
+    trust = Trust(share_dir)
+    try:
+        project = source_from_file(path)
+        check_project_rights(project)
+    except ConfigError as fault:
+        if _is_trusted(path, trust):
+            raise
+        return files, Source(str(path), {}, path=path), fault  # somebody else's mistake ends nothing here
+    return ([*files, project], None, None) if trust.covers(path, project.text) else (files, project, None)
+
+
+def _is_trusted(path: Path, trust: Trust) -> bool:
+    try:
+        return trust.covers(path, read_config_text(path))
+    except ConfigError:
+        return False
 
 
 def _merged(sources: "list[Source] | tuple[Source, ...]") -> dict[str, Any]:

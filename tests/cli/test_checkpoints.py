@@ -63,3 +63,15 @@ def test_without_a_session_it_says_so(program: Program) -> None:
     done = program.run("checkpoints", "list")
     assert done.exit_code != 0
     assert "There is no session in this folder." in done.stderr
+
+
+def test_what_cannot_be_done_is_said_with_subcommands(program: Program) -> None:
+    work_in(program)
+    for arguments, told in {
+        ("revert", "99", "-y"): "There is no checkpoint 99. `kimi-tui checkpoints list` lists",
+        ("switch", "9", "-y"): "There is no branch 9. `kimi-tui checkpoints branches` lists",
+        ("undo", "-y"): "There is nothing to undo. `kimi-tui checkpoints revert` goes back",
+    }.items():
+        assert told in program.run("checkpoints", *arguments).stderr
+    (program.share_dir / "config.toml").write_text('language = "zh"')
+    assert "`kimi-tui checkpoints list`" in program.run("checkpoints", "diff", "77").stderr

@@ -1,5 +1,6 @@
 """Which places settings come from, and what wins."""
 
+import re
 import subprocess
 import sys
 
@@ -130,16 +131,30 @@ def test_the_share_dirs_own_config_is_no_projects_config(home):
     ],
 )
 def test_a_projects_config_cannot_say_where_the_conversation_goes(home, line):
-    home.write_project(f"[providers.moonshot]\n{line}")
-    with pytest.raises(ConfigError, match=rf"line 2: .*providers\.moonshot\.{line.split()[0]}"):
+    project = home.write_project(f"[providers.moonshot]\n{line}")
+    fault = rf"line 2: .*providers\.moonshot\.{line.split()[0]}"
+    assert re.search(fault, str(home.read().fault))
+    Trust(home.share_dir).grant(project, project.read_text())
+    with pytest.raises(ConfigError, match=fault):
         home.read()
 
 
 @pytest.mark.parametrize("key", ["services.moonshot_search.api_key", "web.allow_private_addresses"])
 def test_a_projects_config_cannot_say_who_searches_nor_what_is_fetched(home, key):
-    home.write_project(f"theme = 'dark'\n{key} = 1\n")
+    project = home.write_project(f"theme = 'dark'\n{key} = 1\n")
+    assert f"can't set {key}" in str(home.read().fault)
+    Trust(home.share_dir).grant(project, project.read_text())
     with pytest.raises(ConfigError, match=rf"line 2: .*can't set {key}"):
         home.read()
+
+
+@pytest.mark.parametrize("text", ["theme = [", "\udcff"], ids=["syntax", "encoding"])
+def test_a_faulty_config_of_a_project_that_nobody_trusts_is_left_out(home, text):
+    home.write_project("").write_bytes(text.encode("utf-8", "surrogateescape"))
+    config = home.read()
+    assert config.untrusted is not None
+    assert config.fault is not None
+    assert "theme" not in config.data
 
 
 def test_permission_rules_of_all_places_add_up(home):

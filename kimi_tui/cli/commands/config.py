@@ -89,7 +89,7 @@ def check(
         say(f"Left out {config.untrusted.name}, since you haven't said that you trust it.")
     if config.left_out:
         say(f"Passed over, as they mean something to kimi-cli only: {', '.join(config.left_out)}.")
-    problems = _problems(config)
+    problems = [*([told(config.fault)] if config.fault is not None else ()), *_problems(config)]
     for problem in problems:
         say(problem)
     if not problems:
