@@ -39,6 +39,7 @@ def test_the_tour_ends_with_a_revert_and_its_undo(screen: Screen, program: Progr
     written = file.read_text()
     screen.press("enter")
     screen.until("went back")
+    screen.rest()
     assert not file.exists()
     screen.type("/undo")
     screen.until("❯ /undo")
