@@ -245,6 +245,20 @@ async def test_todos_shells_tasks_and_unknown_blocks(stage: OpenStage) -> None:
         ]
 
 
+async def test_of_a_long_todo_list_the_work_is_shown_and_all_of_it_unfolds(stage: OpenStage) -> None:
+    async with stage(60, 30) as s:
+        todos = [TodoItem(f"part {at}", "done") for at in range(20)]
+        todos += [TodoItem("part 20", "in_progress"), *(TodoItem(f"part {at}") for at in range(21, 300))]
+        rows = await s.feed(call("SetTodoList", "{}", "1"), result("1", display=(TodoBlock(tuple(todos)),)))
+        around = [f"✔ part {at}" for at in (18, 19)] + [f"○ part {at}" for at in range(21, 34)]
+        around.insert(2, "▸ part 20")
+        assert seen(rows) == ["✔ SetTodoList  20/300", "⋯ 18 before", *around, "⋯ 266 after"]
+        await s.press("alt+up")
+        unfolded = seen(await s.press("enter"))
+        assert "⋯" not in "".join(unfolded)
+        assert unfolded[1].endswith("✔ part 0")
+
+
 async def test_what_is_open_when_a_turn_ends_was_cancelled(stage: OpenStage) -> None:
     async with stage() as s:
         rows = await s.feed(TurnBegin("go"), call("Bash", '{"command": "sleep 9"}'), TurnEnd("cancelled"))

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import assert_never
 
 from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.language.saying import retell
+from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.markdown.line import Line, Span, Spans, ink, span_width
 from kimi_tui.tui.markdown.wrap import truncated, wrap
 from kimi_tui.tui.transcript.blocks.output import head_lines, more_lines
@@ -116,9 +116,36 @@ class _ShownTodo(Shown):
     def __init__(self, block: TodoBlock) -> None:
         self._items = block.items
 
+    def summary(self) -> list[Span]:
+        if len(self._items) <= _ROWS_IN_PREVIEW:
+            return []
+        done = sum(item.status == "done" for item in self._items)
+        return [(f"  {done}/{len(self._items)}", ink("dim"))]
+
     def preview(self, width: int, margin: Spans) -> list[Line]:
+        """All of a list that is short; of a long one what is worked on, and what is around it."""
+        total = len(self._items)
+        if total <= _ROWS_IN_PREVIEW:
+            return self._rows(margin, 0, total, width)
+        work = next((at for at, item in enumerate(self._items) if item.status != "done"), total)
+        start = max(0, min(work - 2, total - _ROWS_IN_PREVIEW))
+        end = start + _ROWS_IN_PREVIEW
+        above = say("⋯ {count:,} before", count=start) if start else ""
+        below = say("⋯ {count:,} after", count=total - end) if end < total else ""
+        notes = [
+            [Line((*margin, (words, ink("guide"))), "\n", 2)] if words else [] for words in (above, below)
+        ]
+        return notes[0] + self._rows(margin, start, end, width) + notes[1]
+
+    def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
+        starts = range(0, max(1, len(self._items)), _ROWS_IN_PIECE)
+        return [
+            (partial(self._rows, margin, start, start + _ROWS_IN_PIECE), _ROWS_IN_PIECE) for start in starts
+        ]
+
+    def _rows(self, margin: Spans, start: int, end: int, width: int) -> list[Line]:
         lines: list[Line] = []
-        for item in self._items:
+        for item in self._items[start:end]:
             sign, role = _TODO_SIGNS[item.status]
             first: Spans = (*margin, (f"{sign} ", ink(role)))
             rest: Spans = (*margin, ("  ", ink()))
