@@ -113,8 +113,9 @@ class _Parser(argparse.ArgumentParser):
         first = words.split()[0]
         if not first.startswith("-"):
             return _several_words(words)
-        near = get_close_matches(first.partition("=")[0], self._option_string_actions, n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"`{PROGRAM} --help-all` lists the options."
+        names = {spelling.lstrip("-"): spelling for spelling in self._option_string_actions}
+        near = get_close_matches(first.partition("=")[0].lstrip("-"), names, n=1)  # dashes are alike in all
+        hint = f"Did you mean {names[near[0]]}?" if near else f"`{PROGRAM} --help-all` lists the options."
         return UsageError(f"There is no option {plain_line(first)}.", hint=hint)
 
 

@@ -94,6 +94,7 @@ def test_a_prompt_that_begins_with_a_dash_comes_after_two():
     ("arguments", "expected"),
     [
         (["--modle", "x"], "There is no option --modle. Did you mean --mode"),
+        (["acp", "--foo"], "There is no option --foo. `kimi-tui --help-all` lists the options."),
         (["--output-form=json"], "There is no option --output-form=json. Did you mean --output-format?"),
         (["-Z"], "There is no option -Z."),
         (["--mod", "x"], "There is no option --mod."),

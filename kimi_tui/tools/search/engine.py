@@ -70,18 +70,19 @@ async def search(commands: Sequence[Command], *, seconds: float) -> Answer:
             )
         except OSError:
             continue
-        return await _answer(process, seconds)
+        return await answer_of(process, seconds)
     return Answer(b"", "no search program could be started", 2)
 
 
-async def _answer(process: asyncio.subprocess.Process, seconds: float) -> Answer:
+async def answer_of(process: asyncio.subprocess.Process, seconds: float) -> Answer:
+    """What a program says that was started. Cancelled or late, it is killed."""
     assert process.stdout is not None
     assert process.stderr is not None
     output, errors = bytearray(), bytearray()
     end: Literal["whole", "time", "size"] = "whole"
     try:
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
-            group.create_task(_drain(process.stderr, errors))
+            group.create_task(_drain(process.stderr, errors, _MAX_ERRORS))
             while block := await process.stdout.read(_BLOCK):
                 if len(output) <= _MAX_OUTPUT:
                     output += block
@@ -94,8 +95,9 @@ async def _answer(process: asyncio.subprocess.Process, seconds: float) -> Answer
     finally:
         if process.returncode is None:
             _kill(process)
-        for stream in (process.stdout, process.stderr):  # with output left unread, wait() never returns
-            await _drain(stream, bytearray())
+        # What stands in the pipes was found in time; and with it left unread, wait() never returns.
+        await _drain(process.stdout, output, _MAX_OUTPUT)
+        await _drain(process.stderr, errors, _MAX_ERRORS)
         await process.wait()
     return Answer(bytes(output), errors.decode("utf-8", "replace"), process.returncode or 0, end)
 
@@ -106,10 +108,10 @@ def _kill(process: asyncio.subprocess.Process) -> None:
         process.kill()
 
 
-async def _drain(stream: asyncio.StreamReader, into: bytearray) -> None:
-    """Read to the end; keep the beginning."""
+async def _drain(stream: asyncio.StreamReader, into: bytearray, most: int) -> None:
+    """Read to the end; keep the beginning, `most` bytes of it."""
     while block := await stream.read(_BLOCK):
-        into += block[: _MAX_ERRORS - len(into)]
+        into += block[: max(most - len(into), 0)]
 
 
 @cache

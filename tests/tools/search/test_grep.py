@@ -5,12 +5,12 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from kimi_tui.tools.approval import PathSubject, ToolRejected
-from kimi_tui.tools.search.engine import ripgrep_programs
+from kimi_tui.tools.search.engine import answer_of, ripgrep_programs
 from kimi_tui.tools.search.grep import Grep
 from kimi_tui.wire.events import ToolReturn
 from tests.clock import Clock
@@ -449,6 +449,29 @@ async def test_a_pattern_that_never_ends_is_stopped(desk: Desk) -> None:
     watching.cancel()
     assert "was stopped" in result.message
     assert turns > 10
+
+
+class Stopped:
+    """A program that has found something, which stands in its pipe still when its time is over."""
+
+    def __init__(self, found: bytes) -> None:
+        self._found = found
+        self.stdout, self.stderr = asyncio.StreamReader(), asyncio.StreamReader()
+        self.returncode: int | None = None
+
+    def kill(self) -> None:
+        self.returncode = -9
+        self.stdout.feed_data(self._found)
+        for stream in (self.stdout, self.stderr):
+            stream.feed_eof()
+
+    async def wait(self) -> int | None:
+        return self.returncode
+
+
+async def test_what_was_found_in_time_is_kept_when_the_time_is_over() -> None:
+    answer = await answer_of(cast("Any", Stopped(b"a.txt\n")), 0)
+    assert (answer.output, answer.end) == (b"a.txt\n", "time")
 
 
 def test_ripgrep_comes_with_the_program() -> None:
