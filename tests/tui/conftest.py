@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.tui.app import KimiTuiApp
@@ -21,6 +20,7 @@ from kimi_tui.wire.commands import Command, RunSlash, Shutdown
 from kimi_tui.wire.events import SessionInfo, SlashCommandInfo, StatusUpdate
 from kimi_tui.wire.requests import Answer, Request
 from tests.patience import PATIENCE_S
+from tests.tui.hand import Hand
 
 SESSION = SessionInfo(
     session_id="s1",
@@ -106,7 +106,7 @@ class Desk:
     """An app that runs, and both of its ends."""
 
     app: KimiTuiApp
-    pilot: Pilot[None]
+    pilot: Hand
     engine: FakeEngine
     clock: FakeClock
     clipboard: FakeClipboard
@@ -225,11 +225,12 @@ def open_desk(options: TuiOptions, clock: FakeClock, clipboard: FakeClipboard) -
         wire = Wire()
         engine = FakeEngine(wire, session=session, error=error)
         app = KimiTuiApp(wire=wire, start=engine.serve, options=replace(options, **changes))
-        async with app.run_test(size=size, notifications=True) as pilot:
-            desk = Desk(app, pilot, engine, clock, clipboard)
+        async with app.run_test(size=size, notifications=True):
+            desk = Desk(app, Hand(app), engine, clock, clipboard)
             await desk.until(lambda: desk.screen.state.session is not None or error is not None)
             await desk.pilot.pause()
             yield desk
+            app.workers.cancel_all()  # as an app does that ends by itself, before its widgets go
             for task in desk.tasks:
                 task.cancel()
             wire.close()

@@ -13,8 +13,6 @@ from typing import Any, Literal
 
 import pytest
 from pytest_textual_snapshot import SVGImageExtension
-from textual import events
-from textual.pilot import Pilot
 
 from kimi_tui.base.message import FunctionCall
 from kimi_tui.language.saying import speak
@@ -51,7 +49,19 @@ from kimi_tui.wire.settings import ListSettings, Setting, SettingsList
 from kimi_tui.wire.setup import LocalModel, LocalServer, LookForModels, ModelService, ModelSources
 from kimi_tui.wire.timeline import BranchContent
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
-from tests.tui.test_looks import CREATED, DANGER, EDIT, LATER, QUESTION, STATUS, WIDE_EDIT, settled, taken_in
+from tests.tui.hand import Hand
+from tests.tui.test_looks import (
+    CREATED,
+    DANGER,
+    EDIT,
+    LATER,
+    QUESTION,
+    STATUS,
+    WIDE_EDIT,
+    pressed,
+    settled,
+    taken_in,
+)
 from tests.tui.timeline.story import COMPARISON, NOW, PLAN, TALK, TIMELINE
 
 
@@ -69,9 +79,6 @@ class Walk:
         return f"{self.size[0]}x{self.size[1]}-{self.theme}-{self.language}"
 
 
-_LETTERS = {"slash": "/", "space": " "}
-_PATIENCE = 3
-"""How often the app is let go on before a key that opens nothing is done."""
 WALKS = (
     Walk("en", "dark", (200, 60)),
     Walk("zh", "light", (80, 24)),
@@ -224,7 +231,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def opened(share_dir: Path, walk: Walk) -> AsyncIterator[tuple[Pilot[None], Wire, FakeClock]]:
+async def opened(share_dir: Path, walk: Walk) -> AsyncIterator[tuple[Hand, Wire, FakeClock]]:
     """The app over an engine that answers what it is asked."""
     wire = Wire()
     status = StatusUpdate(mcp_status=McpStatus(loading=False, connected=1, total=2, tools=6, servers=SERVERS))
@@ -249,15 +256,16 @@ async def opened(share_dir: Path, walk: Walk) -> AsyncIterator[tuple[Pilot[None]
             clipboard=FakeClipboard(),
             clock=clock,
             wall_clock=lambda: NOW,
+            letter_pause_s=0,
         ),
     )
-    async with app.run_test(size=walk.size) as pilot:
+    async with app.run_test(size=walk.size):
+        pilot = Hand(app)
         screen = app.screen_stack[0]
         assert isinstance(screen, MainScreen)
         while screen.state.session is None or screen.state.replaying:
             await pilot.pause()
-        await taken_in(wire)
-        await settled(pilot)
+        await settled(pilot, wire)
         screen.furnished.workbench.transcript.flush()
         clock.now += 1
         yield pilot, wire, clock
@@ -276,33 +284,24 @@ async def test_every_place_looks_as_it_did(
             for message in place.messages:
                 wire.send(message)
             await taken_in(wire)
-            await gone(pilot, place.keys, clock)
-            await taken_in(wire)
-            await settled(pilot)
+            await gone(pilot, wire, place.keys, clock)
+            await settled(pilot, wire)
             if pictures(name=place.name) != pilot.app.export_screenshot():
                 different.append(place.name)
-            await gone(pilot, place.away, clock)
+            await gone(pilot, wire, place.away, clock)
     assert not different
 
 
-async def gone(pilot: Pilot[None], keys: tuple[str, ...], clock: FakeClock) -> None:
+async def gone(pilot: Hand, wire: Wire, keys: tuple[str, ...], clock: FakeClock) -> None:
     """Go somewhere by keys; what opens by one is there before the next."""
     for key in keys:
+        prompt = pilot.app.screen.query(Prompt)
         if key == LATER:
             clock.now += 1
-            continue
-        screen = pilot.app.screen
-        if key == "+":
-            screen.query_one(Prompt).action_press("menu")  # what a click on that mark does
+        elif key == "+":
+            prompt.only_one().action_press("menu")  # what a click on that mark does
             await pilot.pause()
-            continue
-        if key.startswith("/"):
-            screen.query_one(Prompt).rewrite(key)  # letter by letter it takes longer than all that follows
-            continue
-        pilot.app.post_message(events.Key(key, _LETTERS.get(key, key if len(key) == 1 else None)))
-        await pilot.pause()
-        for _ in range(_PATIENCE if len(key) > 1 else 0):
-            await pilot.pause()
-            if pilot.app.screen is not screen:
-                await pilot.pause()
-                break
+        elif key.startswith("/"):
+            prompt.only_one().rewrite(key)  # letter by letter it takes longer than all that follows
+        else:
+            await pressed(pilot, wire, key)

@@ -43,6 +43,7 @@ from kimi_tui.wire.events import (
 from kimi_tui.wire.requests import ApprovalRequest, Proposal, Question, QuestionOption, QuestionRequest
 from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
+from tests.tui.hand import Hand
 
 OLD = "def validate(form):\n    return form.user.ok\n"
 NEW = "def validate(form):\n    if form.user is None:\n        return False\n    return form.user.ok\n"
@@ -184,33 +185,35 @@ def app_showing(
             clipboard=FakeClipboard(),
             clock=clock,
             wall_clock=lambda: 10_000.0,
+            letter_pause_s=0,
         ),
     )
 
-    async def act(pilot: Pilot[None]) -> None:
+    async def act(_: Pilot[None]) -> None:
+        pilot = Hand(app)
         await last_shown.wait()
         screen = app.screen_stack[0]
         assert isinstance(screen, MainScreen)
         while screen.state.session is None and not screen.state.failed:
             await pilot.pause()
-        await taken_in(wire)
-        await settled(pilot)
+        await settled(pilot, wire)
         screen.furnished.workbench.transcript.flush()
         for key in keys:
             if key == LATER:
                 clock.now += 1
             else:
-                await pressed(pilot, key)
-        await settled(pilot)
+                await pressed(pilot, wire, key)
+        await settled(pilot, wire)
 
     return app, act
 
 
-async def pressed(pilot: Pilot[None], key: str) -> None:
-    """Press a key and wait for what it does; a letter of a word is there at once."""
+async def pressed(pilot: Hand, wire: Wire, key: str) -> None:
+    """Press a key and wait for what it does, with what the engine answers to it."""
     await pilot.press(key)
-    if len(key) > 1:
-        await settled(pilot)
+    if len(key) > 1:  # no letter of a word
+        await taken_in(wire)
+        await pilot.pause()
 
 
 async def taken_in(wire: Wire) -> None:
@@ -219,13 +222,20 @@ async def taken_in(wire: Wire) -> None:
         await asyncio.sleep(0.005)
 
 
-async def settled(pilot: Pilot[None]) -> None:
-    """Wait until the picture has stopped changing."""
+_QUICK = {"disk", "draft", "files", "picture", "search", "warm-up"}
+"""Groups of workers that end by themselves, and may change the picture when they do."""
+
+
+async def settled(pilot: Hand, wire: Wire) -> None:
+    """Wait until everything is taken in and the picture has stopped changing."""
+    await taken_in(wire)
     same, before = 0, None
-    while same < 4:
-        await pilot.pause()
-        await asyncio.sleep(0.01)
+    while same < 3:
+        await pilot.pause(0.01)
+        while any(it.group in _QUICK and not it.is_finished for it in pilot.app.workers):
+            await pilot.pause(0.005)
         _measure(pilot.app.screen)
+        await pilot.pause()
         now = pilot.app.screen, [list(strip) for strip in pilot.app.screen._compositor.render_strips()]
         same = same + 1 if now == before else 0
         before = now

@@ -67,7 +67,7 @@ async def test_a_key_is_pasted_without_being_shown_and_tried(open_desk: Any) -> 
         again = desk.told(ConnectModel)[1]
         desk.engine.say(ModelConnected(again.id, "kimi", "kimi-k2.5 answers."))
         await desk.until(lambda: len(desk.app.screen_stack) == 1)
-        assert "kimi-k2.5 answers." in desk.toasts()
+        await desk.until(lambda: "kimi-k2.5 answers." in desk.toasts())
         assert desk.prompt_text == ""
 
 

@@ -14,7 +14,8 @@ from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Compare, PlanRevert, ShowTimeline
 from kimi_tui.wire.events import StatusUpdate
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
-from tests.tui.test_looks import STATUS, Act, Looks, pressed, settled, taken_in
+from tests.tui.hand import Hand
+from tests.tui.test_looks import STATUS, Act, Looks, pressed, settled
 from tests.tui.timeline.story import COMPARISON, NOW, PLAN, TALK, TIMELINE
 
 
@@ -58,20 +59,21 @@ def timeline_app(share_dir: Path, keys: tuple[str, ...], theme: ThemeChoice) -> 
             clipboard=FakeClipboard(),
             clock=FakeClock(),
             wall_clock=lambda: NOW,
+            letter_pause_s=0,
         ),
     )
 
-    async def act(pilot: Any) -> None:
+    async def act(_: Any) -> None:
+        pilot = Hand(app)
         screen = app.screen_stack[0]
         assert isinstance(screen, MainScreen)
         while screen.state.session is None:
             await pilot.pause()
-        await taken_in(wire)
-        await settled(pilot)
+        await settled(pilot, wire)
         screen.furnished.workbench.transcript.flush()
         for key in keys:
-            await pressed(pilot, key)
-        await settled(pilot)
+            await pressed(pilot, wire, key)
+        await settled(pilot, wire)
 
     return app, act
 

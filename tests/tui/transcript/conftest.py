@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.pilot import Pilot
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.tui.transcript.transcript import Transcript
+from tests.tui.hand import Hand
 
 
 class FakeClock:
@@ -61,7 +61,7 @@ class Host(App[None]):
 class Stage:
     """The running host with shorthands for what a test looks at."""
 
-    def __init__(self, host: Host, pilot: Pilot[None], clock: FakeClock) -> None:
+    def __init__(self, host: Host, pilot: Hand, clock: FakeClock) -> None:
         self.host = host
         self.pilot = pilot
         self.clock = clock
@@ -101,7 +101,8 @@ def stage() -> OpenStage:
     async def opened(width: int = 60, height: int = 20) -> AsyncIterator[Stage]:
         clock = FakeClock()
         host = Host(clock)
-        async with host.run_test(size=(width, height)) as pilot:
+        async with host.run_test(size=(width, height)):
+            pilot = Hand(host)
             await pilot.pause()
             yield Stage(host, pilot, clock)
 

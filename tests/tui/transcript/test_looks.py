@@ -113,7 +113,8 @@ async def test_it_draws_at_any_size(stage: OpenStage) -> None:
         )
         for size in ((1, 1), (3, 2), (8, 4), (16, 3), (200, 60)):
             await s.pilot.resize_terminal(*size)
-            await s.pilot.pause()
+            while s.transcript.size != size:
+                await s.pilot.pause(0.005)
             assert all(s.transcript.render_line(y).cell_length == size[0] for y in range(size[1]))
 
 
