@@ -41,6 +41,7 @@ from kimi_tui.wire.commands import (
     Command,
     DeleteSession,
     Interrupt,
+    LeaveOutTools,
     ListSessions,
     PersonalCommand,
     PreviewSession,
@@ -238,6 +239,8 @@ class Engine:
                 await self._modes.set_plan_mode(enabled)
             case RegisterTools(tools=tools):
                 self._agent.toolset.lend(client_tools(self._wire, tools))
+            case LeaveOutTools(names=names):
+                self._agent.toolset.leave_out(names)
             case SubscribeHooks(hooks=hooks):
                 self._hooks.subscribe(hooks)
                 self._telling.info()

@@ -1,7 +1,7 @@
 """The tools of one agent, by the names that its model knows them by."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -22,7 +22,7 @@ class Toolset:
     """An agent's tools. A tool may stand under another name than its own."""
 
     def __init__(self, tools: Mapping[str, Tool[Any]]) -> None:
-        self._own = dict(tools)
+        self._all = self._own = dict(tools)
         self._lent: dict[str, Mapping[str, Tool[Any]]] = {}
         self._tools = self._own
         self._own_schemas = self._schemas = _schemas(self._own)
@@ -32,12 +32,21 @@ class Toolset:
         """The names of the agent's own tools."""
         return tuple(self._own)
 
+    def leave_out(self, kinds: Collection[str]) -> None:
+        """Have none of the agent's own tools that are called so by themselves, in place of those before."""
+        self._own = {name: tool for name, tool in self._all.items() if tool.name not in kinds}
+        self._own_schemas = _schemas(self._own)
+        self._put_together()
+
     def lend(self, tools: Mapping[str, Tool[Any]], *, lender: str = "client") -> None:
         """Have these as well, in place of those that `lender` lent before.
 
         A name of the agent's own tools stays theirs, and one that another lent stays that tool's.
         """
         self._lent[lender] = dict(tools)
+        self._put_together()
+
+    def _put_together(self) -> None:
         self._tools = dict(self._own)
         for lent in self._lent.values():
             self._tools |= {name: it for name, it in lent.items() if name not in self._tools}

@@ -92,6 +92,17 @@ class RegisterTools:
 
 
 @value
+class LeaveOutTools:
+    """Tell the model nothing of these of the agent's own tools, which ask what this front end can't answer.
+
+    In place of those that were left out before.
+    """
+
+    names: tuple[str, ...]
+    """What the tools are called by themselves, whatever an agent calls them."""
+
+
+@value
 class HookSubscription:
     """A wish of the client's to be asked when an event fires, as a hook of the config is."""
 
@@ -324,6 +335,7 @@ Command = (
     | SetAcceptEdits
     | SetPlanMode
     | RegisterTools
+    | LeaveOutTools
     | SubscribeHooks
     | SaveRecording
     | CompleteArgument

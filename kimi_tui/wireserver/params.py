@@ -27,6 +27,16 @@ class ClientCapabilities(Params):
     supports_plan_mode: bool = False
     supports_timeline: bool = False
 
+    @property
+    def unanswerable_tools(self) -> tuple[str, ...]:
+        """The tools whose questions the client can't answer.
+
+        ExitPlanMode is none of them: it shows the plan, which needs no answer.
+        """
+        if not self.supports_question:
+            return ("AskUserQuestion", "EnterPlanMode")
+        return () if self.supports_plan_mode else ("EnterPlanMode",)
+
 
 class ExternalTool(Params):
     """A tool that runs at the client. Its name and schema are judged one by one, so they are any JSON."""

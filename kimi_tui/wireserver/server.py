@@ -11,6 +11,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.wire.channel import Wire, WireClosed
 from kimi_tui.wire.commands import (
     Interrupt,
+    LeaveOutTools,
     Prompt,
     RegisterTools,
     RunSlash,
@@ -115,6 +116,8 @@ class Server:
         self._client.capabilities = params.capabilities
         info = self._served.info
         result = introduction(info, version=self._version)
+        if info is not None:
+            await self._wire.carry_out(LeaveOutTools(params.capabilities.unanswerable_tools))
         if params.hooks is not None and info is not None:
             await self._wire.carry_out(SubscribeHooks(subscriptions(params.hooks)))
         if params.external_tools is not None:

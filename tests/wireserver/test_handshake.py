@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from kimi_tui import __version__
 from tests.e2e.program import Program, script, tool_call
 from tests.wireserver.client import WireClient
@@ -152,3 +154,24 @@ def test_tools_that_cannot_be_offered_are_rejected_with_the_reason(
     client.prompt("run it")
     assert "ToolCallRequest" not in client.kinds
     assert "mine" in client.last_event("ToolResult")["return_value"]["output"]
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "missing"),
+    [
+        ({}, {"AskUserQuestion", "EnterPlanMode"}),
+        ({"supports_question": True}, {"EnterPlanMode"}),
+        ({"supports_question": True, "supports_plan_mode": True}, set()),
+    ],
+    ids=["nothing", "questions", "questions and plans"],
+)
+def test_the_model_has_no_tool_whose_questions_the_client_cannot_answer(
+    program: Program, connect: Connect, capabilities: dict[str, bool], missing: set[str]
+) -> None:
+    program.script(script(tool_call("n1", "Nothing")), "text: done")
+    client = connect()
+    client.initialize(capabilities=capabilities)
+    assert client.prompt("go")["result"] == {"status": "finished"}
+    known = str(client.last_event("ToolResult"))
+    assert {name for name in ("AskUserQuestion", "EnterPlanMode") if name not in known} == missing
+    assert "ExitPlanMode" in known
