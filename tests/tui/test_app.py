@@ -103,6 +103,13 @@ async def test_a_long_name_of_a_model_leaves_room_for_the_work_dir(open_desk: An
         assert desk.shown().split("\n")[0].rstrip().endswith("a-model-a-model-a-model-a-m…")
 
 
+async def test_a_long_title_takes_the_room_there_is(open_desk: Any) -> None:
+    async with open_desk(size=(120, 24), session=replace(SESSION, title="mend the login " * 9)) as desk:
+        await desk.until(lambda: "mend the login mend" in desk.shown().split("\n")[0])
+        header = desk.shown().split("\n")[0].rstrip()
+        assert header.endswith(f"…  {SESSION.model}")
+
+
 async def test_without_a_model_the_way_to_one_is_shown(open_desk: Any) -> None:
     async with open_desk(session=replace(SESSION, model="", model_kind="")) as desk:
         assert "No model is connected" in desk.shown()
@@ -175,11 +182,15 @@ async def test_the_todo_list_lies_over_a_narrow_terminal_when_asked_for(open_des
 
 
 @pytest.mark.parametrize("size", [(39, 24), (80, 9)])
-async def test_a_terminal_too_small_says_so(open_desk: Any, size: tuple[int, int]) -> None:
+async def test_a_terminal_too_small_says_so_and_nothing_else(open_desk: Any, size: tuple[int, int]) -> None:
     async with open_desk(size=size) as desk:
+        desk.app.notify("A notice, which is in the way.", timeout=3600)
+        await desk.until(lambda: desk.app.screen.query("Toast"))
+        await desk.pilot.pause()
         assert "needs 40 x 10" in desk.shown()
+        assert "in the way" not in desk.shown()
         await desk.pilot.resize_terminal(80, 24)
-        await desk.until(lambda: "Ask anything" in desk.shown())
+        await desk.until(lambda: "Ask anything" in desk.shown() and "in the way" in desk.shown())
 
 
 # failing and leaving

@@ -15,6 +15,8 @@ from kimi_tui.tui.state import ScreenState
 
 _MODEL = 28
 """Cells that a model's name may take anyway; of wide terminals a third."""
+_TITLE = 8
+"""Where there is less room, the title is left out."""
 
 
 class HeaderLine(Widget):
@@ -57,9 +59,12 @@ class HeaderLine(Widget):
             return left, [Segment(*how, 80)]
         if session.agent not in ("", "default"):
             left.append(Segment(plain_line(session.agent), "$secondary", 42, "screen.command('agents')"))
+        right = self._model()
         if session.title:
-            left.append(Segment(plain_line(session.title), "$text-muted", 40, "screen.command('sessions')"))
-        return left, self._model()
+            room = self.size.width - sum(segment.content.cell_length + 2 for segment in (*left, *right))
+            title = Content(plain_line(session.title)).truncate(max(_TITLE, room), ellipsis=True).plain
+            left.append(Segment(title, "$text-muted", 40, "screen.command('sessions')"))
+        return left, right
 
     def _model(self) -> list[Segment]:
         session = self.state.session
