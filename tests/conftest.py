@@ -1,6 +1,16 @@
 """What holds for every test."""
 
 import gc
+import os
+
+from hypothesis import settings
+
+settings.register_profile(
+    "by_itself",
+    settings.get_profile("ci"),  # no example has a deadline, which others on the machine make it miss
+    derandomize="KIMI_TUI_FUZZ_EXAMPLES" not in os.environ,  # what chance finds, `make faults` looks for
+)
+settings.load_profile("by_itself")
 
 
 def pytest_collection_finish() -> None:
