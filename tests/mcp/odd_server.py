@@ -267,6 +267,13 @@ def main():
         case "dies_at_start":
             sys.stderr.write("no licence\n")
             sys.exit(2)
+        case "dies_after_it_stopped_listening":
+            request = json.loads(sys.stdin.readline())
+            os.close(0)
+            handle(request)
+            time.sleep(0.3)
+            sys.stderr.write("no licence")
+            sys.exit(2)
         case "deaf":
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
                 signal.signal(number, signal.SIG_IGN)

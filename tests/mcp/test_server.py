@@ -73,6 +73,7 @@ async def test_a_server_that_is_a_little_odd_works(tmp_path, behaviour):
     ("behaviour", "expected"),
     [
         ("dies_at_start", "It ended with status 2. Its last words: no licence"),
+        ("dies_after_it_stopped_listening", "It ended with status 2. Its last words: no licence"),
         ("future", "Unsupported protocol version"),
         ("no_tools", "what the protocol doesn't allow"),
     ],

@@ -23,6 +23,9 @@ from kimi_tui.tools.mcp.server_process import server_process
 from kimi_tui.tools.mcp.session import TolerantSession
 
 _READ = 256 * 1024
+_POLL_S = 0.005
+_LAST_WORDS_S = 1.0
+"""How long a server that takes nothing more has to end and to say why."""
 
 Closed = Callable[[McpProblem], None]
 """Told, once, why the server is heard no more."""
@@ -50,9 +53,10 @@ class ChildTransport(ClientTransport):
         ) as process:
             incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
             to_send, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+            ended = anyio.Event()
             async with anyio.create_task_group() as group:
-                group.start_soon(self._read, process, incoming)
-                group.start_soon(_write, process, outgoing, incoming)
+                group.start_soon(self._read, process, incoming, ended)
+                group.start_soon(_write, process, outgoing, incoming, ended)
                 try:
                     async with TolerantSession(received, to_send, **session_kwargs) as session:
                         yield session
@@ -61,7 +65,12 @@ class ChildTransport(ClientTransport):
                     for stream in (incoming, received, to_send, outgoing):
                         stream.close()
 
-    async def _read(self, process: Process, incoming: "ObjectSendStream[SessionMessage | Exception]") -> None:
+    async def _read(
+        self,
+        process: Process,
+        incoming: "ObjectSendStream[SessionMessage | Exception]",
+        ended: anyio.Event,
+    ) -> None:
         assert process.stdout is not None
         lines = Lines()
         problem = None
@@ -74,6 +83,7 @@ class ChildTransport(ClientTransport):
             except McpProblem as too_long:
                 problem = too_long
             self._closed(problem or await self._ending(process))
+            ended.set()
             await incoming.aclose()
 
     def _message(self, line: bytes) -> SessionMessage | None:
@@ -87,8 +97,12 @@ class ChildTransport(ClientTransport):
             return None
 
     async def _ending(self, process: Process) -> McpProblem:
+        assert process.stderr is not None
         with anyio.move_on_after(0.5):
             await process.wait()
+            while not process.stderr.at_eof():  # noqa: ASYNC110 - whoever reads it tells of no end
+                await anyio.sleep(_POLL_S)
+            await anyio.sleep(_POLL_S)  # what was read last goes to the log
         words = self._log.last_words
         said = f" Its last words: {words[:300]}" if words else ""
         match process.returncode:
@@ -105,6 +119,7 @@ async def _write(
     process: Process,
     outgoing: "ObjectReceiveStream[SessionMessage]",
     incoming: "ObjectSendStream[SessionMessage | Exception]",
+    ended: anyio.Event,
 ) -> None:
     assert process.stdin is not None
     try:
@@ -113,5 +128,7 @@ async def _write(
             process.stdin.write(text.encode("utf-8", "replace") + b"\n")
             await process.stdin.drain()
     except (OSError, anyio.ClosedResourceError, anyio.BrokenResourceError):
+        with anyio.move_on_after(_LAST_WORDS_S):
+            await ended.wait()
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             await incoming.aclose()  # so that no request waits for ever
