@@ -470,9 +470,9 @@ async def test_a_sentence_goes_to_the_prompt_and_answers_nothing(open_desk: Any,
 async def test_letters_that_came_in_one_burst_stay_in_order(open_desk: Any) -> None:
     async with open_desk(letter_pause_s=LONG_S) as desk:
         await asked(desk, shell())
-        for letter in "yes":
-            desk.app.post_message(events.Key(letter, letter))
-        await desk.until(lambda: desk.prompt_text == "yes")
+        for letter in "yes but no":
+            desk.app.post_message(events.Key("space" if letter == " " else letter, letter))
+        await desk.until(lambda: desk.prompt_text == "yes but no")
         assert desk.engine.answers == []
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from textual import events
 
 from kimi_tui.tui.choices import Choices
 from kimi_tui.wire.commands import Interrupt
@@ -225,6 +226,16 @@ async def test_a_sentence_is_an_own_answer(open_desk: Any, text: str) -> None:
         assert desk.engine.answers == []
         await desk.pilot.press("enter")
         await answered(desk, **{STORE.question: text})
+
+
+async def test_an_own_answer_that_comes_in_one_burst_stays_in_order(open_desk: Any) -> None:
+    async with open_desk(letter_pause_s=3600) as desk:
+        await asked(desk, STORE)
+        for letter in "in a file":
+            desk.app.post_message(events.Key("space" if letter == " " else letter, letter))
+        await desk.until(lambda: "in a file" in desk.shown())
+        await desk.pilot.press("enter")
+        await answered(desk, **{STORE.question: "in a file"})
 
 
 async def test_a_sentence_that_begins_with_a_number_ticks_nothing(open_desk: Any) -> None:

@@ -355,7 +355,7 @@ class ApprovalPanel(Vertical, can_focus=True):
                 self.run_worker(self._show_choices(), group="feedback", exclusive=True)
         elif (letter := letter_of(event)) is None:
             await self._other_key(event)
-        elif letter != " " or self._letters.may_be_word:
+        elif letter != " " or self._letters.may_be_word or not self.has_focus_within:
             event.stop()
             await self._typed(
                 letter, None if letter == " " else self._names.actions(APPROVAL_KEYS).get(event.key)

@@ -288,7 +288,7 @@ class QuestionPanel(Vertical, can_focus=True):
             elif letter is not None:  # it came before the field had the keyboard
                 event.stop()
                 self.field.insert_text_at_cursor(letter)
-        elif letter is not None and (letter != " " or self._letters.may_be_word):
+        elif letter is not None and (letter != " " or self._letters.may_be_word or not self.has_focus_within):
             event.stop()
             await self._typed(
                 letter, None if letter == " " else self._names.actions(QUESTION_KEYS).get(event.key)
