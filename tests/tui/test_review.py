@@ -43,6 +43,7 @@ def editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         program = tmp_path / "editor.py"
         program.write_text(
             "import pathlib, sys, time\n"
+            f"pathlib.Path({str(tmp_path / 'begun')!r}).touch()\n"
             f"while not pathlib.Path({str(until)!r}).exists(): time.sleep(0.01)\n"
             "file = pathlib.Path(sys.argv[-1])\n"
             f"file.write_text(file.read_text().replace({old!r}, {new!r}))\n"
@@ -77,7 +78,9 @@ async def test_keys_that_the_editor_was_to_get_are_no_answers(
     editor("2", "3", until=tmp_path / "done")
     async with open_desk() as desk:
         await asked(desk, FIRST)
-        await desk.pilot.press("e", "space", "y", "n", "f", "enter")
+        await desk.pilot.press("e")
+        await desk.until((tmp_path / "begun").exists)
+        await desk.pilot.press("space", "y", "n", "f", "enter")
         (tmp_path / "done").touch()
         await desk.until(lambda: "as you changed it" in desk.shown())
         await desk.pilot.press("y")
@@ -254,7 +257,9 @@ async def test_keys_that_the_editor_was_to_get_decide_nothing_in_a_review(
     editor("c = 2", "c = 7", until=tmp_path / "done")
     async with open_desk() as desk:
         await reviewed(desk, FIRST, SECOND)
-        await desk.pilot.press("down", "e", "x", "enter")
+        await desk.pilot.press("down", "e")
+        await desk.until((tmp_path / "begun").exists)
+        await desk.pilot.press("x", "enter")
         (tmp_path / "done").touch()
         await desk.until(lambda: "c = 7" in desk.shown())
         assert "Nothing is decided yet" in desk.shown()
