@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, cast
 
 from rich.console import RenderableType
-from textual import on, work
+from textual import events, on, work
 from textual._xterm_parser import XTermParser
 from textual.actions import ActionParseResult
 from textual.app import App
@@ -346,6 +346,12 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         else:
             if screen is not None and not self._failed:
                 screen.engine_ended()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Note that somebody is here as a key comes: what follows it may be that they look elsewhere."""
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self._attention.typed()
+        await super().on_event(event)
 
     def on_app_focus(self) -> None:
         """The terminal is looked at again."""

@@ -277,7 +277,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _has_typed(self) -> None:
         self._typed_at = self._options.clock()
-        self._attention.typed()
 
     @on(Prompt.Emptied)
     def _prompt_emptied(self) -> None:
