@@ -215,7 +215,7 @@ AT_WORK = (
     ),
     Place("question", ("f2", "down"), (), (ToolCall("c5", FunctionCall("Ask")), QUESTION)),
     Place("approval", ("f2",), (), (RequestClosed("q1"), WIDE_EDIT)),
-    Place("review", ("f2", LATER, "r"), ("escape",), (EDIT, DANGER, CREATED)),
+    Place("review", ("f2", LATER, "r", "enter"), ("escape",), (EDIT, DANGER, CREATED)),
 )
 
 

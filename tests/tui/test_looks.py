@@ -302,7 +302,14 @@ def test_an_edit_in_two_columns(looks: Looks, theme: str) -> None:
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (140, 40)], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_a_step_that_is_reviewed(looks: Looks, theme: str, size: tuple[int, int]) -> None:
     assert looks(
-        *TURN, WIDE_EDIT, EDIT, DANGER, CREATED, size=size, theme=theme, keys=("f2", LATER, "r", "y", "n")
+        *TURN,
+        WIDE_EDIT,
+        EDIT,
+        DANGER,
+        CREATED,
+        size=size,
+        theme=theme,
+        keys=("f2", LATER, "r", "enter", "y", "n"),  # enter, so that no letter waits for another
     )
 
 
