@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -31,7 +30,7 @@ def opened(program: Program) -> Iterator[OpenScreen]:
 def approve(screen: Screen, question: str) -> None:
     """Say yes to what the panel asks, once it takes keys."""
     screen.until(question)
-    time.sleep(0.6)  # the panel ignores keys for its first half second, whatever this test would like
+    screen.rest()  # the panel takes the keyboard after half a second
     screen.press("y")
 
 
@@ -44,8 +43,7 @@ def test_a_first_message_in_the_demo_changes_a_real_file_after_an_approval(
     screen.until("demo")
     screen.type("edit notes.txt: helo -> hello")
     screen.press("enter")
-    screen.until("notes.txt")
-    time.sleep(0.2)
+    screen.until("once")
     assert (program.work_dir / "notes.txt").read_text() == "helo\n"
     approve(screen, "once")
     screen.until("is edited")
@@ -58,7 +56,7 @@ def test_a_rejected_change_leaves_the_file_alone(program: Program, opened: OpenS
     screen.type("edit notes.txt: helo -> hello")
     screen.press("enter")
     screen.until("once")
-    time.sleep(0.6)
+    screen.rest()
     screen.press("n")
     screen.until(lambda text: "once" not in text)
     assert (program.work_dir / "notes.txt").read_text() == "helo\n"

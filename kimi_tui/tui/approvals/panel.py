@@ -375,12 +375,14 @@ class ApprovalPanel(Vertical, can_focus=True):
         elif not self.ready:
             await self._letters.take(letter, nothing)
         else:
-            for place, choice in enumerate(
-                self._choices
-            ):  # seen at once; for good only once it is asked again
-                if action == f"answer('{choice.id}')" and choice.id != "always":
-                    self.marked = place
+            self._mark_at_once(action)
             await self._letters.take(letter, partial(self.app.run_action, action, self))
+
+    def _mark_at_once(self, action: str) -> None:
+        """Mark the answer that a letter means; "always" is marked only once it is asked again."""
+        for place, choice in enumerate(self._choices):
+            if action == f"answer('{choice.id}')" and choice.id != "always":
+                self.marked = place
 
     def _pass_on(self, text: str) -> None:
         self.marked = 0  # what the first letter may have marked
