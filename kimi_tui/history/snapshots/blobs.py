@@ -82,6 +82,13 @@ class BlobStore:
                 return content
         raise BlobMissing(digest)
 
+    def bites(self, digest: str) -> Iterator[bytes]:
+        """A content, in bites that are checked before they are given.
+
+        Raises BlobMissing, after the last one at the latest: nothing of it is to be used before.
+        """
+        yield self.read(digest)
+
     def open(self) -> None:
         """Learn what is kept. Raises OSError."""
         self._have = {path.parent.name + path.name for path in self._loose.glob("??/*")}
