@@ -11,6 +11,7 @@ from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.language.errors import told
 from kimi_tui.language.saying import say
+from kimi_tui.tui.approvals.hearing import Keyboard
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
 from kimi_tui.tui.commands.dispatch import Verdict, run_from_palette, run_line
@@ -110,13 +111,12 @@ class Furniture:
             config_file=options.config_file,
         )
         self.workbench = Workbench(
-            names=names,
-            clock=options.clock,
-            letter_pause_s=options.letter_pause_s,
+            keyboard=Keyboard(
+                names=names, clock=options.clock, letter_pause_s=options.letter_pause_s, write=write
+            ),
             copy=self.host.copy,
             answer=answer,
             typed_ago=typed_ago,
-            write=write,
         )
 
     @property

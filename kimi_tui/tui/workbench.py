@@ -14,11 +14,11 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from kimi_tui.tui.approvals.editing import edited_proposal
-from kimi_tui.tui.approvals.panel import GRACE_S, ApprovalPanel
+from kimi_tui.tui.approvals.hearing import GRACE_S, Keyboard
+from kimi_tui.tui.approvals.panel import ApprovalPanel
 from kimi_tui.tui.approvals.questions import QuestionPanel
 from kimi_tui.tui.approvals.review import Review
 from kimi_tui.tui.conversation import Conversation
-from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.panes.aside import Aside
 from kimi_tui.tui.panes.places import Layer, PaneName, PanePlaces
 from kimi_tui.tui.panes.todo import TodoPane
@@ -53,23 +53,14 @@ class Workbench(Vertical):
     def __init__(
         self,
         *,
-        names: KeyNames,
-        clock: Callable[[], float],
-        letter_pause_s: float,
+        keyboard: Keyboard,
         copy: Callable[[str], None],
         answer: Callable[[Answer], None],
         typed_ago: Callable[[], float | None],
-        write: Callable[[str], None],
     ) -> None:
-        """`typed_ago` tells how long ago the user typed; None while a draft stands in the prompt.
-
-        `write` has the prompt go on with what was typed at a panel, but is no answer.
-        """
+        """`typed_ago` tells how long ago the user typed; None while a draft stands in the prompt."""
         super().__init__()
-        self._names = names
-        self._clock = clock
-        self._letter_pause_s = letter_pause_s
-        self._write = write
+        self._keyboard = keyboard
         self._copy = copy
         self._answer = answer
         self._typed_ago = typed_ago
@@ -81,13 +72,11 @@ class Workbench(Vertical):
         """Conversation and panes side by side, approvals below."""
         state = Workbench.state
         with Horizontal(id="body"):
-            yield Conversation(names=self._names, clock=self._clock, copy=self._copy)
+            yield Conversation(names=self._keyboard.names, clock=self._keyboard.clock, copy=self._copy)
             with Vertical(id="side"):
                 yield TodoPane().data_bind(state=state)
-                yield ToolsPane(clock=self._clock).data_bind(state=state)
-        yield ApprovalPanel(
-            names=self._names, clock=self._clock, pause_s=self._letter_pause_s, write=self._write
-        ).data_bind(state=state)
+                yield ToolsPane(clock=self._keyboard.clock).data_bind(state=state)
+        yield ApprovalPanel(keyboard=self._keyboard).data_bind(state=state)
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show the todo list when there is one; offer a new approval the keyboard."""
@@ -143,11 +132,7 @@ class Workbench(Vertical):
         asked = bool(self.state.requests) and isinstance(self.state.requests[0], QuestionRequest)
         if asked and self._questions is None:
             self._questions = QuestionPanel(
-                names=self._names,
-                clock=self._clock,
-                pause_s=self._letter_pause_s,
-                write=self._write,
-                covered=lambda: self.in_front is not None,
+                keyboard=self._keyboard, covered=lambda: self.in_front is not None
             )
             self.mount(self._questions.data_bind(state=Workbench.state))
         elif not asked and self._questions is not None:
@@ -164,7 +149,9 @@ class Workbench(Vertical):
     @on(ApprovalPanel.ReviewWanted)
     def _review(self) -> None:
         asked = [request for request in self.state.requests if isinstance(request, ApprovalRequest)]
-        review = Review(asked, names=self._names, edit=lambda request: edited_proposal(self.app, request))
+        review = Review(
+            asked, names=self._keyboard.names, edit=lambda request: edited_proposal(self.app, request)
+        )
         self.app.push_screen(review, self._reviewed)
 
     def _reviewed(self, answers: tuple[ApprovalResponse, ...] | None) -> None:

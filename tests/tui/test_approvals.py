@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from textual import events
 
-from kimi_tui.tui.approvals.panel import AnswerButton
+from kimi_tui.tui.approvals.answer_row import AnswerButton
 from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.wire.commands import Interrupt
 from kimi_tui.wire.display import DiffBlock, ShellBlock

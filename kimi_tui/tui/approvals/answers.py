@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from kimi_tui.language.saying import later, retell, say
+from kimi_tui.language.saying import later
 from kimi_tui.wire.events import ApprovalAnswer
 from kimi_tui.wire.requests import ApprovalRequest
 
@@ -63,26 +63,3 @@ def choices_for(request: ApprovalRequest, *, is_edited: bool = False) -> tuple[A
     if request.proposal is None:
         left_out.add("edit")
     return tuple(choice for choice in CHOICES if choice.id not in left_out)
-
-
-def question_of(request: ApprovalRequest, *, is_edited: bool = False) -> str:
-    """What is asked, in a sentence."""
-    act = retell(request.action)
-    if act == request.action:
-        for noun in ("command", "file"):
-            act = act.replace(f" {noun}", f" a {noun}", 1)
-    if is_edited:
-        return say("Allow {sender} to {act}, as you changed it?", sender=request.sender, act=act)
-    return say("Allow {sender} to {act}?", sender=request.sender, act=act)
-
-
-def source_of(request: ApprovalRequest) -> str:
-    """Who asks; of a sub-agent also what for, since several may be at work."""
-    kind, task = request.subagent_type, request.source_description
-    if kind and task:
-        return say("sub-agent {kind}: {task}", kind=kind, task=task)
-    if kind or task:
-        return say("sub-agent {kind}", kind=kind) if kind else str(task)
-    if request.source_kind == "background_task":
-        return say("background task {id}", id=request.source_id or "").strip()
-    return say("main agent")

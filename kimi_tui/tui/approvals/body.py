@@ -1,7 +1,7 @@
 """What an approval would do: the command, the diff, or else the description."""
 
 from kimi_tui.base.terminal import plain_line, revealed
-from kimi_tui.language.saying import say
+from kimi_tui.tui.approvals.summary import rule_of
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, Span, ink, span_width
 from kimi_tui.tui.markdown.syntax import highlight
@@ -43,39 +43,12 @@ class RequestBody(LineView):
         self.redraw()
 
 
-def rule_of(request: ApprovalRequest, *, again: str = "") -> str:
-    """What a grant beyond this once covers; empty when there is none to give. `again` is its key, if that is
-    still to be pressed a second time.
-    """
-    if request.rule is None:
-        return ""
-    rule = plain_line(request.rule)
-    if again:
-        return say(
-            "{key} again, or enter, always allows this: it writes the rule {rule}", key=again, rule=rule
-        )
-    return say("always writes the rule {rule}", rule=rule)
-
-
 def changes_of(request: ApprovalRequest) -> str:
     """How many lines would change, such as `+4 −1`; empty when none or when nobody counted."""
     diffs = [Diff(block) for block in request.display if isinstance(block, DiffBlock)]
     if not diffs or any(diff.is_summary for diff in diffs):
         return ""
     return f"+{sum(diff.added for diff in diffs)} −{sum(diff.removed for diff in diffs)}"
-
-
-def subject_of(request: ApprovalRequest) -> str:
-    """What it is about, on one line: the file, the command, or else the description."""
-    for block in request.display:
-        match block:
-            case DiffBlock(path=path):
-                return plain_line(path)
-            case ShellBlock(command=command):
-                return plain_line(command)
-            case _:
-                continue
-    return plain_line(request.description)
 
 
 def _block(block: DisplayBlock, width: int) -> list[Line]:

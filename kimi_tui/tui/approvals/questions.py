@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -14,15 +13,15 @@ from textual.widgets import Input, Static
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import retell, say
 from kimi_tui.language.width import cells
-from kimi_tui.tui.approvals.letters import Letters, letter_of, nothing
-from kimi_tui.tui.approvals.panel import GRACE_S
-from kimi_tui.tui.approvals.sheets import DONE, OTHER, SOMETHING_ELSE, Sheet
+from kimi_tui.tui.approvals.hearing import Hearing, Keyboard, Weight
+from kimi_tui.tui.approvals.letters import letter_of
+from kimi_tui.tui.approvals.sheets import DONE, OTHER, SOMETHING_ELSE, Sheet, Sheets
 from kimi_tui.tui.approvals.tabs import Tab, Tabs
 from kimi_tui.tui.choices import Choices
 from kimi_tui.tui.key_tables import QUESTION_KEYS
-from kimi_tui.tui.keys import KeyNames, bindings
+from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.state import ScreenState
-from kimi_tui.wire.requests import Question, QuestionRequest, QuestionResponse
+from kimi_tui.wire.requests import QuestionRequest, QuestionResponse
 
 _LABEL_ROOM = 10
 """Cells around a label and its description in the list."""
@@ -58,37 +57,21 @@ class QuestionPanel(Vertical, can_focus=True):
 
         response: QuestionResponse
 
-    def __init__(
-        self,
-        *,
-        names: KeyNames,
-        clock: Callable[[], float],
-        pause_s: float,
-        write: Callable[[str], None],
-        covered: Callable[[], bool],
-    ) -> None:
-        """`covered` tells whether something lies in front that escape is for.
-
-        `write` puts into the prompt, which takes the keyboard, what was typed before the question was seen;
-        `pause_s` is how long a number waits for what follows it (`Letters`).
-        """
+    def __init__(self, *, keyboard: Keyboard, covered: Callable[[], bool]) -> None:
+        """`covered` tells whether something lies in front that escape is for."""
         super().__init__()
-        self._names = names
-        self._clock = clock
-        self._write = write
-        self._letters = Letters(self, pause_s=pause_s, said=self._said)
+        self._keyboard = keyboard
+        self._hearing = Hearing(
+            self, keyboard=keyboard, keys=QUESTION_KEYS, weigh=self._weigh, said=self._said
+        )
         self._covered = covered
-        self._request: QuestionRequest | None = None
-        self._shown_at = 0.0
-        self._focused_at = -1e9
-        self._sheets: list[Sheet] = []
-        self._index = 0
+        self._sheets: Sheets | None = None
 
     def compose(self) -> ComposeResult:
         """Tabs, question, options, a field for other answers."""
         with Horizontal():
             yield Tabs()
-            yield _Close(" ✕ ", id="question-close", markup=False)
+            yield Static(" ✕ ", id="question-close", markup=False)
         yield Static(id="question-text", markup=False)
         yield Choices()
         yield Static(id="question-detail", markup=False)
@@ -100,18 +83,13 @@ class QuestionPanel(Vertical, can_focus=True):
         yield Static(id="question-hint", markup=False)
 
     @property
-    def question(self) -> Question | None:
-        """The question that is shown."""
-        return self._sheets[self._index].question if self._sheets else None
-
-    @property
     def ready(self) -> bool:
         """Whether the request has been on screen long enough for a key to mean it."""
-        return self._request is not None and self._clock() - self._shown_at >= GRACE_S
+        return self._sheets is not None and self._hearing.takes_keys
 
     def app_focused(self) -> None:
         """The terminal got the focus: the click that gave it is no answer."""
-        self._focused_at = self._clock()
+        self._hearing.terminal_focused()
 
     def on_mount(self) -> None:
         """Show the question for which the panel was made."""
@@ -130,46 +108,40 @@ class QuestionPanel(Vertical, can_focus=True):
     def _follow(self, state: ScreenState) -> None:
         head = state.requests[0] if state.requests else None
         request = head if isinstance(head, QuestionRequest) and head.questions else None
-        if request is not None and request is not self._request:
-            self._request, self._shown_at = request, self._clock()
-            self._sheets = [Sheet(question) for question in request.questions]
-            self._index = 0
-            self._show()
+        if request is not None and (self._sheets is None or request is not self._sheets.request):
+            self._sheets = Sheets(request)
+            self._hearing.begin()
+            self._show(self._sheets)
 
     # what is shown
 
-    def _show(self) -> None:
-        self._letters.forget()
-        question = self.question
-        if question is None:
-            return
+    def _show(self, sheets: Sheets) -> None:
+        sheet = sheets.front
         self.remove_class("-writing")
         if self.field.has_focus:
             self.focus()
-        self.tabs.show([sheet.tab(number) for number, sheet in enumerate(self._sheets, 1)], self._index)
-        self.query_one("#question-text", Static).update(plain_line(retell(question.question)))
-        many = say("space ticks · enter goes on") if question.multi_select else say("enter takes it")
-        turn = say(" · ← → questions") if len(self._sheets) > 1 else ""
+        self.tabs.show(sheets.tabs, sheets.at)
+        self.query_one("#question-text", Static).update(plain_line(retell(sheet.question.question)))
+        many = say("space ticks · enter goes on") if sheet.question.multi_select else say("enter takes it")
+        turn = say(" · ← → questions") if len(sheets) > 1 else ""
         self.query_one("#question-hint", Static).update(
             say("↑ ↓ number · {many}{turn} · esc answers nothing", many=many, turn=turn)
         )
-        ticked = self._sheets[self._index].ticked
-        self._list(marked=min(ticked, default=0))
+        self._list(sheet, marked=min(sheet.ticked, default=0))
 
-    def _list(self, *, marked: int) -> None:
-        self.options.show(self._sheets[self._index].lines)
+    def _list(self, sheet: Sheet, *, marked: int) -> None:
+        self.options.show(sheet.lines)
         self.options.marked = marked
         self._show_detail()
 
     def _show_detail(self) -> None:
         """What the marked option means, in full, where its line has no room for that."""
-        choice, question = self.options.choice, self.question
+        choice, sheets = self.options.choice, self._sheets
         detail = ""
-        if choice is not None and choice.value.isdecimal() and question is not None:
-            option = question.options[int(choice.value)]
-            widest = max(
-                cells(text) for text in (say(SOMETHING_ELSE), *(it.label for it in question.options))
-            )
+        if choice is not None and choice.value.isdecimal() and sheets is not None:
+            options = sheets.front.question.options
+            option = options[int(choice.value)]
+            widest = max(cells(text) for text in (say(SOMETHING_ELSE), *(it.label for it in options)))
             if widest + cells(option.description) + _LABEL_ROOM > self.options.size.width > 0:
                 detail = plain_line(f"{retell(option.label)}: {retell(option.description)}")
         line = self.query_one("#question-detail", Static)
@@ -190,8 +162,8 @@ class QuestionPanel(Vertical, can_focus=True):
 
     def action_pick(self, number: int) -> None:
         """Choose an option by its number."""
-        question = self.question
-        if self.ready and question is not None and number <= len(question.options) + 1:
+        sheets = self._sheets
+        if sheets is not None and self.ready and number <= len(sheets.front.question.options) + 1:
             self.options.marked = number - 1
             self._choose()
 
@@ -202,126 +174,109 @@ class QuestionPanel(Vertical, can_focus=True):
 
     def action_take(self) -> None:
         """Take what is ticked, else the marked option."""
-        if not self.ready or not self._sheets:
+        if self._sheets is None or not self.ready:
             return
-        sheet, choice = self._sheets[self._index], self.options.choice
+        sheet, choice = self._sheets.front, self.options.choice
         if sheet.question.multi_select and sheet.answer and choice is not None and choice.value != OTHER:
-            self._go_on()
+            self._go_on(self._sheets)
         else:
             self._choose(at_once=True)
 
     def action_turn(self, places: int) -> None:
         """Go to the question before or after."""
-        self._turn_to(self._index + places)
+        if self._sheets is not None:
+            self._turn_to(self._sheets, self._sheets.at + places)
 
     def action_dismiss(self) -> None:
         """Answer nothing."""
-        if self.ready and self._request is not None:
-            self.post_message(self.Answered(QuestionResponse(self._request.id, {})))
+        if self._sheets is not None and self.ready:
+            self.post_message(self.Answered(QuestionResponse(self._sheets.request.id, {})))
 
     @on(Tab.Chosen)
     def _tab_clicked(self, event: Tab.Chosen) -> None:
         event.stop()
-        self._turn_to(event.index)
+        if self._sheets is not None:
+            self._turn_to(self._sheets, event.index)
 
     @on(Choices.Chosen)
     def _clicked(self, event: Choices.Chosen) -> None:
         event.stop()
-        if self._may_click:
+        if self.ready and self._hearing.takes_clicks:
             self._choose()
 
-    def on_close_pressed(self) -> None:
-        """The cross was clicked."""
-        if self._may_click:
-            self.action_dismiss()
+    def on_click(self, event: events.Click) -> None:
+        """The cross answers nothing."""
+        if event.widget is not None and event.widget.id == "question-close":
+            event.stop()
+            if self._hearing.takes_clicks:
+                self.action_dismiss()
 
-    @property
-    def _may_click(self) -> bool:
-        return self.ready and self._clock() - self._focused_at >= GRACE_S
-
-    def _turn_to(self, index: int) -> None:
-        if 0 <= index < len(self._sheets):
-            self._index = index
-            self._show()
+    def _turn_to(self, sheets: Sheets, at: int) -> None:
+        if 0 <= at < len(sheets):
+            sheets.at = at
+            self._hearing.forget()
+            self._show(sheets)
 
     # answering
 
     def _choose(self, *, at_once: bool = False) -> None:
-        choice = self.options.choice
-        if not self._sheets or choice is None:
+        choice, sheets = self.options.choice, self._sheets
+        if sheets is None or choice is None:
             return
-        sheet = self._sheets[self._index]
+        sheet = sheets.front
         if choice.value == OTHER:
             self._begin_own(sheet)
         elif choice.value == DONE:
             if sheet.answer:
-                self._go_on()
+                self._go_on(sheets)
         elif not sheet.question.multi_select:
             sheet.ticked, sheet.text = {int(choice.value)}, ""
-            self._go_on()
+            self._go_on(sheets)
         else:
             sheet.ticked ^= {int(choice.value)}
             if at_once:
-                self._go_on()
+                self._go_on(sheets)
             else:
-                self._list(marked=self.options.marked)
+                self._list(sheet, marked=self.options.marked)
 
-    @on(Input.Submitted)
-    def _written(self, event: Input.Submitted) -> None:
-        event.stop()
-        if self._sheets and (text := event.value.strip()):
-            sheet = self._sheets[self._index]
-            sheet.text = text
-            if not sheet.question.multi_select:
-                sheet.ticked.clear()
-            self.focus()
-            self._go_on()
+    def _go_on(self, sheets: Sheets) -> None:
+        """The question is answered: to the next one that isn't, or off with all answers."""
+        sheets.front.is_answered = True
+        if (left := sheets.next_open) is not None:
+            self._turn_to(sheets, left)
+        else:
+            self.post_message(self.Answered(sheets.response))
+
+    # what is typed
 
     async def on_key(self, event: events.Key) -> None:
         """Escape leaves the field for an own answer; what no choice has as its key begins one."""
-        letter = letter_of(event)
-        if self.has_class("-writing"):
-            if event.key == "escape":
-                event.stop()
-                self.remove_class("-writing")
-                self.focus()
-            elif letter is not None:  # it came before the field had the keyboard
-                event.stop()
-                self.field.insert_text_at_cursor(letter)
-        elif letter is not None and (letter != " " or self._letters.may_be_word or not self.has_focus_within):
+        if not self.has_class("-writing"):
+            await self._hearing.key(event)
+        elif event.key == "escape":
             event.stop()
-            await self._typed(
-                letter, None if letter == " " else self._names.actions(QUESTION_KEYS).get(event.key)
-            )
-        elif event.key == "enter":  # it says that the number was all
-            await self._letters.settle()
-        else:
-            self._letters.forget()
+            self.remove_class("-writing")
+            self.focus()
+        elif (letter := letter_of(event)) is not None:  # it came before the field had the keyboard
+            event.stop()
+            self.field.insert_text_at_cursor(letter)
 
-    async def _typed(self, letter: str, action: str | None) -> None:
-        if action is None or not self.has_focus_within:
-            await self._letters.take(letter, None)
-        elif not self.ready:
-            await self._letters.take(letter, nothing)
-        else:
-            act = partial(self.app.run_action, action, self)
-            await self._letters.take(letter, act, harmless=not self._is_last_word(action))
-
-    def _is_last_word(self, action: str) -> bool:
-        """Whether the action ends a question; others move the mark, tick, or begin an own answer."""
-        question = self.question
-        if question is None or question.multi_select:
-            return False
-        return action in {f"pick({number})" for number in range(1, len(question.options) + 1)}
+    def _weigh(self, action: str) -> Weight:
+        """What ends a question is an answer; other keys move the mark, tick, or begin an own answer."""
+        if self._sheets is None or not self.ready:
+            return "nothing"
+        question = self._sheets.front.question
+        picks = {f"pick({number})" for number in range(1, len(question.options) + 1)}
+        return "answer" if action in picks and not question.multi_select else "step"
 
     def _said(self, text: str) -> None:
         """What was typed is an own answer; before the question could be seen, it was meant for the prompt."""
-        if not self.ready or not self._sheets:
-            self._write(text)
+        if self._sheets is None or not self.ready:
+            self._keyboard.write(text)
             return
-        sheet = self._sheets[self._index]
+        sheet = self._sheets.front
         sheet.begins_own(text[:-1])
-        self._list(marked=len(sheet.question.options))
+        self._list(sheet, marked=len(sheet.question.options))
         self._begin_own(sheet)
         self.field.insert_text_at_cursor(text)
 
@@ -331,27 +286,13 @@ class QuestionPanel(Vertical, can_focus=True):
         self.field.cursor_position = len(sheet.text)
         self.screen.set_focus(self.field)  # at once: what is typed next belongs there
 
-    def _go_on(self) -> None:
-        """The question is answered: to the next one that isn't, or off with all answers."""
-        if self._request is None:
-            return
-        self._sheets[self._index].is_answered = True
-        count = len(self._sheets)
-        following = ((self._index + places) % count for places in range(1, count))
-        if (left := next((at for at in following if not self._sheets[at].is_answered), None)) is not None:
-            self._turn_to(left)
-            return
-        answers = {sheet.question.question: sheet.answer for sheet in self._sheets}
-        self.post_message(self.Answered(QuestionResponse(self._request.id, answers)))
-
-
-class _Close(Static):
-    """A cross to click."""
-
-    class Pressed(Message, namespace="close"):
-        """It was clicked."""
-
-    def on_click(self, event: events.Click) -> None:
-        """Textual makes a click of a press and a release on the same widget."""
+    @on(Input.Submitted)
+    def _written(self, event: Input.Submitted) -> None:
         event.stop()
-        self.post_message(self.Pressed())
+        if self._sheets is not None and (text := event.value.strip()):
+            sheet = self._sheets.front
+            sheet.text = text
+            if not sheet.question.multi_select:
+                sheet.ticked.clear()
+            self.focus()
+            self._go_on(self._sheets)

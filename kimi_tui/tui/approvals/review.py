@@ -11,10 +11,9 @@ from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import say
-from kimi_tui.tui.approvals.answers import source_of
-from kimi_tui.tui.approvals.body import RequestBody, changes_of, subject_of
+from kimi_tui.tui.approvals.body import RequestBody, changes_of
 from kimi_tui.tui.approvals.edits import with_edit
-from kimi_tui.tui.approvals.panel import danger_of
+from kimi_tui.tui.approvals.summary import danger_of, source_of, subject_of
 from kimi_tui.tui.buttons import ActionButton
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.key_tables import REVIEW_KEYS

@@ -1,12 +1,12 @@
-"""The sheets of the question panel: a question, what the user has answered so far, and its lines."""
+"""The sheets of the question panel: the questions of a request, and what the user has answered so far."""
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import later, retell, say
+from kimi_tui.tui.approvals.tabs import TabState
 from kimi_tui.tui.choices import Choice
-from kimi_tui.wire.requests import Question
+from kimi_tui.wire.requests import Question, QuestionRequest, QuestionResponse
 
 OTHER = "other"
 DONE = "done"
@@ -47,7 +47,7 @@ class Sheet:
             lines.append(Choice(value=DONE, label=f"▸ {say('go on')}"))
         return lines
 
-    def tab(self, number: int) -> tuple[str, Literal["answered", "open"]]:
+    def tab(self, number: int) -> tuple[str, TabState]:
         """What its tab says."""
         header = plain_line(retell(self.question.header)) or say("Question {number}", number=number)
         return header, "answered" if self.is_answered else "open"
@@ -62,3 +62,40 @@ class Sheet:
         if not self.question.multi_select:
             return "● " if index in self.ticked else ""
         return "☑ " if index in self.ticked else "☐ "
+
+
+class Sheets:
+    """The questions of one request, of which one is in front."""
+
+    def __init__(self, request: QuestionRequest) -> None:
+        """`request` has at least one question."""
+        self.request = request
+        self._sheets = [Sheet(question) for question in request.questions]
+        self.at = 0
+        """Which of them is in front."""
+
+    def __len__(self) -> int:
+        return len(self._sheets)
+
+    @property
+    def front(self) -> Sheet:
+        """The one that is in front."""
+        return self._sheets[self.at]
+
+    @property
+    def tabs(self) -> list[tuple[str, TabState]]:
+        """What their tabs say."""
+        return [sheet.tab(number) for number, sheet in enumerate(self._sheets, 1)]
+
+    @property
+    def next_open(self) -> int | None:
+        """The first after the one in front, or else before it, that isn't answered; None when none is."""
+        count = len(self._sheets)
+        following = ((self.at + places) % count for places in range(1, count))
+        return next((at for at in following if not self._sheets[at].is_answered), None)
+
+    @property
+    def response(self) -> QuestionResponse:
+        """What the user answered to all of them."""
+        answers = {sheet.question.question: sheet.answer for sheet in self._sheets}
+        return QuestionResponse(self.request.id, answers)

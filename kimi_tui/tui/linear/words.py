@@ -8,7 +8,7 @@ from kimi_tui.base.call_arguments import Arguments
 from kimi_tui.base.content import ContentPart, ImageURLPart, TextPart, UserInput, as_parts, is_system_note
 from kimi_tui.base.terminal import plain, plain_line, revealed
 from kimi_tui.language.saying import retell, say
-from kimi_tui.tui.approvals.answers import question_of, source_of
+from kimi_tui.tui.approvals.summary import question_of, source_of
 from kimi_tui.tui.transcript.comparison import compared
 from kimi_tui.wire.display import (
     BackgroundTaskBlock,
