@@ -130,18 +130,16 @@ class Checkpoints(_Table):
     """Whether the files' states are kept too, so that a revert takes changes on disk back."""
     exclude: tuple[str, ...] = ()
     """What is not covered, as lines of a .gitignore in the work dir."""
-    max_file_mb: int = Field(16, ge=1)
+    max_file_mb: int = Field(64, ge=1)
     """Larger files are not covered."""
-    max_total_mb: int = Field(1024, ge=1)
-    """How much new content is taken in at once; the files beyond are not covered."""
+    max_total_mb: int = Field(2048, ge=1)
+    """How much a project's file states may take on disk before the oldest go; one look takes in no more."""
     max_files: int = Field(400_000, ge=0)
     """In a work dir with more files only those that file tools write are covered."""
     max_first_look_s: float = Field(180, gt=0)
     """When the first look at all files takes longer, only those that file tools write are covered."""
     max_look_s: float = Field(20, gt=0)
     """The same of each later look."""
-    max_store_mb: int = Field(4096, ge=1)
-    """How much a project's file states may take on disk before the oldest go."""
     max_age_days: float = Field(60, gt=0)
     """File states that are older go."""
 

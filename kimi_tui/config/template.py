@@ -35,8 +35,8 @@ TEMPLATE = """\
 # [checkpoints]
 # files = false                   # keep no file states: /revert then takes back the conversation only
 # exclude = ["data/", "*.iso"]    # what is not covered, written as in a .gitignore
-# max_file_mb = 16                # larger files are not covered
-# max_store_mb = 4096             # what a project's file states may take on disk before the oldest go
+# max_file_mb = 64                # larger files are not covered
+# max_total_mb = 2048             # what a project's file states may take on disk before the oldest go
 # max_age_days = 60
 
 # Who searches the web; without a key, public search engines do.

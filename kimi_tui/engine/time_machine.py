@@ -144,12 +144,11 @@ def caps_of(settings: Checkpoints) -> Caps:
     """What the config allows the file history to take."""
     return Caps(
         file=settings.max_file_mb * MB,
-        capture=settings.max_total_mb * MB,
+        total=settings.max_total_mb * MB,
         files=settings.max_files,
         first_look_s=settings.max_first_look_s,
         look_s=settings.max_look_s,
         exclude=tuple(settings.exclude),
-        project=settings.max_store_mb * MB,
         age_days=settings.max_age_days,
     )
 

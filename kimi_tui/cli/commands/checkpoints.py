@@ -200,7 +200,7 @@ def prune(
     caps = replace(
         caps,
         age_days=days if days is not None else caps.age_days,
-        project=size * MB if size is not None else caps.project,
+        total=size * MB if size is not None else caps.total,
     )
     store = ProjectStore(share_dir(), current_dir(), "")
     try:

@@ -9,10 +9,11 @@ MB = 1 << 20
 class Caps:
     """Sizes are bytes of content, before compression unless it says otherwise."""
 
-    file: int = 16 * MB
+    file: int = 64 * MB
     """Files that are larger are not covered."""
-    capture: int = 1024 * MB
-    """How much new content one capture takes in; the files beyond are not covered."""
+    total: int = 2048 * MB
+    """How much a project's store may take on disk before its oldest states go. No capture takes in more new
+    content, either: the files beyond are not covered."""
     files: int = 400_000
     """In a work dir with more files than this, only those that tools name are covered."""
     first_look_s: float = 180.0
@@ -21,8 +22,6 @@ class Caps:
     """The same of later looks, which read only what changed."""
     exclude: tuple[str, ...] = ()
     """What is not covered, as lines of an ignore file in the work dir."""
-    project: int = 4096 * MB
-    """How much a project's store may take on disk before its oldest states go."""
     age_days: float = 60.0
     """States that are older go when they are collected."""
 

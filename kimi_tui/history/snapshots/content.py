@@ -1,65 +1,110 @@
-"""Content: a file's bytes, with what tells whether the file has changed since."""
+"""Content: what a file holds, read and kept, with what tells whether the file has changed since."""
 
 import os
 import stat
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from kimi_tui.history.snapshots.blobs import BlobSink, at_once
 from kimi_tui.history.snapshots.entry import Entry
-from kimi_tui.history.snapshots.known import Key, key_of
+from kimi_tui.history.snapshots.known import Key, key_of, lasting_key
 
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CHECK_EVERY = 64
+"""Pieces."""
 
 
-class Content(NamedTuple):
+class Kept(NamedTuple):
     """A regular file that was read."""
 
-    data: bytes
-    mode: int
+    entry: Entry
+    """A file whose content is kept; or why it is left out."""
     key: Key
-    """The file's before it was read: one that changes meanwhile has another one afterwards."""
-    changed_ns: int
-    """When the file last changed, as its file system says."""
+    """By which it is known from now on; empty when it may have changed without that showing."""
 
 
-def read_content(path: str, limit: int, seen: os.stat_result) -> Content | Entry:
-    """The content of the regular file at `path`, which was `seen` just before, or as what it is left out.
+class _LeftOut(Exception):
+    """A file that can't be read to its end."""
 
-    Raises FileNotFoundError.
+    def __init__(self, entry: Entry) -> None:
+        super().__init__(entry.ref)
+        self.entry = entry
+
+
+def keep_content(
+    path: str,
+    limit: int,
+    seen: os.stat_result,
+    sink: BlobSink,
+    *,
+    check: Callable[[], object] = lambda: None,
+) -> Kept:
+    """Read the regular file at `path`, which was `seen` just before, and keep up to `limit` bytes of it.
+
+    One that is large is never in memory as a whole; `check` is called again and again meanwhile. Raises
+    FileNotFoundError, OSError when the content can't be kept, and what `check` raises.
     """
-    size = seen.st_size
+    size, mode, key = seen.st_size, stat.S_IMODE(seen.st_mode), key_of(seen)
     if size > limit:
-        return Entry("omitted", stat.S_IMODE(seen.st_mode), size, "it is too large", seen.st_mtime_ns)
+        return Kept(_too_large(seen), key)
+    lasting = lasting_key(seen)
     try:
         file = os.open(path, _FLAGS)
     except FileNotFoundError:
         raise
     except OSError as error:
-        return Entry("omitted", 0, 0, error.strerror or "it can't be read")
+        return Kept(_left_out(error), key)
     try:
-        data = os.read(file, size + 1)
-        if len(data) != size:
-            data = _rest(file, data, limit)
-            seen = os.fstat(file)
-    except OSError as error:
-        return Entry("omitted", 0, 0, error.strerror or "it can't be read")
+        if size <= at_once(sink):
+            try:
+                data = os.read(file, size + 1)
+            except OSError as error:
+                return Kept(_left_out(error), key)
+            if len(data) == size:
+                return Kept(Entry("file", mode, size, sink.put(data)), lasting)
+        info = os.fstat(file)
+        mode = stat.S_IMODE(info.st_mode)
+        if not stat.S_ISREG(info.st_mode):
+            return Kept(Entry("omitted", mode, 0, "it is no regular file"), key)
+        os.lseek(file, 0, os.SEEK_SET)
+        try:
+            digest, length = sink.put_pieces(_pieces(file, sink.piece, limit, check))
+        except _LeftOut as left_out:
+            return Kept(left_out.entry, key)
+        return Kept(Entry("file", mode, length, digest), lasting if length == size else ())
     finally:
         os.close(file)
-    if len(data) != size:
-        if not stat.S_ISREG(seen.st_mode):
-            return Entry("omitted", stat.S_IMODE(seen.st_mode), 0, "it is no regular file")
-        if len(data) > limit:
-            mode = stat.S_IMODE(seen.st_mode)
-            return Entry("omitted", mode, len(data), "it is too large", seen.st_mtime_ns)
-        return Content(data, stat.S_IMODE(seen.st_mode), (), 0)
-    mode, changed_ns = stat.S_IMODE(seen.st_mode), max(seen.st_mtime_ns, seen.st_ctime_ns)
-    return Content(data, mode, key_of(seen), changed_ns)
 
 
-def _rest(file: int, begun: bytes, limit: int) -> bytes:
-    """What has been read of a file that is longer or shorter than it was, and what is left."""
-    parts = [begun]
-    length = len(begun)
-    while length <= limit and (more := os.read(file, 1 << 20)):
-        parts.append(more)
-        length += len(more)
-    return b"".join(parts)
+def _pieces(file: int, size: int, limit: int, check: Callable[[], object]) -> Iterator[bytes]:
+    """What is in a file, in pieces of `size` bytes. Raises _LeftOut."""
+    done = 0
+    number = 0
+    while piece := _piece(file, size):
+        done += len(piece)
+        if done > limit:
+            raise _LeftOut(_too_large(os.fstat(file)))
+        yield piece
+        number += 1
+        if number % _CHECK_EVERY == 0:
+            check()
+
+
+def _piece(file: int, size: int) -> bytes:
+    """The next `size` bytes; fewer at the end. Raises _LeftOut."""
+    try:
+        data = os.read(file, size)
+        while 0 < len(data) < size and (more := os.read(file, size - len(data))):
+            data += more
+    except OSError as error:
+        raise _LeftOut(_left_out(error)) from error
+    return data
+
+
+def _too_large(info: os.stat_result) -> Entry:
+    mode = stat.S_IMODE(info.st_mode)
+    return Entry("omitted", mode, info.st_size, "it is too large", info.st_mtime_ns)
+
+
+def _left_out(error: OSError) -> Entry:
+    return Entry("omitted", 0, 0, error.strerror or "it can't be read")

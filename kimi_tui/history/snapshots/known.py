@@ -5,14 +5,17 @@ are coarse, so a file that changed within `RACY_NS` before it was read is read a
 """
 
 import json
+import time
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from os import stat_result
 from pathlib import Path
+from typing import NamedTuple
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.disk import Disk, replace_file
+from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.history.snapshots.json_pieces import AT_ONCE, compact, pieces
 
 RACY_NS = 2_000_000_000
@@ -23,6 +26,24 @@ Key = tuple[int, ...]
 def key_of(info: stat_result) -> Key:
     """What tells whether a file changed."""
     return (info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino, info.st_mode)
+
+
+def lasting_key(info: stat_result) -> Key:
+    """The key by which a file that is read now is known from now on; empty when it is too fresh for that."""
+    is_fresh = time.time_ns() - max(info.st_mtime_ns, info.st_ctime_ns) <= RACY_NS
+    return () if is_fresh else key_of(info)
+
+
+def without_ctime(key: Key) -> Key:
+    """What stays of a key while nobody writes: the ctime changes also when another name of a file goes."""
+    return key[:1] + key[2:]
+
+
+class Put(NamedTuple):
+    """A file or a link that was made here: while it has the key, without the ctime, it is the entry."""
+
+    entry: Entry
+    key: Key
 
 
 @dataclass(slots=True)

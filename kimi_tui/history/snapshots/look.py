@@ -2,17 +2,17 @@
 
 import os
 import stat
-import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from kimi_tui.history.snapshots.blobs import BlobSink, BlobStore
+from kimi_tui.history.snapshots.blobs import BlobStore, at_once
 from kimi_tui.history.snapshots.caps import Caps
-from kimi_tui.history.snapshots.content import Content, read_content
+from kimi_tui.history.snapshots.content import keep_content
 from kimi_tui.history.snapshots.entry import Entries, Entry, on_disk, parents_of
-from kimi_tui.history.snapshots.known import RACY_NS, Key, Known, key_of
+from kimi_tui.history.snapshots.known import Key, Known, key_of, lasting_key
 from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.scan import Scan
 
@@ -20,7 +20,8 @@ _CHECK_EVERY = 32
 _MANY = 16
 """From so many files on, contents are packed together."""
 _VERY_MANY = 1000
-"""From so many on, somebody waits for it: they are compressed later."""
+_VERY_MUCH = 128 << 20
+"""From so many files or bytes on, somebody waits for it: they are compressed later."""
 
 
 @dataclass(slots=True)
@@ -31,6 +32,9 @@ class Look:
     coverage: dict[str, Entry | None] = field(default_factory=dict)
     """What came under the store's eyes or left them, which is nobody's change."""
     keys: dict[str, Key] = field(default_factory=dict)
+    """By which a path is known from now on; empty where it has to be looked at again."""
+    seen: dict[str, Key] = field(default_factory=dict)
+    """Of the paths that were asked for, what they had before they were read; empty for nothing."""
     n_read: int = 0
 
 
@@ -39,6 +43,7 @@ def look_at_scan(
 ) -> Look:
     """Read what a scan says may have changed, and keep its content. Raises Stopped, TookTooLong, OSError.
 
+    Large files come last: they are left out when there is no more room, or half of the time is over.
     `scan.files` is empty then: to let go of a hundred thousand at once would hold every thread up.
     """
     look = Look()
@@ -54,75 +59,81 @@ def look_at_scan(
     look.coverage |= {path: None for path in scan.ended if path in entries}
     for path, entry in scan.entries.items():
         note(path, entry)
-    room = caps.capture
+    room = caps.total
     many = len(scan.files)
     start = str(root)
-    with blobs.bulk(in_haste=many >= _VERY_MANY) if many >= _MANY else nullcontext(blobs) as sink:
+    large = at_once(blobs)
+    much = sum(info.st_size for _, info in scan.files if info.st_size <= caps.file)
+    in_haste = many >= _VERY_MANY or much >= _VERY_MUCH
+    with blobs.bulk(in_haste=in_haste) if in_haste or many >= _MANY else nullcontext(blobs) as sink:
+        scan.files.sort(key=lambda file: file[1].st_size > large)
         scan.files.reverse()
         for number in range(many):
             path, info = scan.files.pop()
-            if number % _CHECK_EVERY == 0:
+            is_large = info.st_size > large
+            if is_large or number % _CHECK_EVERY == 0:
                 patience.check(number, many)
-            now = time.time_ns()
+                if is_large and patience.is_half_over:
+                    room = 0
+            check = partial(patience.check, number, many)
             try:
-                found = read_content(on_disk(start, path), min(caps.file, room), info)
+                entry, key = keep_content(on_disk(start, path), min(caps.file, room), info, sink, check=check)
             except FileNotFoundError:
                 note(path, None)
                 look.keys[path] = ()
                 continue
             look.n_read += 1
-            look.keys[path] = _lasting(found, info, now)
-            entry = _kept(found, sink, too_much=info.st_size <= caps.file)
+            look.keys[path] = key
+            if entry.version and info.st_size <= caps.file:
+                entry = entry._replace(ref="there is too much at once")
             if note(path, entry) and entry.kind == "file":
                 room -= entry.size
     return look
 
 
 def look_at_paths(
-    root: Path, paths: Iterable[str], *, entries: Entries, blobs: BlobStore, caps: Caps
+    root: Path,
+    paths: Iterable[str],
+    *,
+    entries: Entries,
+    blobs: BlobStore,
+    caps: Caps,
+    recognized: Callable[[str, Key], Entry | None] = lambda _, key: None,
 ) -> Look:
-    """Read what is at `paths` now, and which folders they lie in, and keep the contents. Raises OSError."""
+    """Read what is at `paths` now, and which folders they lie in, and keep the contents. Raises OSError.
+
+    What is `recognized` by the key that it has now needs no reading.
+    """
     look = Look()
     wanted = {folder for path in paths for folder in parents_of(path)} | set(paths)
     for path in sorted(wanted):
-        entry, key = _at(on_disk(root, path), blobs, caps)
-        look.keys[path] = key
+        entry, look.keys[path], look.seen[path] = _at(
+            on_disk(root, path), blobs, caps, partial(recognized, path)
+        )
         if entries.get(path) != entry:
             look.changes[path] = entry
         look.n_read += 1
     return look
 
 
-def _at(path: str, blobs: BlobStore, caps: Caps) -> tuple[Entry | None, Key]:
+def _at(
+    path: str, blobs: BlobStore, caps: Caps, recognized: Callable[[Key], Entry | None]
+) -> tuple[Entry | None, Key, Key]:
+    """What is there, with the key by which it is known from now on and the one it had before."""
     try:
-        now = time.time_ns()
         info = os.lstat(path)
-        mode = stat.S_IMODE(info.st_mode)
+        mode, seen = stat.S_IMODE(info.st_mode), key_of(info)
         if stat.S_ISDIR(info.st_mode):
-            return Entry("folder", mode, 0, ""), (info.st_mode,)
+            return Entry("folder", mode, 0, ""), (info.st_mode,), seen
         if stat.S_ISLNK(info.st_mode):
-            return Entry("link", 0o777, 0, os.readlink(path)), key_of(info)  # noqa: PTH115
+            return Entry("link", 0o777, 0, os.readlink(path)), seen, seen  # noqa: PTH115
         if not stat.S_ISREG(info.st_mode):
-            return Entry("omitted", mode, 0, "it is no regular file"), key_of(info)
-        found = read_content(path, caps.file, info)
-        return _kept(found, blobs, too_much=False), _lasting(found, info, now)
+            return Entry("omitted", mode, 0, "it is no regular file"), seen, seen
+        if (entry := recognized(seen)) is not None:
+            return entry, lasting_key(info), seen
+        return *keep_content(path, caps.file, info, blobs), seen
     except (FileNotFoundError, NotADirectoryError):
-        return None, ()
-
-
-def _kept(found: Content | Entry, sink: BlobSink, *, too_much: bool) -> Entry:
-    if isinstance(found, Content):
-        return Entry("file", found.mode, len(found.data), sink.put(found.data))
-    if too_much and found.version:
-        return found._replace(ref="there is too much at once")
-    return found
-
-
-def _lasting(found: Content | Entry, info: os.stat_result, now: int) -> Key:
-    """The key by which a file is known from now on; empty when it may change without changing its key."""
-    if isinstance(found, Entry):
-        return key_of(info)
-    return found.key if now - found.changed_ns > RACY_NS else ()
+        return None, (), ()
 
 
 def apply_keys(known: Known, look: Look) -> None:

@@ -19,6 +19,8 @@ from kimi_tui.history.snapshots.merge import is_text
 from kimi_tui.history.snapshots.patience import Patience
 
 _CONTEXT = 3
+_MAX_BYTES = 16 << 20
+"""A patch is a text in memory, and a larger file would take four times as much of it."""
 _LINE_BYTES = 52
 _NOTHING = "0" * 40
 _NO_END = b"\n\\ No newline at end of file\n"
@@ -91,6 +93,8 @@ def _side(path: str, entry: Entry | None, blobs: BlobStore) -> _Side | None:
         raise _LeftOut(entry.ref)
     if entry.kind == "link":
         return _Side("120000", os.fsencode(entry.ref))
+    if entry.size > _MAX_BYTES:
+        raise _LeftOut("it is too large for a patch")
     try:
         content = blobs.read(entry.ref)
     except BlobMissing:

@@ -20,13 +20,20 @@ class Patience:
         self, *, limit_s: float | None = None, report: Callable[[int, int | None], None] | None = None
     ) -> None:
         self._limit_s = limit_s
-        self._deadline = time.monotonic() + limit_s if limit_s is not None else None
+        now = time.monotonic()
+        self._halfway = now + limit_s / 2 if limit_s is not None else None
+        self._deadline = now + limit_s if limit_s is not None else None
         self._report = report
         self._stopped = threading.Event()
 
     def stop(self) -> None:
         """Give the look up."""
         self._stopped.set()
+
+    @property
+    def is_half_over(self) -> bool:
+        """Whether so little time is left that nothing long should be begun."""
+        return self._halfway is not None and time.monotonic() > self._halfway
 
     def check(self, done: int, total: int | None = None) -> None:
         """Tell how far the look is. Raises Stopped, TookTooLong."""

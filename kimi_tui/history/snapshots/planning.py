@@ -8,7 +8,7 @@ from kimi_tui.history.snapshots.blobs import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
 from kimi_tui.history.snapshots.manifest import Manifest
 from kimi_tui.history.snapshots.matching import changed_lines, lines_of
-from kimi_tui.history.snapshots.merge import is_text, merged
+from kimi_tui.history.snapshots.merge import MAX_BYTES, is_text, merged
 from kimi_tui.history.snapshots.others import ChangesOfOthers
 from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
@@ -177,7 +177,10 @@ class Planner:
         if {before.kind, after.kind, current.kind} != {"file"}:
             raise _Conflict(f"{somebody} and the agent both changed it")
         mode = before.mode if current.mode == after.mode else current.mode
-        contents = [self._blobs.read(entry.ref) for entry in (after, current, before)]
+        versions = (after, current, before)
+        if any(entry.size > MAX_BYTES for entry in versions):
+            raise _Conflict(f"{somebody} and the agent changed the same file")
+        contents = [self._blobs.read(entry.ref) for entry in versions]
         content = merged(*contents)
         if content is None:
             both = "lines" if all(map(is_text, contents)) else "file"
@@ -241,6 +244,8 @@ def text_of(blobs: BlobStore, entry: Entry | None) -> bytes | None:
     """The text of a file, empty where there is none; None when it has no lines or isn't kept."""
     if entry is None or entry.kind != "file":
         return b""
+    if entry.size > MAX_BYTES:
+        return None
     try:
         content = blobs.read(entry.ref)
     except BlobMissing:

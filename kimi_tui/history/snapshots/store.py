@@ -84,7 +84,7 @@ class ProjectStore:
         with self._alone():
             before = _size(self.folder)
             self._collect((time.time() if now is None else now) - caps.age_days * 86400)
-            while _size(self.folder) > caps.project and (oldest := self._oldest()) is not None:
+            while _size(self.folder) > caps.total and (oldest := self._oldest()) is not None:
                 self._collect(oldest)
             return before - _size(self.folder)
 
