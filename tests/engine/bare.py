@@ -8,8 +8,12 @@ from typing import Any
 
 from kimi_tui.config.settings import Checkpoints, Settings
 from kimi_tui.engine.accounts import Accounts
+from kimi_tui.engine.beside import Beside
+from kimi_tui.engine.course import lay_course
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.grants import SessionGrants
+from kimi_tui.engine.keepsakes import Keepsakes
+from kimi_tui.engine.model_in_use import ModelInUse
 from kimi_tui.engine.models import Models
 from kimi_tui.engine.modes import Modes
 from kimi_tui.engine.plan_file import PlanFile
@@ -18,6 +22,7 @@ from kimi_tui.engine.side_questions import SideQuestions
 from kimi_tui.engine.side_work import SideWork
 from kimi_tui.engine.telling import Telling
 from kimi_tui.engine.time_machine import TimeMachine
+from kimi_tui.engine.title import Title
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
@@ -115,54 +120,59 @@ class BareSession:
             send=wire.send,
             file_states=time_machine.files,
         )
+        approval = WireApproval(
+            wire=wire,
+            behaviour=behaviour,
+            rules=RuleBook(work_dir=self._home),
+            keeper=SessionGrants(session, share_dir=self._home),
+        )
+        telling = Telling(
+            send=wire.send, session=session, context=context, agent=agent, behaviour=behaviour, models=models
+        )
+        modes = Modes(
+            session=session, behaviour=behaviour, plan=PlanFile(self._home, session.id), send=wire.send
+        )
+        side_questions = SideQuestions(
+            agent=agent,
+            context=context,
+            behaviour=behaviour,
+            limits=Limits(max_attempts=1),
+            spending=accounts.spending,
+            send=wire.send,
+            spent=soul.send_status,
+        )
+        hooks = SessionHooks(
+            Hooks((), session_id=session.id, work_dir=str(self._home), send=wire.send), wire, source="startup"
+        )
+        title = Title(session)
         return Engine(
             wire=wire,
             session=session,
             soul=soul,
-            agent=agent,
-            behaviour=behaviour,
-            approval=WireApproval(
-                wire=wire,
-                behaviour=behaviour,
-                rules=RuleBook(work_dir=self._home),
-                keeper=SessionGrants(session, share_dir=self._home),
-            ),
+            toolset=agent.toolset,
+            approval=approval,
             todos=todos,
-            models=models,
-            telling=Telling(
-                send=wire.send,
-                session=session,
-                context=context,
-                agent=agent,
-                behaviour=behaviour,
-                models=models,
+            telling=telling,
+            modes=modes,
+            model=ModelInUse(session=session, soul=soul, behaviour=behaviour, models=models, telling=telling),
+            keepsakes=Keepsakes(session=session, title=title, modes=modes, telling=telling, others={}),
+            course=lay_course(
+                wire=wire,
+                soul=soul,
+                time_machine=time_machine,
+                todos=todos,
+                title=title,
+                telling=telling,
+                commands=(side_questions.command,),
+                max_time_s=max_time_s,
             ),
-            modes=Modes(
-                session=session,
-                behaviour=behaviour,
-                plan=PlanFile(self._home, session.id),
-                send=wire.send,
+            beside=Beside(
+                accounts=accounts,
+                hooks=hooks,
+                side_questions=side_questions,
+                side_work=SideWork(session, send=wire.send, watch=time_machine.files.background),
+                time_machine=time_machine,
             ),
-            side_questions=SideQuestions(
-                agent=agent,
-                context=context,
-                behaviour=behaviour,
-                limits=Limits(max_attempts=1),
-                spending=accounts.spending,
-                send=wire.send,
-                spent=soul.send_status,
-            ),
-            accounts=accounts,
-            hooks=SessionHooks(
-                Hooks((), session_id=session.id, work_dir=str(self._home), send=wire.send),
-                wire,
-                source="startup",
-            ),
-            side_work=SideWork(session, send=wire.send, watch=time_machine.files.background),
-            commands=(),
-            remembered={},
-            time_machine=time_machine,
-            max_time_s=max_time_s,
             resources=AsyncExitStack(),
         )
 
