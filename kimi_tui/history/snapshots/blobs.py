@@ -88,15 +88,16 @@ class BlobStore:
 
     def put(self, content: bytes) -> str:
         """`BlobSink.put`, of any size."""
+        digest = digest_of(content)
+        if self.has(digest):
+            return digest
         if len(content) > at_once(self):
             starts = range(0, len(content), self.piece)
             return self.put_pieces(content[start : start + self.piece] for start in starts)[0]
-        digest = digest_of(content)
-        if not self.has(digest):
-            path = self._path(digest)
-            make_private_dir(path.parent)
-            replace_file(self._disk, path, [zlib.compress(content, _LEVEL)])
-            self._have.add(digest)
+        path = self._path(digest)
+        make_private_dir(path.parent)
+        replace_file(self._disk, path, [zlib.compress(content, _LEVEL)])
+        self._have.add(digest)
         return digest
 
     def put_pieces(self, pieces: Iterable[bytes]) -> tuple[str, int]:

@@ -118,6 +118,8 @@ class Pack:
     def _bytes(self, offset: int, length: int) -> bytes:
         file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
+            if offset + length > os.fstat(file).st_size:
+                raise zlib.error("a record leads out of the pack")
             return os.pread(file, length, offset)
         finally:
             os.close(file)

@@ -13,7 +13,7 @@ from kimi_tui.base.errors import SessionError
 from kimi_tui.base.paths import make_private_dir, work_dir_key
 from kimi_tui.history.disk import LOCAL_DISK, Disk
 from kimi_tui.history.locks import Lock, flock
-from kimi_tui.history.snapshots.blobs import BlobStore
+from kimi_tui.history.snapshots.blobs import PIECE, BlobStore
 from kimi_tui.history.snapshots.caps import Caps
 from kimi_tui.history.snapshots.manifest import ManifestLog, segment_of
 
@@ -42,11 +42,12 @@ class ProjectStore:
         *,
         disk: Disk = LOCAL_DISK,
         lock: Lock = flock,
+        piece: int = PIECE,
     ) -> None:
         self.folder = share_dir / "store" / work_dir_key(work_dir)
         self.work_dir = work_dir
         self.session = session
-        self.blobs = BlobStore(self.folder, disk=disk)
+        self.blobs = BlobStore(self.folder, disk=disk, piece=piece)
         self.manifests = ManifestLog(self.folder / "manifests", session, disk=disk)
         self.known_file = self.folder / "known"
         self.disk = disk
