@@ -64,9 +64,11 @@ class ReadTimeline:
 
     async def list_checkpoints(self) -> None:
         """Show the checkpoints."""
-        _, tree = await asyncio.to_thread(self._look)
-        names = self._session.state.names
-        lines = [listed_checkpoint(node(tree.places[known.uid], names)) for known in reversed(tree.live)]
+        line, tree = await asyncio.to_thread(self._look)
+        names, done = self._session.state.names, deed_of(line.since_checkpoint)
+        lines = [
+            listed_checkpoint(node(tree.places[known.uid], names, done=done)) for known in reversed(tree.live)
+        ]
         self._tell("Checkpoints", "\n".join(lines) or "There are no checkpoints yet.")
 
     async def list_branches(self) -> None:

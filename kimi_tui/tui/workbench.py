@@ -23,6 +23,7 @@ from kimi_tui.tui.panes.aside import Aside
 from kimi_tui.tui.panes.places import Layer, PaneName, PanePlaces
 from kimi_tui.tui.panes.todo import TodoPane
 from kimi_tui.tui.panes.tools import ToolsPane
+from kimi_tui.tui.prompt.activity import ASKS
 from kimi_tui.tui.prompt.editor import PromptEditor
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.transcript.transcript import Transcript
@@ -76,7 +77,7 @@ class Workbench(Vertical):
             with Vertical(id="side"):
                 yield TodoPane().data_bind(state=state)
                 yield ToolsPane(clock=self._keyboard.clock).data_bind(state=state)
-        yield ApprovalPanel(keyboard=self._keyboard).data_bind(state=state)
+        yield ApprovalPanel(keyboard=self._keyboard).data_bind(state=state).add_class(ASKS)
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
         """Show the todo list when there is one; offer a new approval the keyboard."""
@@ -134,7 +135,7 @@ class Workbench(Vertical):
             self._questions = QuestionPanel(
                 keyboard=self._keyboard, covered=lambda: self.in_front is not None
             )
-            self.mount(self._questions.data_bind(state=Workbench.state))
+            self.mount(self._questions.data_bind(state=Workbench.state).add_class(ASKS))
         elif not asked and self._questions is not None:
             if self._questions.has_focus_within:
                 self.post_message(self.Left())

@@ -24,6 +24,7 @@ def test_they_are_listed_previewed_reverted_to_and_counted(program: Program) -> 
     rows = [line.split() for line in listed.stdout.splitlines()]
     first, last = rows[-1][0], rows[0][0]
     assert rows[-1][3:] == ["user", "make", "it"]
+    assert rows[0][3:] == ["step", "done"]
 
     changed = program.run("checkpoints", "diff", first, last).stdout.splitlines()
     assert changed == ["A made  +1 −0", "M mine  +1 −0"]

@@ -58,6 +58,16 @@ async def test_one_key_answers(open_desk: Any, key: str, response: str) -> None:
         assert desk.app.focused is desk.screen.prompt.editor
 
 
+async def test_the_key_that_leads_to_a_request_is_told_of_while_the_keyboard_is_elsewhere(
+    open_desk: Any,
+) -> None:
+    async with open_desk() as desk:
+        await asked(desk, shell())
+        await desk.until(lambda: "f2 answers" not in desk.shown())
+        await desk.pilot.press("ctrl+g")
+        await desk.until(lambda: "f2 answers · esc interrupts" in desk.shown())
+
+
 @pytest.mark.parametrize("again", ["p", "enter"])
 async def test_what_is_granted_for_good_is_asked_for_twice(open_desk: Any, again: str) -> None:
     async with open_desk() as desk:

@@ -28,6 +28,7 @@ from kimi_tui.cli.questions import yes
 from kimi_tui.engine.time_machine import caps_of
 from kimi_tui.engine.timeline import node
 from kimi_tui.engine.travels import listed_branch, listed_checkpoint
+from kimi_tui.history.deed import deed_of
 from kimi_tui.history.snapshots.caps import MB
 from kimi_tui.history.snapshots.store import ProjectStore
 from kimi_tui.language.saying import retell
@@ -65,10 +66,11 @@ def list_checkpoints(
 ) -> None:
     """List the checkpoints of a session, the newest first."""
     session = session_of(session_id)
-    tree = tree_of(session)
+    line, tree = tree_of(session)
+    done = deed_of(line.since_checkpoint)  # which the newest knows nothing of yet
     live = [tree.places[known.uid] for known in tree.live]
     for place in reversed(list(tree.places.values()) if everywhere else live):
-        known = node(place, session.state.names)
+        known = node(place, session.state.names, done=done if place.branch is None else None)
         if as_json:
             typer.echo(json.dumps(to_jsonable(known), ensure_ascii=False))
         else:
@@ -80,7 +82,8 @@ def list_checkpoints(
 @app.command()
 def branches(session_id: SessionOption = None) -> None:
     """List the lines of the conversation that reverts, clears and compactions left."""
-    known = tree_of(session_of(session_id)).own_branches()
+    _, tree = tree_of(session_of(session_id))
+    known = tree.own_branches()
     for branch in reversed(known):
         say(listed_branch(branch))
     if not known:

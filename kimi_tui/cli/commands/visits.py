@@ -15,6 +15,7 @@ from kimi_tui.engine.time_machine import TimeMachine
 from kimi_tui.engine.todos import SessionTodos
 from kimi_tui.engine.travels import Travels
 from kimi_tui.history.context import Context
+from kimi_tui.history.line import Line
 from kimi_tui.history.reading import Reading
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.patch import Patch
@@ -85,10 +86,11 @@ def checkpoint_settings(work_dir: Path) -> Checkpoints:
 # what needs only reading, also while another process writes the session
 
 
-def tree_of(session: Session) -> Tree:
-    """All lines of the conversation. Raises SessionError."""
+def tree_of(session: Session) -> tuple[Line, Tree]:
+    """The live line of the conversation, and all of them put together. Raises SessionError."""
     reading = Reading(session.context_file)
-    return reading.tree(reading.line())
+    line = reading.line()
+    return line, reading.tree(line)
 
 
 def last_prompt(session: Session) -> int:

@@ -28,6 +28,8 @@ _SHOWN_FROM_S = 10.0
 
 _CLICKS = ("screen.focus_approval", "screen.stop")
 """What a click on the last two of the parts does."""
+ASKS = "asks"
+"""The class of what asks the user: while it has the keyboard, no key has to lead there."""
 
 
 class ActivityEdge:
@@ -35,7 +37,8 @@ class ActivityEdge:
 
     def __init__(self, widget: Widget, *, names: KeyNames, clock: Callable[[], float]) -> None:
         self._widget = widget
-        self._interrupt_key = names.first("turn.interrupt").replace("escape", "esc")
+        self._interrupt_binding = names.first("turn.interrupt")
+        self._interrupt_key = self._interrupt_binding.replace("escape", "esc")
         self._answer_key = names.first("approvals.focus")
         self._clock = clock
         self._state = ScreenState()
@@ -54,6 +57,23 @@ class ActivityEdge:
         if working:
             self._timer = self._widget.set_interval(self._period, self._tick)
         self._draw()
+
+    def keyboard_moved(self) -> None:
+        """Another widget has the keyboard, whose keys may do other things."""
+        if self._state.turn is not None and self._parts() != self._shown:
+            self._draw()
+
+    @property
+    def _is_there(self) -> bool:
+        """Whether the keyboard is where the user answers."""
+        focused = self._widget.screen.focused
+        return focused is not None and any(node.has_class(ASKS) for node in focused.ancestors_with_self)
+
+    @property
+    def _interrupts(self) -> bool:
+        """Whether the key that interrupts does nothing else where the keyboard is."""
+        active = self._widget.screen.active_bindings.get(self._interrupt_binding)
+        return active is None or active.node is self._widget.screen
 
     @property
     def _still(self) -> bool:
@@ -109,9 +129,10 @@ class ActivityEdge:
                 else ""
             ]
         seconds = self._clock() - turn.started
+        interrupting = say("{key} interrupts", key=self._interrupt_key)
         return [
             say("stopping") if turn.interrupted else self._doing(turn),
             duration(seconds) if seconds >= _SHOWN_FROM_S else "",
-            say("{key} answers", key=self._answer_key) if state.requests else "",
-            "" if turn.interrupted else say("{key} interrupts", key=self._interrupt_key),
+            say("{key} answers", key=self._answer_key) if state.requests and not self._is_there else "",
+            "" if turn.interrupted or not self._interrupts else interrupting,
         ]

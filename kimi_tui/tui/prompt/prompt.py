@@ -351,6 +351,10 @@ class Prompt(Vertical):
         place = self.state.shell_dir or str(self._options.work_dir)
         self._lower_edge.follow(self.state, text=self.text, mode=self.mode, place=place)
 
+    def on_mount(self) -> None:
+        """See where the keyboard goes."""
+        self.watch(self.screen, "focused", self._edge.keyboard_moved, init=False)
+
     def on_resize(self) -> None:
         """The lower edge has other room now."""
         self._show_marks()
