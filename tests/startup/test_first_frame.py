@@ -29,12 +29,13 @@ def environment(home: Path) -> dict[str, str]:
 
 def test_a_typed_character_shows_soon_after_an_empty_app_would_have_drawn(tmp_path: Path) -> None:
     env, cwd = environment(tmp_path), str(tmp_path)
-    empty, ours = [], []
+    ratios = []
     for _ in range(5):
-        empty.append(run_until([sys.executable, "-c", EMPTY_APP], "ready", env=env, cwd=cwd).cpu_s)
-        ours.append(run_until([KIMI_TUI, "--demo"], "\u00df", env=env, cwd=cwd, typing=True).cpu_s)
+        empty = run_until([sys.executable, "-c", EMPTY_APP], "ready", env=env, cwd=cwd).cpu_s
+        ours = run_until([KIMI_TUI, "--demo"], "\u00df", env=env, cwd=cwd, typing=True).cpu_s
+        ratios.append(ours / empty)  # side by side: a processor may be half as fast the moment after
     # 1.6 is the aim, 1.5 what a quiet machine shows; the rest is for the tests that run beside this one.
-    assert min(ours) / min(empty) < 2
+    assert min(ratios) < 2, ratios
 
 
 def test_the_first_frame_comes_before_any_provider_sdk_is_imported(tmp_path: Path) -> None:
