@@ -1,7 +1,6 @@
 """The app: themes, keys, the life of the engine behind the wire, and an orderly end."""
 
 import asyncio
-import logging
 import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
@@ -23,19 +22,19 @@ from textual.worker import WorkerFailed
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError, SessionInUse
-from kimi_tui.base.secrets import blacked_out
 from kimi_tui.base.terminal import plain
 from kimi_tui.language.errors import told
 from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.attention import Attention, way_for
 from kimi_tui.tui.brush import Placed
+from kimi_tui.tui.engine_run import EngineRun
 from kimi_tui.tui.key_sequences import teach_key_sequences
 from kimi_tui.tui.keys import APP_KEYS, bindings, complaints, known_ids
 from kimi_tui.tui.keys_first import KeysFirst, hasten
 from kimi_tui.tui.options import TuiOptions
-from kimi_tui.tui.screen import Furnished, MainScreen, WireClosed
+from kimi_tui.tui.screen import Furnished, MainScreen
 from kimi_tui.tui.scrollback import OrdinaryScreenFile, PrintWanted, Scrollback, TurnShown
-from kimi_tui.tui.session_wish import SessionWanted, SessionWish
+from kimi_tui.tui.session_wish import SessionWanted
 from kimi_tui.tui.terminal_background import asked_background
 from kimi_tui.tui.terminal_frames import Frames
 from kimi_tui.tui.terminal_input import InputDriver, sleep_until_input
@@ -44,11 +43,7 @@ from kimi_tui.tui.themes import THEMES, resolved_theme
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Shutdown
 
-logger = logging.getLogger(__name__)
-
 STYLES = ("screen", "prompt")
-FAREWELL_S = 5.0
-"""How long the engine may take to save and close; leaving again does not wait."""
 
 
 class KimiTuiApp(App[None], inherit_bindings=False):
@@ -65,16 +60,13 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         self,
         *,
         wire: Wire,
-        start: Callable[[], Coroutine[Any, Any, None]] | None,
+        start: Callable[[], Coroutine[Any, Any, None]],
         options: TuiOptions,
     ) -> None:
         super().__init__(css_path=[asset_path("styles", f"{name}.tcss") for name in STYLES])
-        self._wire = wire
-        self._start = start
+        self._engine = EngineRun(wire, start)
         self._options = options
         self._main: MainScreen | None = None
-        self._ended = asyncio.Event()
-        self._failed = False
         self._defect: Exception | None = None
         self._leaving = False
         self._frames = Frames(self, is_inline=options.inline)
@@ -111,7 +103,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
 
     def get_default_screen(self) -> Screen[Any]:
         """The one screen; everything else is a dialog over it."""
-        self._main = MainScreen(wire=self._wire, options=self._options, attention=self._attention)
+        self._main = MainScreen(wire=self._engine.wire, options=self._options, attention=self._attention)
         return self._main
 
     def on_mount(self) -> None:
@@ -205,54 +197,28 @@ class KimiTuiApp(App[None], inherit_bindings=False):
 
     @work(group="engine")
     async def _serve(self) -> None:
-        if self._start is None:
+        engine = self._engine
+        await engine.serve()
+        if engine.failure is None or engine is not self._engine:
             return
-        ended = self._ended
-        try:
-            await self._start()
-        except SessionInUse as error:
-            self._fail(error)
-            self._offer_copy(error)
-        except KimiTuiError as error:
-            self._fail(error)
-        except Exception as error:
-            logger.exception("the engine failed")
-            self._fail(
-                KimiTuiError(
-                    blacked_out(f"The session ended by an internal error: {type(error).__name__}: {error}."),
-                    hint="What was said is on disk; start again with --continue.",
-                )
-            )
-        finally:
-            ended.set()
+        if self._main is not None:
+            self._main.show_failure(engine.failure)
+        if isinstance(engine.failure, SessionInUse):
+            self._offer_ways_on(engine.failure)
 
     @work(group="offer", exclusive=True)
-    async def _offer_copy(self, error: SessionInUse) -> None:
-        """A session has one writer: the user goes on in a copy, or elsewhere."""
+    async def _offer_ways_on(self, error: SessionInUse) -> None:
         if self._options.reopen is None:
             return
-        from kimi_tui.tui.choices import Choice  # after the first frame
-        from kimi_tui.tui.dialogs.picker import Picker
+        from kimi_tui.tui.dialogs.picker import Picker  # after the first frame
+        from kimi_tui.tui.session_in_use import offer_ways_on
 
-        choices = (
-            Choice(
-                value="copy", label=say("go on in a copy of it"), detail=say("with all that was said in it")
-            ),
-            Choice(value="read", label=say("read it"), detail=say("and follow what the other process adds")),
-            Choice(value="new", label=say("begin a new session")),
-            Choice(value="leave", label=say("leave")),
+        await offer_ways_on(
+            error,
+            choose=lambda title, choices: self.push_screen_wait(Picker(title, choices)),
+            open_session=lambda wish: self.post_message(SessionWanted(wish)),
+            leave=self.action_leave,
         )
-        match await self.push_screen_wait(Picker(retell(error.what), choices)):
-            case "read":
-                self.post_message(SessionWanted(SessionWish(session_id=error.session_id, read_only=True)))
-            case "copy":
-                self.post_message(SessionWanted(SessionWish(session_id=error.session_id, fork=True)))
-            case "new":
-                self.post_message(SessionWanted(SessionWish()))
-            case "leave":
-                self.action_leave()
-            case _:
-                pass
 
     @on(SessionWanted)
     @work(group="session", exclusive=True)
@@ -261,12 +227,11 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         if reopen is None or old is None:
             self.notify(say("Another session can't be opened here."), severity="warning", markup=False)
             return
-        if not self._ended.is_set():
+        if not self._engine.has_ended:
             old.close_session()
             await self._engine_has_ended(old)
         wish, wire = event.wish, Wire()
-        self._wire, self._ended, self._failed = wire, asyncio.Event(), False
-        self._start = partial(reopen, wish, wire)
+        self._engine = EngineRun(wire, partial(reopen, wish, wire))
         work_dir = wish.work_dir or self._options.work_dir
         self._options = replace(self._options, work_dir=work_dir, initial_prompt="")
         self._main = MainScreen(wire=wire, options=self._options, attention=self._attention)
@@ -275,11 +240,6 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         draft = old.prompt.unsent  # with what was typed while the old session closed
         await self.switch_screen(self._main)
         self._main.prompt.restore(draft)
-
-    def _fail(self, error: KimiTuiError) -> None:
-        self._failed = True
-        if self._main is not None:
-            self._main.show_failure(error)
 
     @property
     def defect(self) -> Exception | None:
@@ -318,7 +278,7 @@ class KimiTuiApp(App[None], inherit_bindings=False):
 
     def action_leave(self) -> None:
         """Let the engine save and close, then end; a second time, end at once."""
-        if self._leaving or (self._start is not None and self._ended.is_set()):
+        if self._leaving or self._engine.has_ended:
             self._end()
         else:
             self._leaving = True
@@ -334,18 +294,12 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         if self._main is not None:
             self._main.close_session()
         else:
-            self._wire.command(Shutdown())
+            self._engine.wire.command(Shutdown())
 
     async def _engine_has_ended(self, screen: MainScreen | None) -> None:
         """Wait for it, but not for ever."""
-        try:
-            async with asyncio.timeout(FAREWELL_S):
-                await self._ended.wait()
-        except TimeoutError:
-            logger.warning("the engine did not close in time")
-        else:
-            if screen is not None and not self._failed:
-                screen.engine_ended()
+        if await self._engine.ended_in_order() and screen is not None:
+            screen.engine_ended()
 
     async def on_event(self, event: events.Event) -> None:
         """Note that somebody is here as a key comes: what follows it may be that they look elsewhere."""
@@ -363,15 +317,10 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         """The user looks elsewhere."""
         self._attention.focused(False)
 
-    @on(WireClosed)
-    def _wire_closed(self) -> None:
-        if self._start is None:
-            self._ended.set()
-
     def _end(self) -> None:
         self._save_draft()
         if self._options.keeps_transcript and self._main is not None and not self.is_headless:
             self.farewell = self._main.last_words()
         elif self._main is not None:
             self._main.forget_pictures()
-        self.exit(return_code=1 if self._failed else 0)
+        self.exit(return_code=1 if self._engine.failure is not None else 0)

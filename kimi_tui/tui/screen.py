@@ -51,10 +51,6 @@ _TWICE_S = 0.8
 _TOO_SMALL = later("This terminal is too small.\nkimi-tui needs 40 x 10,\nor try: kimi-tui --print")
 
 
-class WireClosed(Message):
-    """The engine has gone; nothing more comes."""
-
-
 class Furnished(Message):
     """The screen is complete."""
 
@@ -178,7 +174,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="wire")
     async def _pump(self, subscription: Subscription) -> None:
         await pump(subscription, self.show_batch)
-        self.app.post_message(WireClosed())
 
     def show_batch(self, batch: list[Outgoing]) -> None:
         """Show what arrived since the last frame."""

@@ -16,7 +16,7 @@ class Empty(App):
 Empty().run(headless=True)
 """
 OURS = """
-import json, os, sys
+import asyncio, json, os, sys
 from pathlib import Path
 from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.tui.options import TuiOptions
@@ -28,7 +28,7 @@ class Ours(KimiTuiApp):
         os.write(1, json.dumps(sorted(sys.modules)).encode())
         os._exit(0)
 options = TuiOptions(work_dir=Path("SHARE"), share_dir=Path("SHARE"))
-Ours(wire=Wire(), start=None, options=options).run(headless=True)
+Ours(wire=Wire(), start=asyncio.Event().wait, options=options).run(headless=True)
 """
 LATER = (
     "anthropic",
