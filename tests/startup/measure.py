@@ -15,12 +15,15 @@ def cpu_seconds(command: Sequence[str], *, env: Mapping[str, str] | None = None)
 
 
 def ratio(command: Sequence[str], baseline: Sequence[str], *, rounds: int = 7) -> float:
-    """The least CPU time of `command` over that of `baseline`, measured in turns to share the noise."""
-    ours, theirs = [], []
+    """CPU time of `command` over that of `baseline`, run in turns: the least ratio of two runs side by side.
+
+    Not of the least of each: a processor may be twice as fast for one run, and that may be any.
+    """
+    ratios = []
     for _ in range(rounds):
-        theirs.append(cpu_seconds(baseline))
-        ours.append(cpu_seconds(command))
-    return min(ours) / min(theirs)
+        theirs = cpu_seconds(baseline)
+        ratios.append(cpu_seconds(command) / theirs)
+    return min(ratios)
 
 
 def python(statement: str) -> list[str]:
