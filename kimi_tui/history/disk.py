@@ -97,7 +97,15 @@ class LocalDisk:
 LOCAL_DISK = LocalDisk()
 
 
-def write_all(disk: Disk, file: int, data: bytes) -> None:
+class CanWrite(Protocol):
+    """What files are written with."""
+
+    def write(self, file: int, data: memoryview) -> int:
+        """`Disk.write`."""
+        ...
+
+
+def write_all(disk: CanWrite, file: int, data: bytes) -> None:
     """Write the whole of `data`. Raises OSError."""
     rest = memoryview(data)
     while rest:

@@ -54,7 +54,7 @@ async def test_a_jump_cut_off_anywhere_is_whole_or_never_was(
         shutil.rmtree(folder)
         shutil.copytree(pristine, folder)
         disk = DeadDisk()
-        world = World(folder, disk=disk, work_disk=disk)
+        world = World(folder, disk=disk, work_disk=disk.of_work_dir)
         await world.open()
         assert (said(world), world.files()) == before
         disk.at = disk.calls + at
@@ -93,7 +93,7 @@ async def test_a_full_disk_during_a_jump_is_told_and_costs_nothing(tmp_path: Pat
     disk = Full(OSError)
     folder = tmp_path / "full"
     folder.mkdir()
-    world = World(folder, disk=disk, work_disk=disk)
+    world = World(folder, disk=disk, work_disk=disk.of_work_dir)
     await world.open()
     await world.turn({"a": "one\n"})
     await world.turn({"a": "two\n"})

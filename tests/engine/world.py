@@ -12,8 +12,8 @@ from kimi_tui.history.disk import LOCAL_DISK, Disk
 from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.file_history import FileHistory
-from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, WorkDisk
 from kimi_tui.history.snapshots.store import ProjectStore
+from kimi_tui.history.snapshots.work_disk import LOCAL_WORK_DISK, WorkDisk
 from kimi_tui.tools.step_calls import Change
 from kimi_tui.tools.workspace import Workspace
 from kimi_tui.wire.commands import TravelCommand

@@ -1,14 +1,16 @@
 """Capture: looking at the work dir and recording what became of it, and by whom."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from kimi_tui.base.collection import uncollected
 from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply
-from kimi_tui.history.snapshots.known import Key, Known, load_known, save_known
+from kimi_tui.history.snapshots.known import Key, Known, Put, load_known, save_known, without_ctime
 from kimi_tui.history.snapshots.look import Look, apply_keys, look_at_paths, look_at_scan
 from kimi_tui.history.snapshots.manifest import ManifestMissing
 from kimi_tui.history.snapshots.owner import COVERAGE, YOU, Owner
@@ -29,6 +31,8 @@ class Captured:
     """Since the state before it; none when it is the first."""
     before: dict[str, Entry | None] = field(default_factory=dict)
     """What the changed paths were."""
+    seen: Mapping[str, Key] = field(default_factory=dict)
+    """Of the paths that were asked for, what tells whether they change after this; empty for nothing."""
 
     def is_folder(self, path: str) -> bool:
         """Whether a changed path was and is no file: a folder, or nothing."""
@@ -105,18 +109,25 @@ class Capture:
         owner: Owner = YOU,
         *,
         paths: Iterable[str] | None = None,
+        put: Mapping[str, Put] = MappingProxyType({}),
         always: bool = False,
         patience: Patience | None = None,
     ) -> Captured:
         """Record how the work dir differs from the newest state, if it does or `always`.
 
-        With `paths` only these are looked at, and the folders they lie in, unless there is no state yet.
+        With `paths` only these are looked at, and the folders they lie in, unless there is no state yet; what
+        was `put` at some of them and is still there isn't read again.
         Raises Stopped when `patience` is stopped; once a look takes too long, only named files are covered.
         """
         if paths is not None and (self._head is not None or self.named_only):
             paths = list(paths)
             look = look_at_paths(
-                self._root, paths, entries=self._entries, blobs=self._store.blobs, caps=self._caps
+                self._root,
+                paths,
+                entries=self._entries,
+                blobs=self._store.blobs,
+                caps=self._caps,
+                recognized=partial(self._recognized, put),
             )
             if self._strays is not None:
                 self._strays |= {path for path in (*paths, *look.changes) if self._key(path) is None}
@@ -190,11 +201,11 @@ class Capture:
             self._head = self._appended(COVERAGE, look.coverage)
         if self._head is None:
             self._head = self._appended(owner, look.changes)
-            return Captured(self._head, {})
+            return Captured(self._head, {}, seen=look.seen)
         before = {path: self._entries.get(path) for path in look.changes}
         if look.changes or always:
             self._head = self._appended(owner, look.changes)
-        return Captured(self._head, look.changes, before)
+        return Captured(self._head, look.changes, before, look.seen)
 
     def _appended(self, owner: Owner, changes: Changes) -> str:
         entries = dict(self._entries)
@@ -215,6 +226,12 @@ class Capture:
         folder, _, name = path.rpartition("/")
         known = self._known.folders.get(folder)
         return known.keys.get(name) if known is not None else None
+
+    def _recognized(self, put: Mapping[str, Put], path: str, key: Key) -> Entry | None:
+        """What the file at a path is that has a key now, if that is known."""
+        if (mine := put.get(path)) is not None and mine.key == without_ctime(key):
+            return mine.entry
+        return self._entries.get(path) if self._key(path) == key else None
 
     def _is_blind_to(self, path: str) -> bool:
         """Whether a path lies in a folder that could not be read: what was known of it stands."""

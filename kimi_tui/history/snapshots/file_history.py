@@ -15,10 +15,10 @@ from kimi_tui.history.snapshots.others import BLUR_S, ChangesOfOthers, changed_b
 from kimi_tui.history.snapshots.owner import YOU, Owner
 from kimi_tui.history.snapshots.patch import Patch, patch_between
 from kimi_tui.history.snapshots.patience import Patience
-from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, WorkDisk
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.history.snapshots.planning import Planner, text_of
 from kimi_tui.history.snapshots.store import ProjectStore
+from kimi_tui.history.snapshots.work_disk import LOCAL_WORK_DISK, WorkDisk
 from kimi_tui.wire.timeline import WhoChanged
 
 logger = logging.getLogger(__name__)
@@ -159,9 +159,9 @@ class FileHistory:
         items = [item for item in plan.items if item.path in ticked and item.can_be_ticked]
         # What changed elsewhere since the plan was made is for the next look: none of it is touched.
         reachable = self._executor.reachable(item.path for item in items)
-        self._capture.capture(self.whoever(), paths=reachable)
+        seen = self._capture.capture(self.whoever(), paths=reachable).seen
         self._is_settled = False
-        outcome = self._executor.execute(items, self._record, found=self._capture.entries)
+        outcome = self._executor.execute(items, self._record, found=self._capture.entries, seen=seen)
         self._is_settled = True
         return outcome, self._capture.capture(self._revert, paths=())
 
@@ -301,7 +301,7 @@ class FileHistory:
         return outcome
 
     def _record(self, outcome: Outcome) -> None:
-        self._capture.capture(self._revert, paths=outcome.done)
+        self._capture.capture(self._revert, paths=outcome.done, put=outcome.put)
 
     @property
     def _revert(self) -> Owner:

@@ -4,163 +4,152 @@ import contextlib
 import os
 import stat
 from collections.abc import Collection
-from itertools import takewhile
+from errno import EEXIST, ENOTEMPTY
 from pathlib import Path
-from typing import Protocol
+from types import TracebackType
+from typing import Self
 
-from kimi_tui.history.disk import Disk, LocalDisk, write_all
+from kimi_tui.history.disk import write_all
 from kimi_tui.history.snapshots.blobs import BlobMissing, BlobStore
-from kimi_tui.history.snapshots.entry import Entry, on_disk, parents_of
-
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+from kimi_tui.history.snapshots.entry import Entry, parents_of
+from kimi_tui.history.snapshots.known import Key, key_of, without_ctime
+from kimi_tui.history.snapshots.open_folders import OpenFolders, Refused
+from kimi_tui.history.snapshots.work_disk import WorkDisk
 
 _FOLDER_MODE = 0o755
 
 
-class WorkDisk(Disk, Protocol):
-    """The system calls that change a work dir; each raises OSError."""
-
-    def mkdir(self, path: Path, mode: int) -> None:
-        """Make a folder with these permission bits, as far as the umask lets it."""
-        ...
-
-    def rmdir(self, path: Path) -> None:
-        """Remove an empty folder."""
-        ...
-
-    def symlink(self, target: str, path: Path) -> None:
-        """Make a symbolic link."""
-        ...
-
-    def chmod(self, path: Path, mode: int) -> None:
-        """Set the permission bits of what is no link."""
-        ...
-
-
-class LocalWorkDisk(LocalDisk):
-    """The operating system's."""
-
-    def mkdir(self, path: Path, mode: int) -> None:
-        """`WorkDisk.mkdir`."""
-        path.mkdir(mode=mode)
-
-    def rmdir(self, path: Path) -> None:
-        """`WorkDisk.rmdir`."""
-        path.rmdir()
-
-    def symlink(self, target: str, path: Path) -> None:
-        """`WorkDisk.symlink`."""
-        path.symlink_to(target)
-
-    def chmod(self, path: Path, mode: int) -> None:
-        """`WorkDisk.chmod`."""
-        path.chmod(mode)
-
-
-LOCAL_WORK_DISK = LocalWorkDisk()
-
-
-class Refused(Exception):
-    """A path can't be changed; the text says why."""
-
-
 class Placer:
-    """Changes paths below one work dir. Each method may raise OSError and Refused."""
+    """Changes paths below one work dir, within a block. Each method may raise OSError and Refused.
+
+    Nothing is taken away that isn't as it was `seen`, which is the key of what was looked at; an empty one
+    stands for nothing.
+    """
 
     def __init__(self, root: Path, blobs: BlobStore, disk: WorkDisk, *, added: Collection[str] = ()) -> None:
-        self._added = added
-        self._start = str(root)
         self._blobs = blobs
         self._disk = disk
+        self._folders = OpenFolders(root, added=added)
+        self._to_sync: dict[int, int] = {}
+        """File systems that were written to, by their numbers, with an open file that lies there."""
 
-    def whole_path(self, path: str) -> Path:
-        """Where `path` is. Raises Refused when it isn't below the work dir or a folder on the way is none."""
-        folder, _, rest = path.partition("//") if path.startswith("/") else ("", "", path)
-        if not is_inside(rest) or (path.startswith("/") and folder not in self._added):
-            raise Refused("it is not in the work dir")
-        for folder in parents_of(path):
-            try:
-                info = os.lstat(on_disk(self._start, folder))
-            except FileNotFoundError:
-                continue
-            if not stat.S_ISDIR(info.st_mode):
-                raise Refused(f"{folder} is no folder any more")
-        return Path(on_disk(self._start, path))
+    def __enter__(self) -> Self:
+        return self
 
-    def remove(self, path: str) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        while self._to_sync:
+            os.close(self._to_sync.popitem()[1])
+        self._folders.__exit__(kind, error, trace)
+
+    def remove(self, path: str, *, seen: Key) -> None:
         """Take away a file or a link, if it is there."""
-        whole = self.whole_path(path)
-        with contextlib.suppress(FileNotFoundError):
-            self._disk.unlink(whole)
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            folder, name = self._folders.place(path)
+            if (key := _key(folder, name)) != () and key != without_ctime(seen):
+                raise Refused("it changed meanwhile")
+            self._disk.unlink(folder, name)
 
     def remove_folder(self, path: str) -> bool:
         """Remove a folder. False when something is in it."""
-        whole = self.whole_path(path)
         try:
-            self._disk.rmdir(whole)
-        except FileNotFoundError:
+            self._disk.rmdir(*self._folders.place(path))
+        except (FileNotFoundError, NotADirectoryError):
             return True
-        except OSError:
-            if any(whole.iterdir()):
+        except OSError as error:
+            if error.errno in {ENOTEMPTY, EEXIST}:
                 return False
             raise
         return True
 
+    def is_there(self, path: str) -> bool:
+        """Whether there is anything at `path`."""
+        try:
+            return _key(*self._folders.place(path)) != ()
+        except (OSError, Refused):
+            return False
+
     def make_folder(self, path: str, mode: int) -> None:
         """Make a folder, if it isn't there, that things can be put into."""
-        whole = self.whole_path(path)
-        self._make_parents(path)
-        if not whole.is_dir():
-            self._disk.mkdir(whole, mode | stat.S_IRWXU)
+        folder, name = self._made_place(path)
+        if not stat.S_ISDIR(_mode(folder, name)):
+            self._disk.mkdir(folder, name, mode | stat.S_IRWXU)
 
     def set_mode(self, path: str, mode: int) -> None:
         """Set the permission bits of a folder, where they differ."""
-        whole = self.whole_path(path)
-        if stat.S_IMODE(whole.stat().st_mode) != mode:
-            self._disk.chmod(whole, mode)
+        folder, name = self._folders.place(path)
+        is_now = _mode(folder, name)
+        if not stat.S_ISDIR(is_now):
+            raise Refused("it changed meanwhile")
+        if stat.S_IMODE(is_now) != mode:
+            self._disk.chmod(folder, name, mode)
 
-    def prepare(self, path: str, entry: Entry, *, temporary: str) -> None:
-        """Make a file or a link under a `temporary` name, beside where it is to be, down to the medium.
+    def prepare(self, path: str, entry: Entry, *, temporary: str, to_medium: bool) -> Key:
+        """Make a file or a link under a `temporary` name, beside where it is to be; the key that it has.
 
-        May be called from several threads.
+        A file is brought `to_medium` at once, or that is left to `sync`.
         """
-        whole = self.whole_path(path)
-        self._make_parents(path)
-        beside = whole.with_name(temporary)
+        folder, _ = self._made_place(path)
         if entry.kind == "link":
-            self._disk.symlink(entry.ref, beside)
-        else:
-            self._write(beside, entry)
-
-    def put(self, path: str, entry: Entry, *, temporary: str) -> None:
-        """Put what was prepared in place of what is there."""
-        whole = self.whole_path(path)
-        beside = whole.with_name(temporary)
-        if entry.kind == "file":
-            self._disk.chmod(beside, entry.mode)
-        self._disk.rename(beside, whole)
-
-    def _make_parents(self, path: str) -> None:
-        """Make the folders on the way that the user removed."""
-        folders = (on_disk(self._start, folder) for folder in parents_of(path))
-        missing = takewhile(lambda folder: not os.path.isdir(folder), folders)  # noqa: PTH112
-        for folder in reversed(list(missing)):
-            with contextlib.suppress(FileExistsError):  # made for the file beside it
-                self._disk.mkdir(Path(folder), _FOLDER_MODE)
-
-    def _write(self, path: Path, entry: Entry) -> None:
+            self._disk.symlink(entry.ref, folder, temporary)
+            return _key(folder, temporary)
+        file = self._disk.create(folder, temporary)
         try:
-            content = self._blobs.read(entry.ref)
+            for bite in self._blobs.bites(entry.ref):
+                write_all(self._disk, file, bite)
+            self._disk.set_mode(file, entry.mode)
+            info = os.fstat(file)
+            if to_medium:
+                self._disk.fsync(file)
+            elif info.st_dev not in self._to_sync:
+                self._to_sync[info.st_dev] = os.dup(file)
         except BlobMissing as error:
             raise Refused("its content is not kept any more") from error
-        file = self._disk.open(path, _NEW)
-        try:
-            write_all(self._disk, file, content)
-            self._disk.fsync(file)
         finally:
             self._disk.close(file)
+        return without_ctime(key_of(info))
+
+    def sync(self) -> None:
+        """Bring what was prepared to the medium, all of it together."""
+        for file in self._to_sync.values():
+            self._disk.sync(file)
+
+    def put(self, path: str, *, temporary: str, seen: Key) -> None:
+        """Put what was prepared in place of what is there."""
+        folder, name = self._folders.place(path)
+        if _key(folder, name) != without_ctime(seen):
+            raise Refused("it changed meanwhile")
+        self._disk.rename(folder, temporary, name)
+
+    def discard(self, path: str, *, temporary: str) -> None:
+        """Take away what was prepared, if that is possible."""
+        with contextlib.suppress(OSError, Refused):
+            folder, _ = self._folders.place(path)
+            self._disk.unlink(folder, temporary)
+
+    def _made_place(self, path: str) -> tuple[int, str]:
+        """`OpenFolders.place`, with the folders on the way that the user removed made again."""
+        try:
+            return self._folders.place(path)
+        except FileNotFoundError:
+            for folder in reversed(list(parents_of(path))):
+                with contextlib.suppress(FileExistsError):
+                    self._disk.mkdir(*self._folders.place(folder), _FOLDER_MODE)
+            return self._folders.place(path)
 
 
-def is_inside(path: str) -> bool:
-    """Whether a relative path stays below where it starts."""
-    return bool(path) and not path.startswith("/") and not {"", ".", ".."} & set(path.split("/"))
+def _mode(folder: int, name: str) -> int:
+    """What is there, as `st_mode`; 0 for nothing."""
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return 0
+
+
+def _key(folder: int, name: str) -> Key:
+    """What tells whether a file changed, without the ctime; empty for nothing."""
+    try:
+        return without_ctime(key_of(os.stat(name, dir_fd=folder, follow_symlinks=False)))
+    except FileNotFoundError:
+        return ()

@@ -5,12 +5,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kimi_tui.history.disk import LOCAL_DISK, Disk
+from kimi_tui.history.snapshots.blobs import PIECE
 from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.history.snapshots.owner import Owner
-from kimi_tui.history.snapshots.placing import LOCAL_WORK_DISK, WorkDisk
 from kimi_tui.history.snapshots.plan import Plan
 from kimi_tui.history.snapshots.store import ProjectStore
+from kimi_tui.history.snapshots.work_disk import LOCAL_WORK_DISK, WorkDisk
 
 
 class Place:
@@ -22,12 +23,13 @@ class Place:
         *,
         session: str = "one",
         caps: Caps = DEFAULT_CAPS,
+        piece: int = PIECE,
         disk: Disk = LOCAL_DISK,
         work_disk: WorkDisk = LOCAL_WORK_DISK,
     ) -> None:
         self.work = folder / "work"
         self.work.mkdir(exist_ok=True)
-        self.store = ProjectStore(folder / "share", self.work, session, disk=disk)
+        self.store = ProjectStore(folder / "share", self.work, session, disk=disk, piece=piece)
         self.history = FileHistory(self.store, caps=caps, work_disk=work_disk)
 
     def call(self, command: str = "") -> Owner:

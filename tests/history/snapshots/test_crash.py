@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.history.snapshots.placing import LocalWorkDisk
+from kimi_tui.history.disk import LocalDisk
+from kimi_tui.history.snapshots.work_disk import LocalWorkDisk
 from tests.history.disks import CountingDisk
 from tests.history.snapshots.place import Place
 
@@ -15,42 +16,76 @@ class Killed(BaseException):
     """The process would be gone."""
 
 
-class FaultyDisk(CountingDisk, LocalWorkDisk):
+class FaultyDisk(CountingDisk):
     """Counts its calls; at the `at`-th, and from then on, it dies or refuses. A write is cut in half."""
 
     def __init__(self, fault: type[BaseException]) -> None:
         self._fault = fault
         self.at = 0
         self.calls = 0
+        self.of_work_dir = FaultyWorkDisk(self)
 
     def write(self, file: int, data: memoryview) -> int:
         if self.at == self.calls + 1:
-            LocalWorkDisk.write(self, file, data[: len(data) // 2])
+            LocalDisk.write(self, file, data[: len(data) // 2])
         return super().write(file, data)
 
     def close(self, file: int) -> None:
-        LocalWorkDisk.close(self, file)  # which changes nothing
-
-    def mkdir(self, path: Path, mode: int) -> None:
-        self.count()
-        super().mkdir(path, mode)
-
-    def rmdir(self, path: Path) -> None:
-        self.count()
-        super().rmdir(path)
-
-    def symlink(self, target: str, path: Path) -> None:
-        self.count()
-        super().symlink(target, path)
-
-    def chmod(self, path: Path, mode: int) -> None:
-        self.count()
-        super().chmod(path, mode)
+        LocalDisk.close(self, file)  # which changes nothing
 
     def count(self) -> None:
         self.calls += 1
         if 0 < self.at <= self.calls:
             raise self._fault(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+class FaultyWorkDisk(LocalWorkDisk):
+    """Has its calls counted with those of a `FaultyDisk`."""
+
+    def __init__(self, disk: FaultyDisk) -> None:
+        self._disk = disk
+
+    def create(self, folder: int, name: str) -> int:
+        self._disk.count()
+        return super().create(folder, name)
+
+    def write(self, file: int, data: memoryview) -> int:
+        return self._disk.write(file, data)
+
+    def fsync(self, file: int) -> None:
+        self._disk.fsync(file)
+
+    def sync(self, file: int) -> None:
+        self._disk.count()
+        super().sync(file)
+
+    def set_mode(self, file: int, mode: int) -> None:
+        self._disk.count()
+        super().set_mode(file, mode)
+
+    def rename(self, folder: int, old: str, new: str) -> None:
+        self._disk.count()
+        super().rename(folder, old, new)
+
+    def unlink(self, folder: int, name: str) -> None:
+        self._disk.count()
+        super().unlink(folder, name)
+
+    def symlink(self, target: str, folder: int, name: str) -> None:
+        self._disk.count()
+        super().symlink(target, folder, name)
+
+    def mkdir(self, folder: int, name: str, mode: int) -> None:
+        self._disk.count()
+        super().mkdir(folder, name, mode)
+
+    def rmdir(self, folder: int, name: str) -> None:
+        self._disk.count()
+        super().rmdir(folder, name)
+
+    def chmod(self, folder: int, name: str, mode: int) -> None:
+        self._disk.count()
+        super().chmod(folder, name, mode)
 
 
 def furnish(place: Place) -> str:
@@ -103,7 +138,7 @@ def test_a_revert_that_breaks_off_anywhere_is_completed_or_was_never_begun(
         folder = tmp_path / f"at-{at}"
         folder.mkdir()
         disk = FaultyDisk(fault)
-        place = Place(folder, disk=disk, work_disk=disk)
+        place = Place(folder, disk=disk, work_disk=disk.of_work_dir)
         place.history.open()
         plan = place.history.plan(furnish(place))
         disk.at = disk.calls + at

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.history.snapshots.placing import LocalWorkDisk
+from kimi_tui.history.snapshots.work_disk import LocalWorkDisk
 from tests.history.snapshots.place import Place
 
 FILES = 120
@@ -20,8 +20,8 @@ class DeadlyWorkDisk(LocalWorkDisk):
     def __init__(self, at: int) -> None:
         self._left = at
 
-    def rename(self, old: Path, new: Path) -> None:
-        super().rename(old, new)
+    def rename(self, folder: int, old: str, new: str) -> None:
+        super().rename(folder, old, new)
         self._left -= 1
         if self._left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
