@@ -15,6 +15,7 @@ from kimi_tui.history.snapshots.entry import Entries, Entry, on_disk, parents_of
 from kimi_tui.history.snapshots.known import Key, Known, key_of, lasting_key
 from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.scan import Scan
+from kimi_tui.history.snapshots.spelling import Spelling
 
 _CHECK_EVERY = 32
 _MANY = 16
@@ -102,14 +103,21 @@ def look_at_paths(
 ) -> Look:
     """Read what is at `paths` now, and which folders they lie in, and keep the contents. Raises OSError.
 
-    What is `recognized` by the key that it has now needs no reading.
+    Where something goes by several names, it is what its folder lists; nothing is at the others. What is
+    `recognized` by the key that it has now needs no reading.
     """
     look = Look()
-    wanted = {folder for path in paths for folder in parents_of(path)} | set(paths)
+    spelling = Spelling(str(root))
+    asked = set(paths)
+    wanted = asked | {spelling.of(path) for path in asked}
+    wanted |= {folder for path in wanted for folder in parents_of(path)}
     for path in sorted(wanted):
-        entry, look.keys[path], look.seen[path] = _at(
-            on_disk(root, path), blobs, caps, partial(recognized, path)
-        )
+        if spelling.of(path) != path:
+            entry, look.keys[path], look.seen[path] = None, (), ()
+        else:
+            entry, look.keys[path], look.seen[path] = _at(
+                on_disk(root, path), blobs, caps, partial(recognized, path)
+            )
         if entries.get(path) != entry:
             look.changes[path] = entry
         look.n_read += 1
