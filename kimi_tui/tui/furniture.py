@@ -59,6 +59,7 @@ class Furniture:
         names: KeyNames,
         state: Callable[[], ScreenState],
         answer: Callable[[Answer], None],
+        interrupt: Callable[[], None],
         typed_ago: Callable[[], float | None],
         write: Callable[[str], None],
     ) -> None:
@@ -66,6 +67,7 @@ class Furniture:
         self._options = options
         self._state = state
         self._wire = wire
+        self._interrupt = interrupt
         self._names = names
         self._timeline: TimelineRoom | None = None
         show_pictures_by(
@@ -130,6 +132,8 @@ class Furniture:
                 bench=self.workbench,
                 session=session.session_id if (session := self._state().session) is not None else "",
                 read_only=lambda: self._state().read_only,
+                is_working=lambda: self._state().turn is not None,
+                interrupt=self._interrupt,
                 command=self._wire.command,
                 say=self.host.say,
                 choose=self.host.choose,

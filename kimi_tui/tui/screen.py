@@ -124,6 +124,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             names=self._names,
             state=lambda: self.state,
             answer=self._talk.answer,
+            interrupt=self._talk.interrupt,
             typed_ago=self._typed_ago,
             write=self.prompt.go_on_with,
         )

@@ -10,16 +10,28 @@ from kimi_tui.tui.timeline.changes_dialog import ChangesDialog
 from kimi_tui.tui.timeline.plan_dialog import Decision, PlanDialog
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.commands import Command
-from kimi_tui.wire.events import Notification
+from kimi_tui.wire.events import Notification, TurnBegin, TurnEnd
 from kimi_tui.wire.timeline import BranchContent, Comparison, PatchWritten, RevertPlan
 
 
 class Enquiries:
     """Opens one dialog at a time. What the user decided in it is given to the engine."""
 
-    def __init__(self, *, screen: Screen[Any], command: Callable[[Command], None]) -> None:
+    def __init__(
+        self,
+        *,
+        screen: Screen[Any],
+        command: Callable[[Command], None],
+        is_working: Callable[[], bool],
+        interrupt: Callable[[], None],
+    ) -> None:
+        """`is_working` tells whether a turn runs; `interrupt` stops it."""
         self._screen = screen
         self._command = command
+        self.is_working = is_working
+        self._interrupt = interrupt
+        self._held: Command | None = None
+        """The jump that waits for the end of the turn, which was stopped for it."""
         self._dialog: PlanDialog | ChangesDialog | BranchDialog | None = None
         self._awaited = 0
         """How many answers to what dialogs asked are still to come."""
@@ -34,9 +46,11 @@ class Enquiries:
 
         An answer that comes after its dialog was closed is dropped. A patch stays to be told of elsewhere.
         """
+        dialog = self._dialog
+        if isinstance(message, TurnBegin | TurnEnd):
+            self._follow_turn(message)
         if not self._awaited:
             return False
-        dialog = self._dialog
         match message:
             case RevertPlan():
                 if isinstance(dialog, PlanDialog):
@@ -59,6 +73,13 @@ class Enquiries:
         self._awaited -= 1
         return True
 
+    def _follow_turn(self, message: TurnBegin | TurnEnd) -> None:
+        if isinstance(message, TurnEnd) and self._held is not None:
+            held, self._held = self._held, None
+            self._command(held)
+        if isinstance(self._dialog, PlanDialog):
+            self._dialog.follow_turn()
+
     def decide(self, dialog: PlanDialog, carry_out: Callable[[Decision], Command]) -> None:
         """Have the user decide on a plan."""
         self.start(self._decide(dialog, carry_out))
@@ -79,7 +100,12 @@ class Enquiries:
         self._dialog = dialog
         decision = await self._screen.app.push_screen_wait(dialog)
         self._dialog = None
-        if decision is not None:
+        if decision is None:
+            return
+        if self.is_working():
+            self._held = carry_out(decision)
+            self._interrupt()
+        else:
             self._command(carry_out(decision))
 
     async def _look(

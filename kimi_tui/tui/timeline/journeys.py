@@ -264,6 +264,7 @@ class Journeys:
             only=only,
             way_back=way_back,
             plan=lambda wanted: self._enquiries.ask(ask(wanted)),
+            is_working=self._enquiries.is_working,
             names=self._names,
             copy=self._copy,
         )

@@ -58,12 +58,14 @@ class PlanDialog(FilesDialog[Decision | None]):
         only: str | None = None,
         way_back: str = "",
         plan: Callable[[RevertScope], None],
+        is_working: Callable[[], bool],
         names: KeyNames,
         copy: Callable[[str], None],
     ) -> None:
         """`act` names what enter does; `plan` asks for the plan of a scope, which `show_plan` gets.
 
         With `only` no other file than that one is ticked at first. `way_back` says how it is taken back.
+        `is_working` tells whether a turn runs, which has to be stopped first.
         """
         super().__init__(title=title, names=names, copy=copy)
         self._act = act
@@ -74,6 +76,7 @@ class PlanDialog(FilesDialog[Decision | None]):
         self._only = only
         self._way_back = way_back or say("undo brings it back")
         self._ask_plan = plan
+        self._is_working = is_working
         self._plans: dict[bool, RevertPlan] = {}
         """By whether it is for one turn only."""
         self._shown: RevertPlan | None = None
@@ -102,6 +105,10 @@ class PlanDialog(FilesDialog[Decision | None]):
         self._plans[plan.scope == "turn"] = plan
         if self._shown is None or plan.scope == "turn" or self._shown.scope == "turn":
             self._show()
+
+    def follow_turn(self) -> None:
+        """A turn has begun or ended."""
+        self._sum_up()
 
     def show_problem(self, text: str) -> None:
         """There is no plan, for this reason."""
@@ -142,6 +149,8 @@ class PlanDialog(FilesDialog[Decision | None]):
         doing = [file for file in plan.files if file.path in ticks] if self._scope != "conversation" else []
         conflicts = sum(file.action == "conflict" for file in plan.files)
         parts: list[Content] = []
+        if self._is_working():
+            parts.append(Content.styled(say("the agent is at work and is stopped first"), "bold $warning"))
         if self._scope == "conversation":
             parts.append(Content(say("no file changes")))
         elif plan.files:

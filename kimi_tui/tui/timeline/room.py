@@ -54,6 +54,8 @@ class TimelineRoom:
         bench: Bench,
         session: str,
         read_only: Callable[[], bool],
+        is_working: Callable[[], bool],
+        interrupt: Callable[[], None],
         command: Callable[[Command], None],
         say: Callable[..., None],
         choose: Callable[..., Coroutine[Any, Any, str | None]],
@@ -74,7 +76,10 @@ class TimelineRoom:
         self._session = session
         self._read_only = read_only
         self._when_known: list[Callable[[Tree], None]] = []
-        self._enquiries = Enquiries(screen=screen, command=command)
+        self._enquiries = Enquiries(
+            screen=screen, command=command, is_working=is_working, interrupt=interrupt
+        )
+        self._is_working = is_working
         self.journeys = Journeys(
             enquiries=self._enquiries,
             tree=lambda: self._tree,
@@ -241,6 +246,11 @@ class TimelineRoom:
                 self._say(say("This lies on the conversation as it is; there is no branch to go to."))
             case "fork" | "name" if self.journeys.is_refused():
                 pass
+            case "fork" if self._is_working():
+                self._say(
+                    say("The agent is at work. Fork once it has finished, or stop it first."),
+                    severity="warning",
+                )
             case "fork":
                 self._command(ForkSession(node.id))
             case "name":

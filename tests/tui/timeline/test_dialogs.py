@@ -14,6 +14,8 @@ from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.wire.codec import envelope
 from kimi_tui.wire.commands import (
     Compare,
+    ForkSession,
+    Interrupt,
     LookIntoBranch,
     PlanRevert,
     PlanSwitch,
@@ -25,7 +27,7 @@ from kimi_tui.wire.commands import (
     Undo,
     WritePatch,
 )
-from kimi_tui.wire.events import Notification, Reverted, TurnBegin
+from kimi_tui.wire.events import Notification, Reverted, TurnBegin, TurnEnd
 from kimi_tui.wire.timeline import BranchContent, PatchWritten, RevertPlan
 from tests.tui.conftest import Desk
 from tests.tui.timeline.story import COMPARISON, PLAN, TIMELINE
@@ -71,6 +73,34 @@ async def test_enter_shows_the_plan_and_enter_again_goes_back_with_files(open_ti
         await desk.pilot.press("enter")
         await desk.until(lambda: desk.told(Revert))
         assert desk.told(Revert) == [Revert(9, "both", None)]
+
+
+async def test_going_back_while_the_agent_works_stops_it_first_and_says_so(open_timeline: Any) -> None:
+    async with open_timeline(size=(100, 30)) as desk:
+        desk.engine.say(TurnBegin("go on"))
+        await desk.until(lambda: desk.screen.state.turn is not None)
+        await desk.pilot.press("down", "F")
+        await desk.until(lambda: "Fork once it has finished" in desk.toasts())
+        await open_plan(desk, "enter")
+        assert "the agent is at work and is stopped first · 4 of 7 files" in desk.words()
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.told(Interrupt))
+        assert not desk.told(Revert)
+        desk.engine.say(TurnEnd("cancelled"))
+        await desk.until(lambda: desk.told(Revert))
+        assert not desk.told(ForkSession)
+
+
+async def test_a_turn_that_ends_while_the_plan_is_read_is_not_stopped(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        desk.engine.say(TurnBegin("go on"))
+        await desk.until(lambda: desk.screen.state.turn is not None)
+        await open_plan(desk, "down", "enter")
+        desk.engine.say(TurnEnd("finished"))
+        await desk.until(lambda: "the agent is at work" not in desk.words())
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.told(Revert))
+        assert not desk.told(Interrupt)
 
 
 async def test_what_a_jump_made_is_not_said_to_be_the_agents(open_timeline: Any) -> None:
