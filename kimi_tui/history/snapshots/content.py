@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kimi_tui.history.snapshots.blobs import BlobSink, at_once
 from kimi_tui.history.snapshots.entry import Entry
-from kimi_tui.history.snapshots.known import Key, key_of, lasting_key
+from kimi_tui.history.snapshots.known import Key, lasting_key
 
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHECK_EVERY = 64
@@ -34,43 +34,44 @@ class _LeftOut(Exception):
 def keep_content(
     path: str,
     limit: int,
-    seen: os.stat_result,
+    seen: Key,
     sink: BlobSink,
     *,
     check: Callable[[], object] = lambda: None,
 ) -> Kept:
-    """Read the regular file at `path`, which was `seen` just before, and keep up to `limit` bytes of it.
+    """Read the regular file at `path`, which had the key `seen` just before, and keep up to `limit` bytes.
 
     One that is large is never in memory as a whole; `check` is called again and again meanwhile. Raises
     FileNotFoundError, OSError when the content can't be kept, and what `check` raises.
     """
-    size, mode, key = seen.st_size, stat.S_IMODE(seen.st_mode), key_of(seen)
+    mtime, _, size, _, kind_and_mode = seen
+    mode = stat.S_IMODE(kind_and_mode)
     if size > limit:
-        return Kept(_too_large(seen), key)
+        return Kept(_too_large(mode, size, mtime), seen)
     lasting = lasting_key(seen)
     try:
         file = os.open(path, _FLAGS)
     except FileNotFoundError:
         raise
     except OSError as error:
-        return Kept(_left_out(error), key)
+        return Kept(_left_out(error), seen)
     try:
         if size <= at_once(sink):
             try:
                 data = os.read(file, size + 1)
             except OSError as error:
-                return Kept(_left_out(error), key)
+                return Kept(_left_out(error), seen)
             if len(data) == size:
                 return Kept(Entry("file", mode, size, sink.put(data)), lasting)
         info = os.fstat(file)
         mode = stat.S_IMODE(info.st_mode)
         if not stat.S_ISREG(info.st_mode):
-            return Kept(Entry("omitted", mode, 0, "it is no regular file"), key)
+            return Kept(Entry("omitted", mode, 0, "it is no regular file"), seen)
         os.lseek(file, 0, os.SEEK_SET)
         try:
             digest, length = sink.put_pieces(_pieces(file, sink.piece, limit, check))
         except _LeftOut as left_out:
-            return Kept(left_out.entry, key)
+            return Kept(left_out.entry, seen)
         return Kept(Entry("file", mode, length, digest), lasting if length == size else ())
     finally:
         os.close(file)
@@ -83,7 +84,8 @@ def _pieces(file: int, size: int, limit: int, check: Callable[[], object]) -> It
     while piece := _piece(file, size):
         done += len(piece)
         if done > limit:
-            raise _LeftOut(_too_large(os.fstat(file)))
+            info = os.fstat(file)
+            raise _LeftOut(_too_large(stat.S_IMODE(info.st_mode), info.st_size, info.st_mtime_ns))
         yield piece
         number += 1
         if number % _CHECK_EVERY == 0:
@@ -101,9 +103,8 @@ def _piece(file: int, size: int) -> bytes:
     return data
 
 
-def _too_large(info: os.stat_result) -> Entry:
-    mode = stat.S_IMODE(info.st_mode)
-    return Entry("omitted", mode, info.st_size, "it is too large", info.st_mtime_ns)
+def _too_large(mode: int, size: int, mtime: int) -> Entry:
+    return Entry("omitted", mode, size, "it is too large", mtime)
 
 
 def _left_out(error: OSError) -> Entry:

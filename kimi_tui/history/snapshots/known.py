@@ -28,10 +28,15 @@ def key_of(info: stat_result) -> Key:
     return (info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino, info.st_mode)
 
 
-def lasting_key(info: stat_result) -> Key:
+def lasting_key(key: Key) -> Key:
     """The key by which a file that is read now is known from now on; empty when it is too fresh for that."""
-    is_fresh = time.time_ns() - max(info.st_mtime_ns, info.st_ctime_ns) <= RACY_NS
-    return () if is_fresh else key_of(info)
+    mtime, ctime, *_ = key
+    return () if time.time_ns() - max(mtime, ctime) <= RACY_NS else key
+
+
+def size_of(key: Key) -> int:
+    """How large a file was when it had the key."""
+    return key[2]
 
 
 def without_ctime(key: Key) -> Key:

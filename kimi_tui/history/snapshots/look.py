@@ -12,7 +12,7 @@ from kimi_tui.history.snapshots.blobs import BlobStore, at_once
 from kimi_tui.history.snapshots.caps import Caps
 from kimi_tui.history.snapshots.content import keep_content
 from kimi_tui.history.snapshots.entry import Entries, Entry, on_disk, parents_of
-from kimi_tui.history.snapshots.known import Key, Known, key_of, lasting_key
+from kimi_tui.history.snapshots.known import Key, Known, key_of, lasting_key, size_of
 from kimi_tui.history.snapshots.patience import Patience
 from kimi_tui.history.snapshots.scan import Scan
 from kimi_tui.history.snapshots.spelling import Spelling
@@ -44,7 +44,8 @@ def look_at_scan(
 ) -> Look:
     """Read what a scan says may have changed, and keep its content. Raises Stopped, TookTooLong, OSError.
 
-    Large files come last: they are left out when there is no more room, or half of the time is over.
+    Large files come last, the largest at the end: they are left out when there is no more room, or half of
+    the time is over.
     `scan.files` is empty then: to let go of a hundred thousand at once would hold every thread up.
     """
     look = Look()
@@ -64,32 +65,40 @@ def look_at_scan(
     many = len(scan.files)
     start = str(root)
     large = at_once(blobs)
-    much = sum(info.st_size for _, info in scan.files if info.st_size <= caps.file)
+    much = sum(size_of(key) for _, key in scan.files if size_of(key) <= caps.file)
     in_haste = many >= _VERY_MANY or much >= _VERY_MUCH
     with blobs.bulk(in_haste=in_haste) if in_haste or many >= _MANY else nullcontext(blobs) as sink:
-        scan.files.sort(key=lambda file: file[1].st_size > large)
+        scan.files.sort(key=lambda file: max(size_of(file[1]), large))
         scan.files.reverse()
         for number in range(many):
-            path, info = scan.files.pop()
-            is_large = info.st_size > large
+            path, seen = scan.files.pop()
+            is_large = size_of(seen) > large
             if is_large or number % _CHECK_EVERY == 0:
                 patience.check(number, many)
                 if is_large and patience.is_half_over:
                     room = 0
             check = partial(patience.check, number, many)
             try:
-                entry, key = keep_content(on_disk(start, path), min(caps.file, room), info, sink, check=check)
+                entry, key = keep_content(on_disk(start, path), min(caps.file, room), seen, sink, check=check)
             except FileNotFoundError:
                 note(path, None)
                 look.keys[path] = ()
                 continue
             look.n_read += 1
             look.keys[path] = key
-            if entry.version and info.st_size <= caps.file:
+            if entry.version and size_of(seen) <= caps.file:
+                if _is_likely(entries.get(path), entry):
+                    look.keys[path] = ()
+                    continue
                 entry = entry._replace(ref="there is too much at once")
             if note(path, entry) and entry.kind == "file":
                 room -= entry.size
     return look
+
+
+def _is_likely(known: Entry | None, left_out: Entry) -> bool:
+    """Whether a file that there is no room for is probably what it was known to be: as long, as allowed."""
+    return known is not None and known.kind == "file" and known[1:3] == left_out[1:3]
 
 
 def look_at_paths(
@@ -138,8 +147,8 @@ def _at(
         if not stat.S_ISREG(info.st_mode):
             return Entry("omitted", mode, 0, "it is no regular file"), seen, seen
         if (entry := recognized(seen)) is not None:
-            return entry, lasting_key(info), seen
-        return *keep_content(path, caps.file, info, blobs), seen
+            return entry, lasting_key(seen), seen
+        return *keep_content(path, caps.file, seen, blobs), seen
     except (FileNotFoundError, NotADirectoryError):
         return None, (), ()
 

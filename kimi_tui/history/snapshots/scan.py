@@ -27,8 +27,8 @@ class TooManyFiles(Exception):
 class Scan:
     """What a walk found."""
 
-    files: list[tuple[str, os.stat_result]] = field(default_factory=list)
-    """Regular files that are new or may have changed."""
+    files: list[tuple[str, Key]] = field(default_factory=list)
+    """Regular files that are new or may have changed, with the keys that they have."""
     entries: dict[str, Entry] = field(default_factory=dict)
     """Everything else that is new or may have changed: folders, links, special files."""
     gone: list[str] = field(default_factory=list)
@@ -179,7 +179,7 @@ class Scanner:
                 self._result.begun.add(path)
             if not is_folder and path in self._known.folders:
                 self._drop_below(path, self._result.gone)
-            self._take(path, info)
+            self._take(path, info, key)
             keys[name] = key
             if is_folder:
                 below.append((path, stale, begins))
@@ -193,10 +193,10 @@ class Scanner:
         whole = on_disk(self._root, path)
         return rules.ignores(whole, is_folder=is_folder) or self._excluded.ignores(whole, is_folder=is_folder)
 
-    def _take(self, path: str, info: os.stat_result) -> None:
+    def _take(self, path: str, info: os.stat_result, key: Key) -> None:
         kind, mode = stat.S_IFMT(info.st_mode), stat.S_IMODE(info.st_mode)
         if kind == stat.S_IFREG:
-            self._result.files.append((path, info))
+            self._result.files.append((path, key))
             return
         match kind:
             case stat.S_IFDIR:
