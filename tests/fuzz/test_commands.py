@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from kimi_tui.tools.approval import CommandSubject
 from kimi_tui.tools.permission.places import Places
 from kimi_tui.tools.permission.reading import only_reads
-from kimi_tui.tools.permission.rulebook import RuleBook
 from tests.fuzz.commands import RULES, TRICKS, command_line
 from tests.fuzz.hostile import often
 from tests.fuzz.watched_bash import WatchedBash
+from tests.tools.rules import rules_of
 
 LINES_A_SEED = 4
 """Most lines that come by chance are asked for, which takes no bash to see."""
@@ -30,7 +30,7 @@ def bash(tmp_path_factory: pytest.TempPathFactory) -> WatchedBash:
 
 def assert_nothing_else_runs(bash: WatchedBash, text: str) -> None:
     granted: list[tuple[str, tuple[tuple[str, ...], ...]]] = []
-    if RuleBook.from_texts(allow=RULES, work_dir=bash.work_dir).verdict(CommandSubject(text)) == "allow":
+    if rules_of(allow=RULES, work_dir=bash.work_dir).verdict(CommandSubject(text)) == "allow":
         granted.append(("is allowed", ALLOWED))
     if only_reads(text, Places.of(bash.work_dir)):
         granted.append(("counts as reading", READING))

@@ -12,12 +12,12 @@ from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.sourced_approval import SourcedApproval
 from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject, Subject, ToolRejected
 from kimi_tui.tools.permission.rule import Rule
-from kimi_tui.tools.permission.rulebook import RuleBook
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import ApprovalAnswer, ApprovalResponse, Notification, RequestClosed
 from kimi_tui.wire.requests import ApprovalRequest, Proposal, QuestionResponse
 from tests.patience import PATIENCE_S
 from tests.tools.calls import CallLog, running_call
+from tests.tools.rules import rules_of
 
 WORK_DIR = Path("/work-dir")
 
@@ -54,7 +54,7 @@ class Desk:
         self.shared = WireApproval(
             wire=self.wire,
             behaviour=self.behaviour,
-            rules=RuleBook.from_texts(**rules, work_dir=WORK_DIR),
+            rules=rules_of(**rules, work_dir=WORK_DIR),
             keeper=self.keeper,
         )
         self.approval = self.shared if source is None else SourcedApproval(self.shared, source)

@@ -6,6 +6,7 @@ import pytest
 
 from kimi_tui.tools.approval import CommandSubject
 from kimi_tui.tools.permission.rulebook import RuleBook
+from tests.tools.rules import rules_of
 
 RULES = ("cp", "mv", "tar", "unzip", "patch", "cat", "rsync", "7z")
 
@@ -23,7 +24,7 @@ def work_dir(tmp_path: Path) -> Path:
 
 
 def verdict(work_dir: Path, command: str) -> str | None:
-    book = RuleBook.from_texts(allow=[f"Bash({name} *)" for name in RULES], work_dir=work_dir)
+    book = rules_of(allow=[f"Bash({name} *)" for name in RULES], work_dir=work_dir)
     return book.verdict(CommandSubject(command))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject
 from kimi_tui.tools.permission.danger import danger_of
-from kimi_tui.tools.permission.rulebook import RuleBook
+from tests.tools.rules import rules_of
 
 WORK_DIR = Path("/work-dir")
 
@@ -171,7 +171,7 @@ def test_no_command_that_a_model_thought_of_keeps_the_program_busy(
 ) -> None:
     subject = CommandSubject(start + piece * times + end)
     deny = ["Bash(rm *)", "Read(private/**)", "Edit(x)"]
-    rules = RuleBook.from_texts(allow=["Bash(cat *)"], deny=deny, work_dir=WORK_DIR)
+    rules = rules_of(allow=["Bash(cat *)"], deny=deny, work_dir=WORK_DIR)
     danger(subject.command)
     rules.grant_for(subject)
     is_allowed = rules.verdict(subject) == "allow"

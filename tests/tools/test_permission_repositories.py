@@ -8,6 +8,7 @@ from kimi_tui.tools.approval import CommandSubject
 from kimi_tui.tools.permission.places import Places
 from kimi_tui.tools.permission.reading import only_reads
 from kimi_tui.tools.permission.rulebook import RuleBook
+from tests.tools.rules import rules_of
 
 LOOKING = [
     "cd sub && git status",
@@ -49,7 +50,7 @@ def verdict(work_dir: Path, command: str, *rules: str) -> str | None:
         "Bash(head *)",
         "Bash(tar *)",
     )
-    return RuleBook.from_texts(allow=allow, work_dir=work_dir).verdict(CommandSubject(command))
+    return rules_of(allow=allow, work_dir=work_dir).verdict(CommandSubject(command))
 
 
 @pytest.mark.parametrize("command", LOOKING)
@@ -96,7 +97,7 @@ def test_a_submodule_and_a_work_tree_of_the_repository_are_its_own(work_dir: Pat
 
 def test_an_added_folders_repository_is_its_own(work_dir: Path, tmp_path: Path) -> None:
     make_repository(tmp_path / "added" / ".git")
-    book = RuleBook.from_texts(
+    book = rules_of(
         allow=["Bash(git status *)", "Bash(git *)"],
         work_dir=work_dir,
         additional_dirs=(tmp_path / "added",),

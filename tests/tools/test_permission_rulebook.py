@@ -11,13 +11,14 @@ from kimi_tui.base.errors import ConfigError
 from kimi_tui.tools.approval import CommandSubject, McpSubject, PathSubject
 from kimi_tui.tools.permission.rule import parse_rule
 from kimi_tui.tools.permission.rulebook import RuleBook
+from tests.tools.rules import rules_of
 from tests.tools.telltale_bash import TellTaleBash
 
 WORK_DIR = Path("/work-dir")
 
 
 def book(*allow: str, ask: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> RuleBook:
-    return RuleBook.from_texts(allow=allow, ask=ask, deny=deny, work_dir=WORK_DIR)
+    return rules_of(allow=allow, ask=ask, deny=deny, work_dir=WORK_DIR)
 
 
 def verdict(rules: RuleBook, command: str) -> str | None:
@@ -445,7 +446,7 @@ def test_links_out_of_the_work_dir_are_followed(tmp_path: Path) -> None:
     work_dir = tmp_path / "work"
     (work_dir / "src").mkdir(parents=True)
     (work_dir / "link").symlink_to(tmp_path)
-    rules = RuleBook.from_texts(allow=["Bash(cp *)", "Bash(echo *)", "Edit(**)"], work_dir=work_dir)
+    rules = rules_of(allow=["Bash(cp *)", "Bash(echo *)", "Edit(**)"], work_dir=work_dir)
     assert verdict(rules, "cp a src/b") == "allow"
     assert verdict(rules, "cp a link/b") is None
     assert verdict(rules, "echo a > link/b") is None

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.tools.approval import CommandSubject
-from kimi_tui.tools.permission.rulebook import RuleBook
+from tests.tools.rules import rules_of
 
 RULES = (
     "Bash(cat *)", "Bash(grep *)", "Bash(head *)", "Bash(cp *)", "Bash(curl *)", "Bash(git show *)",
@@ -28,7 +28,7 @@ def work_dir(tmp_path: Path) -> Path:
 
 
 def verdict(work_dir: Path, command: str, *more: str) -> str | None:
-    return RuleBook.from_texts(allow=(*RULES, *more), work_dir=work_dir).verdict(CommandSubject(command))
+    return rules_of(allow=(*RULES, *more), work_dir=work_dir).verdict(CommandSubject(command))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_who_lets_the_model_read_the_file_is_not_asked(work_dir: Path) -> None:
 
 
 def test_the_very_command_may_be_granted(work_dir: Path) -> None:
-    book = RuleBook.from_texts(allow=RULES, work_dir=work_dir)
+    book = rules_of(allow=RULES, work_dir=work_dir)
     granted = book.grant_for(CommandSubject("cat .env"))
     assert [str(rule) for rule in granted] == ["Bash(cat .env)"]
     book = book.with_allowed(*granted)

@@ -1,6 +1,5 @@
 """The rules of a session: what they say of an act, and which rule would allow it."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, assert_never
@@ -32,7 +31,6 @@ from kimi_tui.tools.permission.rule import (
     Rule,
     ToolRule,
     exact_text,
-    parse_rule,
 )
 from kimi_tui.tools.permission.secret_files import may_show_secrets, names_secrets_to_come
 from kimi_tui.tools.permission.writes import written_words
@@ -59,20 +57,6 @@ class RuleBook:
                     f"The rule {rule} would allow any program to run.",
                     hint="Name what may run, as in Bash(python -m pytest *) or Bash(npm run test *).",
                 )
-
-    @classmethod
-    def from_texts(
-        cls,
-        *,
-        allow: Iterable[str] = (),
-        ask: Iterable[str] = (),
-        deny: Iterable[str] = (),
-        work_dir: Path,
-        additional_dirs: tuple[Path, ...] = (),
-    ) -> "RuleBook":
-        """The book of rules written as text. Raises ConfigError."""
-        read = (tuple(parse_rule(text) for text in texts) for texts in (allow, ask, deny))
-        return cls(*read, work_dir=work_dir, additional_dirs=additional_dirs)
 
     def with_allowed(self, *rules: Rule) -> "RuleBook":
         """The same book with `rules` allowed too. Raises ConfigError."""
