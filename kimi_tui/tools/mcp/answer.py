@@ -3,7 +3,6 @@
 from base64 import b64decode
 from binascii import Error as BadBase64
 from collections.abc import Iterable
-from dataclasses import field
 from typing import Any
 
 from kimi_tui.base.value import value
@@ -38,8 +37,6 @@ class McpAnswer:
 
     pieces: tuple[Piece, ...] = ()
     is_error: bool = False
-    speakers: tuple[str, ...] = field(default=())
-    """For a prompt of several messages, who says each piece."""
 
 
 def answer_of_call(result: Any) -> McpAnswer:
@@ -53,10 +50,7 @@ def answer_of_call(result: Any) -> McpAnswer:
 
 def answer_of_prompt(result: Any) -> McpAnswer:
     """The messages of a prompt."""
-    return McpAnswer(
-        tuple(_piece(message.content) for message in result.messages),
-        speakers=tuple(message.role for message in result.messages),
-    )
+    return McpAnswer(tuple(_piece(message.content) for message in result.messages))
 
 
 def answer_of_resource(result: Any) -> McpAnswer:
