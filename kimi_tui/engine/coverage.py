@@ -1,7 +1,6 @@
 """Coverage: what of the files a checkpoint can't bring back, in words; and how their paths are shown."""
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
 _NAMED = 3
 """How many uncovered files a sentence names."""
 _LISTED = 100
-_SPECIAL_IN_RULES = re.compile(r"[\\*?\[\]!# ]")
 
 
 def shown_path(path: str) -> str:
@@ -85,12 +83,3 @@ def uncovered(history: "FileHistory") -> list[str]:
     if len(left_out) > _LISTED:
         lines.append(f"not covered: {len(left_out) - _LISTED} more")
     return lines
-
-
-def own_dir_rules(share_dir: Path, work_dir: Path) -> tuple[str, ...]:
-    """What keeps the program's own files, if they lie in the work dir, out of its states: an ignore rule."""
-    own, root = os.path.realpath(share_dir), os.path.realpath(work_dir)
-    if own == root or os.path.commonpath((own, root)) != root:
-        return ()
-    inner = Path(own).relative_to(root).as_posix()
-    return ("/" + _SPECIAL_IN_RULES.sub(r"\\\g<0>", inner) + "/",)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.config.settings import Checkpoints
-from kimi_tui.engine.coverage import covered_dirs, left_out_dirs, own_dir_rules, shown_path
+from kimi_tui.engine.coverage import covered_dirs, left_out_dirs, shown_path
 from kimi_tui.engine.file_looks import FileLooks
 from kimi_tui.engine.interrupted_jump import settle_jump
 from kimi_tui.engine.session_files import SessionFiles
@@ -159,5 +160,5 @@ def _history(share_dir: Path, session: Session, workspace: Workspace, caps: Caps
 
     store = ProjectStore(share_dir, session.work_dir, session.id)
     store.collect_when_due(caps)
-    caps = replace(caps, exclude=(*caps.exclude, *own_dir_rules(share_dir, session.work_dir)))
+    caps = replace(caps, own=os.path.realpath(share_dir))
     return FileHistory(store, caps=caps, added=covered_dirs(workspace), left_out=left_out_dirs(workspace))

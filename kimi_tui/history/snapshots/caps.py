@@ -21,7 +21,9 @@ class Caps:
     look_s: float = 20.0
     """The same of later looks, which read only what changed."""
     exclude: tuple[str, ...] = ()
-    """What is not covered, as lines of an ignore file in the work dir."""
+    """What is not covered, as lines of an ignore file in the work dir, and in each folder added to it."""
+    own: str = ""
+    """The program's own folder, without links, which is not covered wherever it lies; empty for none."""
     age_days: float = 60.0
     """States that are older go when they are collected."""
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from kimi_tui.base.collection import uncollected
 from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
-from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply
+from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply, on_disk
 from kimi_tui.history.snapshots.known import Key, Known, Put, load_known, save_known, without_ctime
 from kimi_tui.history.snapshots.look import Look, apply_keys, look_at_paths, look_at_scan
 from kimi_tui.history.snapshots.manifest import ManifestMissing
@@ -82,6 +82,12 @@ class Capture:
         """What is not covered, and why."""
         omitted = {path: entry.ref for path, entry in self._entries.items() if entry.kind == "omitted"}
         return omitted | {path or ".": f"the folder: {why}" for path, why in self._unreadable.items()}
+
+    def holds_uncovered(self, folder: str) -> bool:
+        """Whether something that is not covered, since it is ignored, lies right in a folder."""
+        known = self._known.folders.get(folder)
+        whole = on_disk(self._root, folder)
+        return known is not None and any(os.path.lexists(f"{whole}/{name}") for name in known.skipped)
 
     def open(self, earlier: str | None = None) -> None:
         """Go on from where the session ended, else from its state `earlier`, else from the project's last."""
@@ -162,6 +168,7 @@ class Capture:
             max_files=self._caps.files,
             added=self._added,
             exclude=self._caps.exclude,
+            own=self._caps.own,
             patience=patience,
         )
         scan = scanner.run()

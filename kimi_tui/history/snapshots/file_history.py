@@ -147,7 +147,15 @@ class FileHistory:
             ) from error
         planner = Planner(self._store.blobs, sessions=self._sessions)
         return planner.plan(
-            target, head, records, self._capture.entries, then, only=only, others=others, patience=patience
+            target,
+            head,
+            records,
+            self._capture.entries,
+            then,
+            only=only,
+            others=others,
+            holds=self._capture.holds_uncovered,
+            patience=patience,
         )
 
     def execute(self, plan: Plan, ticked: Collection[str]) -> tuple[Outcome, Captured]:

@@ -1,6 +1,6 @@
 """Planning: the agent's changes since a state, walked backwards; the user's own are left standing."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from kimi_tui.base.terminal import plain_line
@@ -15,6 +15,7 @@ from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.wire.timeline import WhoChanged
 
 _YOURS = "it stands in the way of what you made"
+_UNCOVERED = "files that are not covered are in it"
 _OF_TASK = 40
 """So much of a background task's command is shown."""
 
@@ -73,12 +74,14 @@ class Planner:
         *,
         only: Collection[str] | None = None,
         others: ChangesOfOthers = frozenset(),
+        holds: Callable[[str], bool] = lambda _: False,
         patience: Patience,
     ) -> Plan:
         """The plan from state `head`, which holds `now`, to `target`, which holds `then`.
 
         `records` lead from the one to the other; of `only` some, those are taken back alone: what was done
-        after them stays. `others` is what in them another session changed. Raises Stopped, OSError.
+        after them stays. `others` is what in them another session changed; `holds` tells whether something
+        that is not covered lies in a folder, which has to stay then. Raises Stopped, OSError.
         """
         pasts = self._pasts(records, then, only, others)
         if only is not None:
@@ -88,7 +91,7 @@ class Planner:
             patience.check(number, 2 * len(pasts))
             items[path] = replace(self._item(path, past), by=past.by)
         items = {path: item for path, item in items.items() if item.now != item.then}
-        self._respect_folders(items, now)
+        self._respect_folders(items, now, holds)
         ordered = []
         for number, path in enumerate(sorted(items)):
             patience.check(len(items) + number, 2 * len(items))
@@ -190,24 +193,29 @@ class Planner:
     def _is_kept(self, entry: Entry | None) -> bool:
         return entry is None or entry.kind != "file" or self._blobs.has(entry.ref)
 
-    def _respect_folders(self, items: dict[str, PlanItem], now: Entries) -> None:
+    def _respect_folders(
+        self, items: dict[str, PlanItem], now: Entries, holds: Callable[[str], bool]
+    ) -> None:
         """Keep the folders of what is kept, and make no file where a folder has to be, or the reverse."""
         changed = True
         while changed:
             changed = False
-            needed = self._needed_folders(items, now)
+            needed = self._needed_folders(items, now, holds)
             for path, item in list(items.items()):
                 if not item.is_ticked:
                     continue
                 if path in needed and item.then is None:
                     del items[path]
                 elif path in needed or (item.then is not None and not self._has_room(path, items, now)):
-                    items[path] = replace(item, action="conflict", note=_YOURS)
+                    note = _UNCOVERED if _is_folder(item.now) and holds(path) else _YOURS
+                    items[path] = replace(item, action="conflict", note=note)
                 else:
                     continue
                 changed = True
 
-    def _needed_folders(self, items: dict[str, PlanItem], now: Entries) -> set[str]:
+    def _needed_folders(
+        self, items: dict[str, PlanItem], now: Entries, holds: Callable[[str], bool]
+    ) -> set[str]:
         """The folders that are to go though something in them stays."""
         going = {
             path
@@ -217,7 +225,8 @@ class Planner:
         if not going:
             return set()
         stays = (path for path in now if path not in items or not items[path].is_ticked)
-        return {folder for path in stays for folder in parents_of(path) if folder in going}
+        full = {folder for folder in going if holds(folder)}
+        return full | {folder for path in (*stays, *full) for folder in parents_of(path) if folder in going}
 
     def _has_room(self, path: str, items: dict[str, PlanItem], now: Entries) -> bool:
         """Whether the folders that `path` lies in can all be folders afterwards."""

@@ -63,6 +63,7 @@ class Scanner:
         max_files: int,
         added: Sequence[str] = (),
         exclude: Sequence[str] = (),
+        own: str = "",
         patience: Patience,
     ) -> None:
         self._root = str(root)
@@ -72,15 +73,19 @@ class Scanner:
         self._result = Scan()
         self._rules: dict[str, IgnoreRules] = {}
         self._outer_rules = rules_above(root)
-        self._excluded = rules_of(exclude, root)
+        self._excluded = {
+            start: rules_of(exclude, Path(on_disk(self._root, start))) for start in ("", *added)
+        }
+        """By what is covered: the work dir, and the folders added to it."""
         self._exclude = exclude
+        self._own = _as_named(own, self._root)
         self._added = added
         self._n_files = 0
         self._n_folders = 0
 
     def run(self) -> Scan:
         """Walk. Raises TooManyFiles, Stopped, TookTooLong, and OSError when the work dir can't be read."""
-        self._result.rules = "\n".join((_outer_rules_stamp(Path(self._root)), *self._exclude))
+        self._result.rules = "\n".join((_outer_rules_stamp(Path(self._root)), *self._exclude, self._own))
         stale = self._result.rules != self._known.rules
         stack = [("", stale, False), *((f"{folder}/", stale, False) for folder in self._added)]
         with os.scandir(self._root):
@@ -157,7 +162,7 @@ class Scanner:
         )
         skipped = set() if stale else set(known.skipped & names)
         rules = self._rules_in(folder, names)
-        has_rules = bool(rules.layers or self._excluded.layers)
+        has_rules = bool(rules.layers or self._exclude or self._own)
         below = []
         for name, info in unsettled:
             path = prefix + name
@@ -191,7 +196,10 @@ class Scanner:
 
     def _is_ignored(self, path: str, rules: IgnoreRules, *, is_folder: bool) -> bool:
         whole = on_disk(self._root, path)
-        return rules.ignores(whole, is_folder=is_folder) or self._excluded.ignores(whole, is_folder=is_folder)
+        if is_folder and whole == self._own:
+            return True
+        start = path.partition("//")[0] if path.startswith("/") else ""
+        return any(each.ignores(whole, is_folder=is_folder) for each in (rules, self._excluded[start]))
 
     def _take(self, path: str, info: os.stat_result, key: Key) -> None:
         kind, mode = stat.S_IFMT(info.st_mode), stat.S_IMODE(info.st_mode)
@@ -240,6 +248,12 @@ class Scanner:
             raise TooManyFiles
         if self._n_folders % _CHECK_EVERY == 0:
             self._patience.check(self._n_files)
+
+
+def _as_named(folder: str, root: str) -> str:
+    """A folder without links as the walk comes by it, which begins at `root`."""
+    real = os.path.realpath(root)
+    return root + folder[len(real) :] if folder.startswith(f"{real}/") else folder
 
 
 def _rules_changed(names: set[str], touched: set[str], known: Folder) -> bool:

@@ -250,6 +250,22 @@ def test_what_is_ignored_is_not_covered_and_never_deleted(place: Place):
     }
 
 
+def test_a_folder_that_ignored_files_lie_in_is_no_part_of_a_plan_until_they_are_gone(place: Place):
+    (place.work / ".git").mkdir()
+    (place.work / ".gitignore").write_text("*.o\n")
+    start = place.checkpoint()
+    with place.agent("make"):
+        (place.work / "build" / "deep").mkdir(parents=True)
+        (place.work / "build" / "deep" / "a.o").write_text("object")
+        (place.work / "build" / "log").write_text("log")
+        (place.work / "empty").mkdir()
+    assert place.revert(start) == {"build/log": "delete", "empty": "delete"}
+    assert place.history.plan(start).items == ()
+    (place.work / "build" / "deep" / "a.o").unlink()
+    assert place.revert(start) == {"build": "delete", "build/deep": "delete"}
+    assert not (place.work / "build").exists()
+
+
 def test_what_comes_to_be_ignored_is_left_alone(place: Place):
     (place.work / ".git").mkdir()
     (place.work / "f").write_text("f\n")
