@@ -14,7 +14,8 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from kimi_tui.tui.approvals.editing import edited_proposal
-from kimi_tui.tui.approvals.hearing import GRACE_S, Keyboard
+from kimi_tui.tui.approvals.hearing import Keyboard
+from kimi_tui.tui.approvals.offer import Offer
 from kimi_tui.tui.approvals.panel import ApprovalPanel
 from kimi_tui.tui.approvals.questions import QuestionPanel
 from kimi_tui.tui.approvals.review import Review
@@ -24,7 +25,6 @@ from kimi_tui.tui.panes.places import Layer, PaneName, PanePlaces
 from kimi_tui.tui.panes.todo import TodoPane
 from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.tui.prompt.activity import ASKS
-from kimi_tui.tui.prompt.editor import PromptEditor
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.wire.channel import Outgoing
@@ -64,7 +64,7 @@ class Workbench(Vertical):
         self._keyboard = keyboard
         self._copy = copy
         self._answer = answer
-        self._typed_ago = typed_ago
+        self._offer = Offer(self, asking=lambda: self._asking, typed_ago=typed_ago)
         self._questions: QuestionPanel | None = None
         self._aside: Aside | None = None
         self._places = PanePlaces(self)
@@ -93,40 +93,21 @@ class Workbench(Vertical):
 
     # approvals
 
-    def offer_panel(self, delay_s: float = GRACE_S) -> None:
+    def offer_panel(self) -> None:
         """Give the keyboard to the open approval, once the user has not typed for a moment."""
-        self.set_timer(max(delay_s, 0.01), self._offer_panel)
-
-    def _offer_panel(self) -> None:
-        typed_ago = self._typed_ago()
-        if not self.state.requests or not self.screen.is_current or typed_ago is None:
-            return
-        if self._works_elsewhere(self.screen.focused):
-            return  # it is offered when the keyboard comes back
-        if typed_ago < GRACE_S:
-            self.offer_panel(GRACE_S - typed_ago)
-        else:
-            self.focus_request()
-
-    def _works_elsewhere(self, focused: Widget | None) -> bool:
-        """Whether the user is in a pane or a line of its own, whose keys must answer nothing."""
-        if focused is None or isinstance(focused, PromptEditor | Transcript):
-            return False
-        return (self._questions or self.panel) not in focused.ancestors_with_self
+        self._offer.make()
 
     def on_mount(self) -> None:
         """See where the keyboard goes."""
-        self.watch(self.screen, "focused", self._keyboard_moved, init=False)
-
-    def _keyboard_moved(self, old: Widget | None, new: Widget | None) -> None:
-        if self.state.requests and self._works_elsewhere(old) and not self._works_elsewhere(new):
-            self.offer_panel()
+        self.watch(self.screen, "focused", self._offer.keyboard_moved, init=False)
 
     def focus_request(self) -> None:
         """Go to the open approval or question, unless the user is there already."""
-        asking = self._questions or self.panel
-        if self.state.requests and not asking.has_focus_within:
-            asking.focus()
+        self._offer.give()
+
+    @property
+    def _asking(self) -> Widget | None:
+        return (self._questions or self.panel) if self.state.requests else None
 
     def _show_questions(self) -> None:
         # Mounted for as long as one is open: each widget costs a little whenever the terminal gets the focus.

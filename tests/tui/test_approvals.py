@@ -168,7 +168,7 @@ async def test_a_draft_keeps_the_keyboard(open_desk: Any) -> None:
         desk.clock.now += 10
         desk.ask(shell())
         await desk.until(lambda: desk.screen.state.requests)
-        desk.screen.furnished.workbench._offer_panel()
+        desk.screen.furnished.workbench._offer.make_now()
         assert desk.app.focused is desk.screen.prompt.editor
         await desk.write("y")
         assert desk.prompt_text == "yesy"
@@ -443,7 +443,7 @@ async def test_a_request_takes_the_keyboard_from_no_pane_and_gets_it_when_the_us
         await desk.until(lambda: desk.screen.state.requests)
         desk.clock.now += 1
         workbench = desk.screen.furnished.workbench
-        workbench._offer_panel()
+        workbench._offer.make_now()
         assert isinstance(desk.app.focused, ToolsPane)
         await desk.pilot.press("escape")
         await desk.until(lambda: not isinstance(desk.app.focused, ToolsPane))
