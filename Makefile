@@ -9,6 +9,8 @@ ARGS ?=
 unexport PYTHONDONTWRITEBYTECODE
 # How often `make faults` ends the program.
 ROUNDS ?= 1000
+# Any order of edits, jumps, compactions and crashes.
+TRAVELS := tests/engine/test_any_travel.py tests/history/test_machine.py tests/history/snapshots/test_machine.py
 # Two more than there are cores: tests wait for programs and for screens to rest.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2)
 
@@ -26,10 +28,11 @@ test: $(VENV)/.dev ## set up and run the tests (ARGS="tests/tui -k prompt" for s
 bench: $(VENV)/.dev ## measure beside bare programs (ARGS="--short startup" for some)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-faults: $(VENV)/.dev ## end the program 1,000 times, feed it nonsense, work for 2,000 steps: nothing is lost
+faults: $(VENV)/.dev ## end the program 1,000 times, feed it nonsense, travel about, work for 2,000 steps: nothing is lost
 	@$(BIN)/python -m tests.e2e.rounds --rounds $(ROUNDS) $(ARGS)
 	@KIMI_TUI_KILL_ROUNDS=50 $(BIN)/pytest -n 0 --timeout 1800 -q tests/e2e/test_killed.py
 	@KIMI_TUI_FUZZ_EXAMPLES=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/fuzz
+	@KIMI_TUI_TRAVELS=200 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q $(TRAVELS)
 	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compacting.py -k long_work
 
 smoke: $(VENV)/.dev ## a minute's worth of faults and bench: whether they still run

@@ -4,6 +4,7 @@ Memory is always what a restore would find, it can always be sent, and nothing t
 """
 
 import asyncio
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -17,6 +18,8 @@ from kimi_tui.base.message import user_message
 from kimi_tui.history.context import Context
 from tests.history.disks import FailingDisk
 from tests.history.words import asks, assert_sendable, gives, reopened, says
+
+ROUNDS = int(os.environ.get("KIMI_TUI_TRAVELS", "40"))
 
 
 class Conversing(RuleBasedStateMachine):
@@ -190,5 +193,7 @@ class Conversing(RuleBasedStateMachine):
             assert not [word for word in self.words if not any(word in text for text in lines)]
 
 
-Conversing.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None, database=None)
+Conversing.TestCase.settings = settings(
+    max_examples=ROUNDS, stateful_step_count=25, deadline=None, database=None
+)
 test_any_order_of_events = Conversing.TestCase

@@ -1,5 +1,6 @@
 """Any sequence of edits by the agent and the user, and of jumps: nothing of the user's is lost."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from kimi_tui.history.snapshots.blobs import digest_of
 from tests.history.snapshots.place import Place
 
+ROUNDS = int(os.environ.get("KIMI_TUI_TRAVELS", "40"))
 PATHS = ("a", "b", "d/a", "d/b", "d/e/f", "x")
 LINES = st.lists(st.sampled_from(["1\n", "2\n", "3\n", "4\n", "\n"]), max_size=6).map("".join)
 
@@ -149,5 +151,5 @@ class Times(RuleBasedStateMachine):
 
 TestTimes = Times.TestCase
 TestTimes.settings = settings(
-    max_examples=40, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=ROUNDS, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )
