@@ -5,27 +5,25 @@ dumb terminal gets every word once, in order. What the user types is edited by r
 """
 
 import asyncio
-import base64
 import contextlib
 import os
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import KimiTuiError, SessionInUse
 from kimi_tui.base.identity import new_id
-from kimi_tui.base.terminal import plain, plain_line
+from kimi_tui.base.terminal import plain_line
 from kimi_tui.config.appearance import Notify
 from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.attention import Attention, way_for
-from kimi_tui.tui.clipboard import SystemClipboard, copied
-from kimi_tui.tui.external_editor import edited_within
 from kimi_tui.tui.linear.asking import Asking, chosen
 from kimi_tui.tui.linear.commands import completions, run_command
 from kimi_tui.tui.linear.desk import SessionChange
 from kimi_tui.tui.linear.exchange import Exchange
+from kimi_tui.tui.linear.front_desk import FrontDesk
 from kimi_tui.tui.linear.line_input import LineInput
 from kimi_tui.tui.linear.pictures import Pictures
 from kimi_tui.tui.linear.unsent import Unsent
@@ -35,7 +33,7 @@ from kimi_tui.tui.prompt.shell_line import shell_line
 from kimi_tui.tui.state import ScreenState
 from kimi_tui.tui.twice import Twice
 from kimi_tui.wire.channel import Wire, WireClosed
-from kimi_tui.wire.commands import Command, RunShell
+from kimi_tui.wire.commands import RunShell
 
 _AGAIN_S = 3.0
 _FAREWELL_S = 5.0
@@ -56,12 +54,10 @@ class LinearOptions:
 
 
 class LinearFront:
-    """One session, from its opening to its end. It is the `Desk` of the commands."""
+    """One session, from its opening to its end."""
 
     def __init__(self, *, wire: Wire, options: LinearOptions, lines: LineInput | None = None) -> None:
-        self.work_dir = options.work_dir
-        self.config_file = options.config_file
-        self._lines = lines or LineInput(lambda begun: completions(self, begun))
+        self._lines = lines or LineInput(lambda begun: completions(self._desk, begun))
         self._voice = Voice(self._lines.write)
         self._attention = Attention(
             way=way_for(options.notify),
@@ -88,10 +84,19 @@ class LinearFront:
             is_prompting=lambda: self._unsent.begun is not None,
             heard=self._unsent.keep,
         )
-        self._asking = Asking(ask=self.ask, tell=self.tell, edit=self.edit)
+        self._desk = FrontDesk(
+            work_dir=options.work_dir,
+            config_file=options.config_file,
+            lines=self._lines,
+            voice=self._voice,
+            exchange=self._exchange,
+            unsent=self._unsent,
+            pictures=self._pictures,
+            attention=self._attention,
+        )
+        self._asking = Asking(ask=self._desk.ask, tell=self._desk.tell, edit=self._desk.edit)
         self._history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
         self._leaving = Twice(within_s=_AGAIN_S, clock=options.clock)
-        self._change: SessionChange | None = None
 
     async def run(self, start: Callable[[], Coroutine[Any, Any, None]]) -> SessionChange | None:
         """Hold the session; which one the user wants then, None to end. Raises KimiTuiError."""
@@ -116,7 +121,7 @@ class LinearFront:
                     await asyncio.wait([engine])
                 if engine.exception() is None:
                     self._exchange.engine_ended()
-            return self._change
+            return self._desk.change
         finally:
             self._unsent.keep_now()
             for task in (talk, engine, listening):
@@ -162,14 +167,14 @@ class LinearFront:
         session = self.state.session
         mode = say(" (plan mode)") if session is not None and session.plan_mode else ""
         if restored := self._unsent.restored:
-            self.tell(say("Your unsent draft of last time is back: enter sends it, ctrl+u clears it."))
+            self._desk.tell(say("Your unsent draft of last time is back: enter sends it, ctrl+u clears it."))
             if "\n" in restored:
-                self.tell(restored)
+                self._desk.tell(restored)
         self._unsent.begun = []
-        line = await self._ask(say("You{mode}: ", mode=mode), self._unsent.take_restored())
+        line = await self._desk.ask(say("You{mode}: ", mode=mode), self._unsent.take_restored())
         while line is not None and line.endswith("\\"):
             self._unsent.begun.append(line[:-1])
-            line = await self._ask(say("more: "))
+            line = await self._desk.ask(say("more: "))
         begun, self._unsent.begun = self._unsent.begun, None
         if line is not None:
             begun.append(line)
@@ -183,16 +188,20 @@ class LinearFront:
         try:
             if (command := shell_line(text, "agent")) is not None:
                 self._unsent.keep()
-                await self.carry_out(RunShell(new_id(), command.command, on_terminal=command.on_terminal))
+                await self._desk.carry_out(
+                    RunShell(new_id(), command.command, on_terminal=command.on_terminal)
+                )
             elif text.startswith("/") and "\n" not in text and name and "/" not in name:
                 self._unsent.keep()
-                await run_command(self, name, argument.strip())
+                await run_command(self._desk, name, argument.strip())
             elif self.state.read_only:
-                self.tell(say("This session is read only. /write goes on with it."))
+                self._desk.tell(say("This session is read only. /write goes on with it."))
             else:
                 self._exchange.send(text, self._pictures.with_text(text, self.state.session))
         except KimiTuiError as error:
-            self.tell(say("Error: {what}", what=plain_line(f"{retell(error.what)} {retell(error.hint)}")))
+            self._desk.tell(
+                say("Error: {what}", what=plain_line(f"{retell(error.what)} {retell(error.hint)}"))
+            )
         except WireClosed:
             self._exchange.end()
         self._unsent.keep()
@@ -216,7 +225,7 @@ class LinearFront:
             ("copy", say("go on in a copy of it")),
             ("new", say("begin a new session")),
         ]
-        match await chosen(retell(error.what), options, ask=self.ask, tell=self.tell):
+        match await chosen(retell(error.what), options, ask=self._desk.ask, tell=self._desk.tell):
             case "read":
                 return SessionChange(error.session_id, read_only=True)
             case "copy":
@@ -228,6 +237,10 @@ class LinearFront:
 
     # signals
 
+    def leave(self) -> None:
+        """Save and end."""
+        self._desk.leave()
+
     def interrupt(self) -> None:
         """ctrl+c: stop what runs; twice with nothing running, leave."""
         if self._exchange.interrupt():
@@ -235,79 +248,4 @@ class LinearFront:
         if self._leaving.again():
             self.leave()
         else:
-            self.tell(say("Press ctrl+c again to leave; ctrl+u clears the line."))
-
-    # what the commands work with
-
-    @property
-    def results(self) -> Sequence[tuple[str, str]]:
-        """What the latest tool calls gave back."""
-        return self._exchange.teller.results
-
-    @property
-    def last_answer(self) -> str:
-        """The latest answer."""
-        return self._exchange.teller.answer
-
-    def tell(self, text: str) -> None:
-        """Say something."""
-        self._voice.line(plain(text))
-
-    async def ask(self, prompt: str) -> str | None:
-        """A line of the user's."""
-        return await self._ask(prompt)
-
-    async def _ask(self, prompt: str, begun: str = "") -> str | None:
-        await self._exchange.all_told()
-        self._voice.end_line()
-        line = await self._lines.ask(prompt, begun)
-        self._attention.typed()
-        return line
-
-    async def edit(self, text: str, name: str) -> str | None:
-        """`text` as the user leaves it in their editor."""
-        try:
-            after = await edited_within(contextlib.nullcontext(), text, name=name)
-        except KimiTuiError as error:
-            self.tell(f"{retell(error.what)} {retell(error.hint)}")
-            return None
-        if after.rstrip("\n") == text.rstrip("\n"):
-            self.tell(say("Nothing was changed."))
-            return None
-        return after
-
-    async def carry_out(self, command: Command) -> bool:
-        """Have the engine do something, and say what came of it. Raises WireClosed."""
-        return await self._exchange.carry_out(command)
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until the engine has told what is waited for, but not for ever."""
-        await self._exchange.until(condition)
-
-    def tell_past(self) -> None:
-        """Say what was said before."""
-        self._exchange.past.tell()
-
-    def attach(self, path: str) -> None:
-        """Send a picture along with the next prompt. Raises KimiTuiError."""
-        token = self._pictures.attach(path)
-        self.tell(say("Attached to the next prompt: {token}", token=token))
-
-    def write_next(self, text: str) -> None:
-        """Send `text` as the next prompt."""
-        self.tell(text)
-        self._unsent.ahead.appendleft(text)
-
-    async def copy(self, text: str) -> None:
-        """Put `text` on the clipboard and say so."""
-
-        def through_terminal(copied_text: str) -> None:
-            self._lines.write(f"\x1b]52;c;{base64.b64encode(copied_text.encode()).decode()}\a")
-
-        self.tell(await copied(text, clipboard=SystemClipboard(), through_terminal=through_terminal))
-
-    def leave(self, change: SessionChange | None = None) -> None:
-        """End, or open another session."""
-        self._change = change
-        self._exchange.end()
-        self._exchange.shut_down()
+            self._desk.tell(say("Press ctrl+c again to leave; ctrl+u clears the line."))
