@@ -32,7 +32,7 @@ faults: $(VENV)/.dev ## end the program 1,000 times, feed it nonsense, travel ab
 	@$(BIN)/python -m tests.e2e.rounds --rounds $(ROUNDS) $(ARGS)
 	@KIMI_TUI_KILL_ROUNDS=50 $(BIN)/pytest -n 0 --timeout 1800 -q tests/e2e/test_killed.py
 	@KIMI_TUI_FUZZ_EXAMPLES=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/fuzz
-	@KIMI_TUI_TRAVELS=200 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q $(TRAVELS)
+	@KIMI_TUI_TRAVELS=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q $(TRAVELS)
 	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compacting.py -k long_work
 
 smoke: $(VENV)/.dev ## a minute's worth of faults and bench: whether they still run

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from kimi_tui.base.collection import uncollected
 from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply, on_disk
-from kimi_tui.history.snapshots.known import Key, Known, Put, load_known, save_known, without_ctime
+from kimi_tui.history.snapshots.known import Key, Known, Put, load_known, save_known, written_key
 from kimi_tui.history.snapshots.look import Look, apply_keys, look_at_paths, look_at_scan
 from kimi_tui.history.snapshots.manifest import ManifestMissing
 from kimi_tui.history.snapshots.owner import COVERAGE, YOU, Owner
@@ -236,7 +236,7 @@ class Capture:
 
     def _recognized(self, put: Mapping[str, Put], path: str, key: Key) -> Entry | None:
         """What the file at a path is that has a key now, if that is known."""
-        if (mine := put.get(path)) is not None and mine.key == without_ctime(key):
+        if (mine := put.get(path)) is not None and mine.key == written_key(key):
             return mine.entry
         return self._entries.get(path) if self._key(path) == key else None
 

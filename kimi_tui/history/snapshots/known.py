@@ -39,13 +39,16 @@ def size_of(key: Key) -> int:
     return key[2]
 
 
-def without_ctime(key: Key) -> Key:
-    """What stays of a key while nobody writes: the ctime changes also when another name of a file goes."""
-    return key[:1] + key[2:]
+def written_key(key: Key) -> Key:
+    """What of a key tells whether somebody wrote or changed the mode: (mtime, size, mode).
+
+    The ctime changes also when another name of the file goes, and some file systems number inodes anew.
+    """
+    return (key[0], key[2], key[4]) if key else ()
 
 
 class Put(NamedTuple):
-    """A file or a link that was made here: while it has the key, without the ctime, it is the entry."""
+    """A file or a link that was made here: while it has the `written_key`, it is the entry."""
 
     entry: Entry
     key: Key

@@ -12,7 +12,7 @@ from typing import Self
 from kimi_tui.history.disk import write_all
 from kimi_tui.history.snapshots.blobs import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.entry import Entry, parents_of
-from kimi_tui.history.snapshots.known import Key, key_of, without_ctime
+from kimi_tui.history.snapshots.known import Key, key_of, written_key
 from kimi_tui.history.snapshots.open_folders import OpenFolders, Refused
 from kimi_tui.history.snapshots.work_disk import WorkDisk
 
@@ -47,7 +47,7 @@ class Placer:
         """Take away a file or a link, if it is there."""
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             folder, name = self._folders.place(path)
-            if (key := _key(folder, name)) != () and key != without_ctime(seen):
+            if (key := _key(folder, name)) != () and key != written_key(seen):
                 raise Refused("it changed meanwhile")
             self._disk.unlink(folder, name)
 
@@ -108,7 +108,7 @@ class Placer:
             raise Refused("its content is not kept any more") from error
         finally:
             self._disk.close(file)
-        return without_ctime(key_of(info))
+        return written_key(key_of(info))
 
     def sync(self) -> None:
         """Bring what was prepared to the medium, all of it together."""
@@ -118,7 +118,7 @@ class Placer:
     def put(self, path: str, *, temporary: str, seen: Key) -> None:
         """Put what was prepared in place of what is there."""
         folder, name = self._folders.place(path)
-        if _key(folder, name) != without_ctime(seen):
+        if _key(folder, name) != written_key(seen):
             raise Refused("it changed meanwhile")
         self._disk.rename(folder, temporary, name)
 
@@ -148,8 +148,8 @@ def _mode(folder: int, name: str) -> int:
 
 
 def _key(folder: int, name: str) -> Key:
-    """What tells whether a file changed, without the ctime; empty for nothing."""
+    """`written_key` of what is there; empty for nothing."""
     try:
-        return without_ctime(key_of(os.stat(name, dir_fd=folder, follow_symlinks=False)))
+        return written_key(key_of(os.stat(name, dir_fd=folder, follow_symlinks=False)))
     except FileNotFoundError:
         return ()
