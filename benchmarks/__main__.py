@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.extent import Extent
 from benchmarks.figure import Figure, as_json, table
 
-WORKLOADS = ("startup", "headless", "streaming", "long_session", "growth", "time_travel")
+WORKLOADS = ("startup", "headless", "streaming", "long_session", "growth", "time_travel", "large_files")
 LONG = ("soak",)
 """Those that run only when they are named."""
 

@@ -80,6 +80,8 @@ class BlobStore:
         self._packed = folder / "packs"
         self._disk = disk
         self.piece = piece
+        self.written = 0
+        """How many bytes were written here for new contents."""
         self._packs: dict[str, Pack] = {}
         self._looked_at: set[str] = set()
         self._where: dict[str, Pack] = {}
@@ -96,7 +98,9 @@ class BlobStore:
             return self.put_pieces(content[start : start + self.piece] for start in starts)[0]
         path = self._path(digest)
         make_private_dir(path.parent)
-        replace_file(self._disk, path, [zlib.compress(content, _LEVEL)])
+        data = zlib.compress(content, _LEVEL)
+        replace_file(self._disk, path, [data])
+        self.written += len(data)
         self._have.add(digest)
         return digest
 
@@ -115,6 +119,7 @@ class BlobStore:
         with new_pack(self._packed, self._disk, raw=in_haste, frame=self.piece) as writer:
             yield _Bulk(self, writer)
         if writer.index:
+            self.written += writer.path.stat().st_size
             self._looked_at.add(writer.path.name)
             self._take_up(Pack(writer.path, bytes(writer.index)))
 

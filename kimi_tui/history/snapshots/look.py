@@ -44,8 +44,8 @@ def look_at_scan(
 ) -> Look:
     """Read what a scan says may have changed, and keep its content. Raises Stopped, TookTooLong, OSError.
 
-    Large files come last, the largest at the end: they are left out when there is no more room, or half of
-    the time is over.
+    Large files come last, the largest at the end: they are left out when there is no more room, half of the
+    time is over, or what was written since the store was opened is twice what the caps allow it to hold.
     `scan.files` is empty then: to let go of a hundred thousand at once would hold every thread up.
     """
     look = Look()
@@ -61,7 +61,7 @@ def look_at_scan(
     look.coverage |= {path: None for path in scan.ended if path in entries}
     for path, entry in scan.entries.items():
         note(path, entry)
-    room = caps.total
+    room, limit = caps.total, caps.file
     many = len(scan.files)
     start = str(root)
     large = at_once(blobs)
@@ -75,22 +75,25 @@ def look_at_scan(
             is_large = size_of(seen) > large
             if is_large or number % _CHECK_EVERY == 0:
                 patience.check(number, many)
-                if is_large and patience.is_half_over:
-                    room = 0
+            if is_large:
+                room = 0 if patience.is_half_over else room
+                limit = min(limit, 2 * caps.total - blobs.written)
             check = partial(patience.check, number, many)
             try:
-                entry, key = keep_content(on_disk(start, path), min(caps.file, room), seen, sink, check=check)
+                entry, key = keep_content(on_disk(start, path), min(limit, room), seen, sink, check=check)
             except FileNotFoundError:
                 note(path, None)
                 look.keys[path] = ()
                 continue
             look.n_read += 1
             look.keys[path] = key
-            if entry.version and size_of(seen) <= caps.file:
+            if entry.version and room < size_of(seen) <= limit:
                 if _is_likely(entries.get(path), entry):
                     look.keys[path] = ()
                     continue
                 entry = entry._replace(ref="there is too much at once")
+            elif entry.version and limit < size_of(seen) <= caps.file:
+                entry = entry._replace(ref="this session has kept too much already")
             if note(path, entry) and entry.kind == "file":
                 room -= entry.size
     return look

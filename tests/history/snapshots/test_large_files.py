@@ -199,6 +199,26 @@ def test_what_there_is_room_for_goes_to_the_small_files_first(mixed: Place) -> N
     assert sorted(kinds.values()) == ["file", "file", "omitted"]
 
 
+def test_a_large_file_that_is_written_anew_at_every_step_costs_a_session_no_more_than_twice_its_share(
+    tmp_path: Path,
+) -> None:
+    caps = Caps(total=20 * LARGE)
+    place = opened(tmp_path, caps)
+    film, note = place.work / "film", place.work / "note"
+    steps = 0
+    while not place.history.not_covered:
+        steps += 1
+        film.write_bytes(noise(LARGE, steps))
+        note.write_text(f"{steps}\n")
+        last = place.checkpoint()
+    assert place.history.not_covered == {"film": "this session has kept too much already"}
+    assert caps.total < place.store.usage().contents < 2 * caps.total + 3 * LARGE
+    with place.agent():
+        note.write_text("the agent's\n")
+    place.revert(last)
+    assert note.read_text() == f"{steps}\n"
+
+
 def test_a_look_can_be_given_up_before_each_large_file(mixed: Place) -> None:
     with pytest.raises(Stopped):
         look(mixed, GivenUp())
