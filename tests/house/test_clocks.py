@@ -18,7 +18,7 @@ DATES = {
     "history/ledger.py": "dates repairs",
     "history/rebuilding.py": "dates repairs",
     "history/session.py": "dates sessions",
-    "history/snapshots/look.py": "holds files' times against those of the look before",
+    "history/snapshots/known.py": "holds files' times against those of the look before",
     "history/snapshots/manifest.py": "dates states",
     "history/snapshots/store.py": "collects states by their dates; one that jumps costs none",
     "llm/statuses.py": "reads a Retry-After that is a date; how long that is has a bound",
