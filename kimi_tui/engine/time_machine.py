@@ -65,7 +65,6 @@ class TimeMachine:
         self._context = context
         self._todos = todos
         self._caps = caps_of(settings)
-        self._work_dir = session.work_dir
         earlier = [known.files for known in context.checkpoints]
         looks = FileLooks(
             make_history or (lambda: _history(share_dir, session, workspace, self._caps)),
