@@ -13,6 +13,8 @@ from typing import Any
 
 from benchmarks.words import markdown
 
+FIRST_CHECKPOINT = 1_000
+"""The number of a made session's first checkpoint: those of the prompt that made it have smaller ones."""
 KIMI_TUI = str(Path(sys.executable).with_name("kimi-tui"))
 ROOT = Path(__file__).parents[1]
 LAST_WORDS = "ΨΩΞΨΩΞ"
@@ -125,13 +127,13 @@ def _turns(count: int) -> Iterator[dict[str, Any]]:
 
 def _with_checkpoints(lines: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """A checkpoint before each request, and one before the step that answers it."""
-    number = 1_000  # those of the prompt that made the session have smaller ones
+    first = number = FIRST_CHECKPOINT
     for line in lines:
         kind = {"user": "user", "assistant": "step"}.get(line["role"])
         if kind == "user" or (kind == "step" and "tool_calls" in line):
             label = line["content"] if kind == "user" else f"step {number}"
             yield {"role": "_checkpoint", "id": number, "uid": f"made{number:016}", "kind": kind,
-                   "parent": f"made{number - 1:016}" if number > 1_000 else None, "time": 1.7e9 + number,
+                   "parent": f"made{number - 1:016}" if number > first else None, "time": 1.7e9 + number,
                    "label": label, "files": "none were kept", "tokens": number}  # fmt: skip
             number += 1
         yield line

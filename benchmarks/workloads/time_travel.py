@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.baselines import bare_disk
 from benchmarks.extent import Extent
 from benchmarks.figure import Figure
-from benchmarks.home import KIMI_TUI, LAST_WORDS, Home, model, new_home
+from benchmarks.home import FIRST_CHECKPOINT, KIMI_TUI, LAST_WORDS, Home, model, new_home
 from benchmarks.project import edit, make_project, some_files
 from benchmarks.terminal import terminal
 from kimi_tui.engine.file_looks import FileLooks
@@ -184,7 +184,7 @@ def _timelines(amounts: Amounts) -> list[Figure]:
         for home, count in ((short, few), (long, amounts.checkpoints)):
             home.configure(url)
             home.make_session(count // 2, checkpoints=True)
-        rounds = [(_opening(short), _opening(long)) for _ in range(amounts.rounds)]
+        rounds = [(_opening(short, few), _opening(long, amounts.checkpoints)) for _ in range(amounts.rounds)]
     return [
         Figure(
             "time travel",
@@ -199,8 +199,12 @@ def _timelines(amounts: Amounts) -> list[Figure]:
     ]
 
 
-def _opening(home: Home) -> tuple[float, float]:
-    """Seconds from the key until the newest checkpoint shows, the first time and the second."""
+def _opening(home: Home, count: int) -> tuple[float, float]:
+    """Seconds from the key until the newest checkpoint shows, the first time and the second.
+
+    It is known by its number: its label stands in the conversation as well, which is drawn anew beside it.
+    """
+    newest = f"{FIRST_CHECKPOINT + count} "
     with terminal([KIMI_TUI, "--continue"], env=home.env, cwd=home.work_dir) as program:
         program.until(LAST_WORDS)
         program.rest()
@@ -208,7 +212,7 @@ def _opening(home: Home) -> tuple[float, float]:
         for _ in range(2):
             start, began = program.written, time.perf_counter()
             program.type(F3)
-            program.until("and now?", start=start)
+            program.until(newest, start=start)
             took.append(time.perf_counter() - began)
             program.rest()
             program.type(F3)
