@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.engine.comparing import compared_states, states_of
 from kimi_tui.engine.notices import notice
-from kimi_tui.engine.timeline import branch_content, node, timeline_of
+from kimi_tui.engine.timeline import beginning_of, branch_content, node, timeline_of
 from kimi_tui.engine.travels import listed_branch, listed_checkpoint
 from kimi_tui.history.deed import deed_of
 from kimi_tui.history.line import Line
@@ -43,18 +43,21 @@ class ReadTimeline:
         self._share_dir = share_dir
         self._send = send
         self._is_asked = False
+        self._line: Line | None = None
+        """As it was last followed: reading a long one anew takes its time."""
 
     async def follow(self, line: Line) -> None:
         """The conversation has changed: tell who asked for its timeline. Raises SessionError."""
+        self._line = line
         if self._is_asked:
             await self._show(line)
 
     async def travel(self, command: TravelCommand) -> None:
         """Do what only looks. Raises KimiTuiError for all else, and for what there is not."""
         match command:
-            case ShowTimeline():
+            case ShowTimeline(newest=newest):
                 self._is_asked = True
-                await self._show(await asyncio.to_thread(self._reading.line))
+                await self._show(await asyncio.to_thread(self._read), newest)
             case LookIntoBranch(branch=number):
                 await self._look_into(number)
             case Compare(before=before, after=after):
@@ -80,19 +83,25 @@ class ReadTimeline:
     def _tell(self, title: str, body: str) -> None:
         self._send(notice(title, body, source_id=self._session.id))
 
+    def _read(self) -> Line:
+        return self._line if self._line is not None else self._reading.line()
+
     def _look(self) -> tuple[Line, Tree]:
-        line = self._reading.line()
+        line = self._read()
         return line, self._reading.tree(line)
 
-    async def _show(self, line: Line) -> None:
+    async def _show(self, line: Line, newest: int = 0) -> None:
         names = self._session.state.names
 
         def as_node(place: Place) -> TimelineNode:
             is_newest = place.next is None and place.branch is None
             return node(place, names, done=deed_of(line.since_checkpoint) if is_newest else None)
 
-        tree = await asyncio.to_thread(self._reading.tree, line)
         nowhere = SessionState()  # neither undo nor redo leads anywhere from here
+        if 0 < newest <= len(line.checkpoints) // 2:
+            self._send(beginning_of(line.checkpoints, newest, nowhere, as_node))
+            return
+        tree = await asyncio.to_thread(self._reading.tree, line)
         self._send(await asyncio.to_thread(timeline_of, tree, nowhere, as_node))
 
     async def _look_into(self, number: int) -> None:

@@ -13,10 +13,10 @@ from kimi_tui.history.branch import Branch
 from kimi_tui.history.context import Context
 from kimi_tui.history.deed import deed_of
 from kimi_tui.history.line import Line
-from kimi_tui.history.records import Deed
+from kimi_tui.history.records import Checkpoint, Deed
 from kimi_tui.history.session import Session
 from kimi_tui.history.state import Jump, SessionState
-from kimi_tui.history.tree import Place, Tree
+from kimi_tui.history.tree import Place, Tree, newest_places
 from kimi_tui.wire.codec import envelope
 from kimi_tui.wire.events import Event
 from kimi_tui.wire.timeline import (
@@ -29,6 +29,9 @@ from kimi_tui.wire.timeline import (
 )
 
 logger = logging.getLogger(__name__)
+
+_MANY = 2_000
+"""Checkpoints from which on the collector need not go through those that were told: it would take a frame."""
 
 
 class TimelineTeller:
@@ -50,6 +53,10 @@ class TimelineTeller:
         self._asked = False
         self._tree: Tree | None = None
         """As it was last sent; None when the lines have changed since."""
+        self._is_outdated = False
+        """Whether they have changed since somebody began to put the tree together."""
+        self._telling = asyncio.Lock()
+        """What is told comes in the order in which it happened."""
         self._changed: set[int] = set()
         self._woken = asyncio.Event()
         context.changed = self._note
@@ -64,12 +71,22 @@ class TimelineTeller:
             except KimiTuiError:
                 logger.warning("the timeline can't be read", exc_info=True)
 
-    async def show(self) -> None:
-        """Send the whole tree. Raises SessionError."""
+    async def show(self, newest: int = 0) -> None:
+        """Send the whole tree, or the `newest` checkpoints of a long live line. Raises SessionError."""
         self._asked = True
+        live = self._context.checkpoints
+        if 0 < newest <= len(live) // 2:
+            self._send(beginning_of(live, newest, self._session.state, self._node))
+            return
+        async with self._telling:
+            await self._show_all()
+
+    async def _show_all(self) -> None:
+        self._is_outdated = False
         self._changed.clear()
-        tree = self._tree = await self._context.tree()
+        tree = await self._context.tree()
         self._send(await asyncio.to_thread(timeline_of, tree, self._session.state, self._node))
+        self._tree = None if self._is_outdated else tree.put_aside()
 
     async def look_into(self, number: int) -> None:
         """Send what was said on a branch. Raises KimiTuiError when there is none, SessionError."""
@@ -88,19 +105,20 @@ class TimelineTeller:
         if not self._asked:
             return
         if changed is None:
-            self._tree = None
+            self._tree, self._is_outdated = None, True
         else:
             self._changed.add(changed)
         self._woken.set()
 
     async def _tell(self) -> None:
-        if self._tree is None:
-            await self.show()
-        elif self._changed:
-            since, live = min(self._changed), self._context.checkpoints
-            self._changed.clear()
-            nodes = tuple(map(self._node, self._tree.newest(live, since)))
-            self._send(TimelineUpdate(nodes, live[-1].uid if live else None))
+        async with self._telling:
+            if self._tree is None:
+                await self._show_all()
+            elif self._changed:
+                since, live = min(self._changed), self._context.checkpoints
+                self._changed.clear()
+                nodes = tuple(map(self._node, self._tree.newest(live, since)))
+                self._send(TimelineUpdate(nodes, live[-1].uid if live else None))
 
     def _node(self, place: Place) -> TimelineNode:
         names = self._session.state.names
@@ -109,16 +127,37 @@ class TimelineTeller:
         return node(place, names)
 
 
+def beginning_of(
+    live: Sequence[Checkpoint], newest: int, state: SessionState, node: Callable[[Place], TimelineNode]
+) -> Timeline:
+    """What is seen first of a long timeline: the newest checkpoints of the live line, whatever its length."""
+    nodes = tuple(map(node, newest_places(live, newest)))
+    labels = {known.id: known.label for known in nodes}
+    return Timeline(
+        nodes=nodes,
+        current=live[-1].uid if live else None,
+        undo=_way(state.undos, labels.get),
+        redo=_way(state.redos, labels.get),
+        older=len(live) - len(nodes),
+    )
+
+
 def timeline_of(tree: Tree, state: SessionState, node: Callable[[Place], TimelineNode]) -> Timeline:
     """The whole tree as front ends see it."""
-    with uncollected():
-        nodes = tuple(map(node, tree.places.values()))
+    places = tree.places.values()
+    with uncollected(stays=lambda: len(places) > _MANY):
+        nodes = tuple(map(node, places))
+
+    def label(number: int) -> str | None:
+        place = tree.by_id.get(number)
+        return place.checkpoint.label if place is not None else None
+
     return Timeline(
         nodes=nodes,
         branches=tuple(_branch(branch) for branch in tree.own_branches()),
         current=tree.live[-1].uid if tree.live else None,
-        undo=_way(state.undos, tree),
-        redo=_way(state.redos, tree),
+        undo=_way(state.undos, label),
+        redo=_way(state.redos, label),
     )
 
 
@@ -176,9 +215,9 @@ def _branch(branch: Branch) -> TimelineBranch:
     )
 
 
-def _way(jumps: Sequence[Jump], tree: Tree) -> str:
+def _way(jumps: Sequence[Jump], label: Callable[[int], str | None]) -> str:
     """Where the next of these jumps leads; empty when there is none."""
     if not jumps:
         return ""
-    place = tree.by_id.get(jumps[-1].checkpoint)
-    return place.checkpoint.label if place is not None else f"checkpoint {jumps[-1].checkpoint}"
+    number = jumps[-1].checkpoint
+    return label(number) or f"checkpoint {number}"

@@ -78,8 +78,8 @@ class Travels:
     async def do(self, command: TravelCommand) -> None:
         """Do what `command` says."""
         match command:
-            case ShowTimeline():
-                await self._teller.show()
+            case ShowTimeline(newest=newest):
+                await self._teller.show(newest)
             case LookIntoBranch(branch=branch):
                 await self._teller.look_into(branch)
             case Compare(before=before, after=after):

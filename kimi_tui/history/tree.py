@@ -45,6 +45,10 @@ class Tree:
         """Do the work that the answers need: with thousands of checkpoints it takes its time."""
         len(self.by_id)
 
+    def put_aside(self) -> "Tree":
+        """The same tree before that work: what keeps it for later keeps no more than the lines."""
+        return Tree(self.live, self.reverts, self.branches)
+
     @cached_property
     def places(self) -> Mapping[str, Place]:
         """Every checkpoint by its uid, by rising ids."""
@@ -99,7 +103,10 @@ class Tree:
             start -= 1
         start = max(0, start - 1)
         placed = _placed(live[max(0, start - 1) :], None)
-        return [self.rooted(place, self.places) for place in placed[min(start, 1) :]]
+        return [
+            self.rooted(place, self.places) if place.parent is None else place
+            for place in placed[min(start, 1) :]
+        ]
 
     def rooted(self, place: Place, found: Mapping[str, Place]) -> Place:
         """`place` with its parent: the first of a line grows from where that line came from."""
@@ -112,6 +119,11 @@ class Tree:
         tips = {branch.checkpoints[-1].uid for branch in self.branches if branch.checkpoints}
         parent = checkpoint.parent if checkpoint.parent in tips else origin.parent
         return Place(checkpoint, place.branch, parent, place.next, place.files, place.problem)
+
+
+def newest_places(live: Sequence[Checkpoint], count: int) -> list[Place]:
+    """The last `count` places of the live line, which has more: what lies before them is not looked at."""
+    return _placed(live[-count - 1 :], None)[1:]
 
 
 def _id(place: Place) -> int:

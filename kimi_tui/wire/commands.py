@@ -129,6 +129,10 @@ class SaveRecording:
 class ShowTimeline:
     """Send the whole tree of checkpoints, a Timeline, and tell what changes in it from then on."""
 
+    newest: int = 0
+    """Of a long live line send only about so many of the newest checkpoints, at once, for whoever shows those
+    first and asks for all of them then; 0 for all."""
+
 
 @value
 class LookIntoBranch:

@@ -174,6 +174,9 @@ class Timeline:
     undo: str = ""
     """What an undo would take back, in a few words; empty when there is nothing."""
     redo: str = ""
+    older: int = 0
+    """How many checkpoints of the live line come before the first of `nodes`: these are its newest, and no
+    branches, for ShowTimeline asked for no more. 0 when it is the whole tree."""
 
 
 @value

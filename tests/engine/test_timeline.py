@@ -2,9 +2,16 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from kimi_tui.engine.timeline import beginning_of, node, timeline_of
 from kimi_tui.history.context import Context
+from kimi_tui.history.records import Checkpoint
 from kimi_tui.history.session import SessionStore
+from kimi_tui.history.state import Jump, SessionState
+from kimi_tui.history.tree import NOT_YET, Place, Tree
 from kimi_tui.wire.codec import unwrap
 from kimi_tui.wire.commands import (
     Compare,
@@ -36,6 +43,7 @@ from kimi_tui.wire.timeline import (
     RevertPlan,
     SessionForked,
     Timeline,
+    TimelineNode,
     TimelineUpdate,
 )
 from tests.engine.session import Talk, calls, says, session
@@ -393,3 +401,66 @@ async def test_an_added_folder_around_the_work_dir_is_said_to_be_left_out(
         assert f"not covered: {tmp_path} (it holds the work dir)" in listed
         plan = await talk.do(PlanRevert(0), RevertPlan)
         assert [file.path for file in plan.files] == ["inside"]
+
+
+def line_of(count: int) -> list[Checkpoint]:
+    """The checkpoints of a long live line, whose files are known at every tenth."""
+    return [
+        Checkpoint(
+            id=number,
+            uid=f"u{number}",
+            parent=f"u{number - 1}" if number else None,
+            kind="step" if number % 4 else "user",
+            label=f"request {number}",
+            files=f"{number:04}-cafe:1" if number % 10 == 0 else NOT_YET,
+        )
+        for number in range(count)
+    ]
+
+
+class Seen(list[Checkpoint]):
+    """Counts the checkpoints that somebody takes out of it."""
+
+    taken = 0
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        self.taken += len(found) if isinstance(place, slice) else 1
+        return found
+
+
+@pytest.mark.parametrize("count", [100, 10_000])
+def test_the_newest_are_told_of_at_the_same_cost_however_many_there_are(count: int) -> None:
+    made: list[str] = []
+
+    def told(place: Place) -> TimelineNode:
+        made.append(place.checkpoint.uid)
+        return node(place, {})
+
+    line = Seen(line_of(count))
+    state = SessionState(undos=(Jump(count - 1, None, None),))
+    timeline = beginning_of(line, 50, state, told)
+    assert line.taken <= 53
+    assert len(made) == 50
+    whole = timeline_of(Tree(line, (), ()), state, lambda place: node(place, {}))
+    assert timeline.nodes == whole.nodes[-50:]
+    assert (timeline.current, timeline.undo) == (whole.current, whole.undo)
+    assert (timeline.older, whole.older) == (count - 50, 0)
+
+
+async def test_the_newest_checkpoints_come_when_they_are_asked_for_and_all_when_there_are_few(
+    work_dir: Path, share_dir: Path
+) -> None:
+    async with session(work_dir, share_dir, *TURNS) as talk:
+        await two_turns(talk)
+        whole = await show(talk)
+        talk.heard.clear()
+        await talk.carry_out(ShowTimeline(newest=2))
+        (newest,) = talk.all(Timeline)
+        assert newest.nodes == whole.nodes[-2:]
+        assert (newest.older, newest.current) == (len(whole.nodes) - 2, whole.current)
+        talk.heard.clear()
+        await talk.carry_out(ShowTimeline(newest=len(whole.nodes)))
+        assert talk.all(Timeline) == [whole]
+        await talk.do(NameCheckpoint(0, "the start"), Timeline)
+        assert talk.all(Timeline)[-1].older == 0

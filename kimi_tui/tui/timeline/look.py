@@ -55,7 +55,7 @@ class Marks:
 
 def now_row(tree: Tree, width: int) -> Content:
     """The row above all: how things are now."""
-    count = len(tree.nodes)
+    count = len(tree.nodes) + tree.older
     text = Content.assemble(("● ", "bold $success"), (say("now"), "bold"))
     return _fitted(text, [(f" {_checkpoints(count)}", "$text-muted")] if count else [], width)
 
@@ -165,8 +165,8 @@ def _fitted(text: Content, right: list[tuple[str, str]], width: int) -> Content:
 
 def about_strand(tree: Tree, strand: Strand) -> str:
     """What a branch is about: its first prompt, else how it begins."""
-    heads = [tree.nodes[turn.head] for turn in strand.turns]
-    prompt = next((node for node in heads if node.kind == "user"), heads[0])
+    heads = (tree.nodes[turn.head] for turn in strand.turns)
+    prompt = next((node for node in heads if node.kind == "user"), tree.nodes[strand.key])
     return label_of(prompt)
 
 

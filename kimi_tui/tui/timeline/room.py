@@ -6,10 +6,10 @@ from typing import Any, Protocol, assert_never
 from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
-from kimi_tui.base.collection import uncollected
 from kimi_tui.language.saying import say
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.timeline.enquiries import Enquiries
+from kimi_tui.tui.timeline.growth import Growth
 from kimi_tui.tui.timeline.journeys import Journeys
 from kimi_tui.tui.timeline.pane import TimelinePane, Wish
 from kimi_tui.tui.timeline.tree import Tree
@@ -17,6 +17,9 @@ from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.commands import Command, ForkSession, NameCheckpoint, ShowTimeline
 from kimi_tui.wire.events import SessionInfo
 from kimi_tui.wire.timeline import Reverted, Timeline, TimelineNode, TimelineUpdate
+
+_AT_FIRST = 600
+"""Checkpoints that are asked for first, of a long timeline: more than a screen shows of it."""
 
 
 class Bench(Protocol):
@@ -71,11 +74,14 @@ class TimelineRoom:
         self._pane: TimelinePane | None = None
         self._is_shown = False
         self._tree: Tree | None = None
+        self._completed: Tree | None = None
+        """The tree whose rest was asked for."""
         self._is_stale = False
         """Whether a jump was made since the tree was told."""
         self._session = session
         self._read_only = read_only
         self._when_known: list[Callable[[Tree], None]] = []
+        self._growth = Growth(screen=screen, show=self._show)
         self._enquiries = Enquiries(
             screen=screen, command=command, is_working=is_working, interrupt=interrupt
         )
@@ -104,6 +110,7 @@ class TimelineRoom:
             self._hide()
             return
         self._is_shown = True
+        self._ask_tree()  # first of all: the answer comes while the pane is put in its place
         is_new = self._pane is None
         if self._pane is None:
             self._pane = TimelinePane(
@@ -116,8 +123,8 @@ class TimelineRoom:
         await self._bench.show_timeline(self._pane)
         if is_new and self._tree is not None:
             self._pane.view.show(self._tree)
+            self._ask_for_the_rest()
         self._pane.screen.set_focus(self._pane.view)  # at once: the next key is for it
-        self._ask_tree()
 
     def close(self) -> None:
         """Hide the pane; the keyboard stays where it is."""
@@ -153,11 +160,10 @@ class TimelineRoom:
     def _took(self, message: Outgoing) -> bool:
         match message:
             case Timeline():
-                with uncollected():
-                    tree = Tree(message)
-                self._show(tree)
+                self._growth.grow(message)
                 return True
             case TimelineUpdate():
+                self._growth.update(message)
                 self._update(message)
                 return True
             case Reverted(reason=reason) if reason not in ("dmail", "compaction"):
@@ -173,6 +179,9 @@ class TimelineRoom:
         self._tree, self._is_stale = tree, False
         if self._pane is not None and self._pane.is_mounted:
             self._pane.view.show(tree)
+            self._ask_for_the_rest()
+        if tree.older:
+            return
         waiting, self._when_known = self._when_known, []
         for act in waiting:
             act(tree)
@@ -196,6 +205,7 @@ class TimelineRoom:
     def _follow_session(self, session: str) -> None:
         if self._session and session != self._session and self._tree is not None:
             self._tree = None
+            self._growth.stop()
             self._ask_tree()
         self._session = session
 
@@ -203,10 +213,16 @@ class TimelineRoom:
 
     def _ask_tree(self) -> None:
         if self._tree is None:
-            self._command(ShowTimeline())
+            self._command(ShowTimeline(_AT_FIRST))
+
+    def _ask_for_the_rest(self) -> None:
+        tree = self._tree
+        if self._pane is not None and tree is not None and tree.older and self._completed is not tree:
+            self._completed = tree
+            self._pane.call_after_refresh(self._command, ShowTimeline())
 
     def _with_tree(self, act: Callable[[Tree], None]) -> None:
-        if self._tree is not None and not self._is_stale:
+        if self._tree is not None and not self._tree.older and not self._is_stale:
             act(self._tree)
         else:
             self._when_known.append(act)

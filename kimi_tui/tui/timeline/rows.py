@@ -3,14 +3,17 @@
 They are kept oldest first, so that a new checkpoint is appended; the pane draws them the other way round.
 """
 
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, overload
 
 from kimi_tui.tui.timeline.labels import label_of
 from kimi_tui.tui.timeline.tree import Strand, Tree, Turn
 from kimi_tui.wire.timeline import TimelineNode
 
 RowKind = Literal["turn", "step", "branch", "origin"]
+_NONE: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,60 @@ class Row:
         return self.kind, self.strand.key if self.kind == "branch" else self.uid
 
 
+Entry = Row | Turn | str
+"""What a row is made of: itself, a turn that stands alone, or the uid of a checkpoint that was found."""
+
+
+class RowList(Sequence[Row]):
+    """Rows that are made when they are looked at: of ten thousand only those in sight ever are."""
+
+    def __init__(self, made: Callable[[Turn | str], Row]) -> None:
+        self._made = made
+        self._entries: list[Entry] = []
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        """The row there, or those."""
+        if isinstance(index, slice):
+            return list(map(self._row, self._entries[index]))
+        return self._row(self._entries[index])
+
+    def append(self, entry: Entry) -> None:
+        """Add a row at the end."""
+        self._entries.append(entry)
+
+    def extend(self, entries: Iterable[Entry]) -> None:
+        """Add rows at the end."""
+        self._entries.extend(entries)
+
+    def place_of(self, entry: Turn | str) -> int | None:
+        """Where a turn that stands alone, or a checkpoint that was found, is; None when it isn't there."""
+        try:
+            return self._entries.index(entry)
+        except ValueError:
+            return None
+
+    def place_of_row(self, key: tuple[RowKind, str]) -> int | None:
+        """The same for a row that is more than its turn."""
+        rows = ((index, entry) for index, entry in enumerate(self._entries) if isinstance(entry, Row))
+        return next((index for index, row in rows if row.key == key), None)
+
+    def _row(self, entry: Entry) -> Row:
+        return entry if isinstance(entry, Row) else self._made(entry)
+
+
 class Rows:
     """The rows of a tree. What the user did not open is closed, but for the newest turn."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.all: list[Row] = []
+        self.all = RowList(self._row_of)
         self.query = ""
         self._labels: dict[str, tuple[TimelineNode, str]] = {}
         """As they are shown, by their checkpoints' uids."""
@@ -47,6 +98,8 @@ class Rows:
         """Keys of the rows that the user opened."""
         self._newest = ""
         """The turn that is open because it is the newest."""
+        self._opened: defaultdict[Strand, set[int]] = defaultdict(set)
+        """The places of the turns that are open and have steps, as the rows were made last."""
         self.show(tree)
 
     def show(self, tree: Tree) -> None:
@@ -66,18 +119,25 @@ class Rows:
             turn = self.tree.turn_of[uid]
             if self.query:
                 if self._fits(self.tree.nodes[uid]):
-                    self.all.append(self._found(uid))
+                    self.all.append(uid)
             elif uid == turn.head:
                 if not self._settle_newest(turn):
                     return False
-                self.all.append(Row("turn", turn.strand, turn, uid))
+                self.all.append(turn)
             elif self._is_open(("turn", turn.head)):
                 self.all.append(Row("step", turn.strand, turn, uid))
         return True
 
     def index_of(self, key: tuple[RowKind, str]) -> int | None:
         """Where a row stands; None when it doesn't."""
-        return next((index for index, row in enumerate(self.all) if row.key == key), None)
+        kind, uid = key
+        turn = self.tree.turn_of.get(uid) if kind in ("turn", "step") else None
+        if turn is None or kind != ("turn" if uid == turn.head else "step"):
+            return self.all.place_of_row(key) if turn is None else None
+        if self.query:
+            return self.all.place_of(uid)
+        index = self.all.place_of(turn) if kind == "turn" else None
+        return index if index is not None else self.all.place_of_row(key)
 
     def index_of_checkpoint(self, uid: str) -> int | None:
         """Where a checkpoint stands, else the turn or branch that it is folded into."""
@@ -144,33 +204,43 @@ class Rows:
     # making
 
     def _make(self) -> None:
-        self.all = []
-        if self.query:
-            self.all = [self._found(node.uid) for node in self.tree.by_age if self._fits(node)]
-            return
+        rows = self.all = RowList(self._row_of)
         tree = self.tree
+        if self.query:
+            rows.extend(node.uid for node in tree.by_age if self._fits(node))
+            return
+        self._opened.clear()
+        for kind, uid in (*self._open, ("turn", self._newest)):
+            turn = tree.turn_of.get(uid) if kind == "turn" else None
+            if turn is not None and turn.head == uid and turn.steps:
+                self._opened[turn.strand].add(turn.place)
         if tree.rootless:
-            self._add_branches(tree.rootless)
-            self.all.append(Row("origin", tree.live, joins=True))
             # Drawn from below: the beginning first, then what begins there.
-            self.all = [self.all[-1], *self.all[:-1]]
+            rows.append(Row("origin", tree.live, joins=True))
+            self._add_branches(tree.rootless)
         self._add_strand(tree.live)
 
     def _add_strand(self, strand: Strand) -> None:
-        for turn in strand.turns:
-            leaving = turn.leaving
-            opened = self._is_open(("turn", turn.head))
-            if not opened or not turn.steps:
-                self.all.append(Row("turn", strand, turn, turn.head, joins=bool(leaving)))
-                for uid in (turn.head, *turn.steps) if leaving else ():
-                    self._add_branches(leaving.get(uid, ()))
-                continue
-            self.all.append(Row("turn", strand, turn, turn.head, joins=turn.head in leaving))
-            self._add_branches(leaving.get(turn.head, ()))
-            for uid in turn.steps:
-                self.all.append(Row("step", strand, turn, uid, joins=uid in leaving))
-                if leaving:
-                    self._add_branches(leaving.get(uid, ()))
+        done = 0
+        opened = self._opened.get(strand, _NONE)
+        for place in sorted(opened | strand.forks):
+            self.all.extend(strand.turns[done:place])
+            self._add_turn(strand, strand.turns[place], opened=place in opened)
+            done = place + 1
+        self.all.extend(strand.turns[done:] if done else strand.turns)
+
+    def _add_turn(self, strand: Strand, turn: Turn, *, opened: bool) -> None:
+        leaving = turn.leaving
+        if not opened:
+            self.all.append(Row("turn", strand, turn, turn.head, joins=bool(leaving)))
+            for uid in (turn.head, *turn.steps):
+                self._add_branches(leaving.get(uid, ()))
+            return
+        self.all.append(Row("turn", strand, turn, turn.head, joins=turn.head in leaving))
+        self._add_branches(leaving.get(turn.head, ()))
+        for uid in turn.steps:
+            self.all.append(Row("step", strand, turn, uid, joins=uid in leaving))
+            self._add_branches(leaving.get(uid, ()))
 
     def _add_branches(self, branches: "list[Strand] | tuple[()]") -> None:
         for number, strand in enumerate(branches):
@@ -180,8 +250,9 @@ class Rows:
 
     # filtering
 
-    def _found(self, uid: str) -> Row:
-        turn = self.tree.turn_of[uid]
+    def _row_of(self, entry: Turn | str) -> Row:
+        turn = self.tree.turn_of[entry] if isinstance(entry, str) else entry
+        uid = entry if isinstance(entry, str) else turn.head
         return Row("turn" if uid == turn.head else "step", turn.strand, turn, uid)
 
     def _fits(self, node: TimelineNode) -> bool:

@@ -1,5 +1,6 @@
 """The tree of checkpoints as the pane shows it: strands made of turns, which other strands leave."""
 
+import weakref
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -47,24 +48,33 @@ class Totals:
 class Turn:
     """A prompt with its steps, or a mark that stands by itself, such as a compaction."""
 
-    __slots__ = ("head", "leaving", "steps", "strand", "totals")
+    __slots__ = ("_strand", "head", "leaving", "place", "steps", "totals")
 
-    def __init__(self, head: str, strand: "Strand") -> None:
+    def __init__(self, head: str, strand: "weakref.ref[Strand]", place: int) -> None:
         self.head = head
         """The uid of its first checkpoint."""
+        self.place = place
+        """How many turns come before it on its strand."""
         self.steps: list[str] = []
         """The uids of the others, oldest first."""
-        self.strand = strand
+        self._strand = strand  # weak: a tree that is replaced goes at once, and the collector needn't find it
         self.leaving: dict[str, list[Strand]] = {}
         """The strands that leave it, by the checkpoint that they grew from."""
         self.totals: Totals | None = None
         """What was done in it; None until somebody asks."""
 
+    @property
+    def strand(self) -> "Strand":
+        """What it lies on."""
+        strand = self._strand()
+        assert strand is not None
+        return strand
+
 
 class Strand:
     """A line of the conversation, from where it leaves another one to its tip."""
 
-    __slots__ = ("branch", "count", "fork", "lane", "prompts", "steps", "turns")
+    __slots__ = ("__weakref__", "branch", "count", "fork", "forks", "lane", "prompts", "steps", "turns")
 
     def __init__(self, *, fork: str | None, branch: TimelineBranch | None, lane: int) -> None:
         self.fork = fork
@@ -74,6 +84,8 @@ class Strand:
         self.lane = lane
         """How many strands stand left of it."""
         self.turns: list[Turn] = []
+        self.forks: set[int] = set()
+        """The places of the turns that other strands leave."""
         self.count = 0
         """How many checkpoints it has."""
         self.prompts = 0
@@ -101,6 +113,8 @@ class Tree:
         self.undo = timeline.undo
         self.redo = timeline.redo
         self.current = timeline.current
+        self.older = timeline.older
+        """How many checkpoints there are besides, which are told of later."""
         self.keeps_files = any(not node.problem for node in timeline.nodes)
         """Whether the files' states are kept at all."""
         self.turn_of: dict[str, Turn] = {}
@@ -188,6 +202,7 @@ class Tree:
                 current=self.current,
                 undo=self.undo,
                 redo=self.redo,
+                older=self.older,
             )
         )
 
@@ -204,7 +219,7 @@ class Tree:
 
     def _grow(self, strand: Strand, path: Sequence[str]) -> None:
         # With ten thousand checkpoints whoever opens the pane waits for this.
-        nodes, turns, turn_of = self.nodes, strand.turns, self.turn_of
+        nodes, turns, turn_of, weak = self.nodes, strand.turns, self.turn_of, weakref.ref(strand)
         turn = turns[-1] if turns else None
         for uid in path:
             node = nodes[uid]
@@ -213,7 +228,7 @@ class Tree:
                 if turn.totals is not None:
                     turn.totals = turn.totals.plus(node)
             else:
-                turn = Turn(uid, strand)
+                turn = Turn(uid, weak, len(turns))
                 turns.append(turn)
             turn_of[uid] = turn
         kinds = Counter([nodes[uid].kind for uid in path])
@@ -249,6 +264,7 @@ class Tree:
         self._grow(strand, path)
         if trunk is not None and fork is not None:
             trunk.leaving.setdefault(fork, []).insert(0, strand)
+            trunk.strand.forks.add(trunk.place)
         else:
             self.rootless.insert(0, strand)
 

@@ -1,15 +1,17 @@
 """The tree on the screen: the newest on top, and only what is in sight is drawn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
+from textual.cache import LRUCache
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.style import Style
 from textual.visual import Visual
 
 from kimi_tui.tui.key_tables import TIMELINE_TREE_KEYS
@@ -20,6 +22,8 @@ from kimi_tui.tui.timeline.rows import Row, Rows
 from kimi_tui.tui.timeline.tree import Tree
 from kimi_tui.wire.timeline import TimelineNode, TimelineUpdate
 
+_KEPT = 400
+"""Rows that are kept as they were drawn: more than are in sight."""
 _NOW = -1
 """The mark is on the row of now, which stands above all others."""
 
@@ -32,6 +36,7 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
     """
     BINDINGS = bindings(TIMELINE_TREE_KEYS)
     BINDING_GROUP_TITLE = "Timeline"
+    auto_links = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"timeline--marked", "timeline--marked-blurred"}
 
     @dataclass
@@ -58,6 +63,8 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.rows = Rows(Tree())
         self.compared = ""
         """The uid of the checkpoint that waits to be compared with another."""
+        self._strips: LRUCache[Hashable, Strip] = LRUCache(_KEPT)
+        """What was drawn, by all that it depends on: opened again, or moved in, the pane looks the same."""
         self._marked = _NOW
         """Index among the rows, which count from the oldest."""
 
@@ -134,15 +141,22 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         """Line `y` of what is in sight."""
         width = self.scrollable_content_region.width
         index = self._index_at(y)
-        if index < _NOW:
-            return Strip.blank(width, self.rich_style)
         style = self.visual_style
+        if index < _NOW:
+            return Strip.blank(width, style.rich_style)
         line = self._line(index, width)
         if index == self._marked:
             name = "timeline--marked" if self.has_focus else "timeline--marked-blurred"
             style = self.get_visual_style(name)
             line = on_mark(line, self, name)
-        return Visual.to_strips(self, line, width, 1, style, pad=True)[0]
+        return self._strip(line, width, style)
+
+    def _strip(self, line: Content, width: int, style: Style) -> Strip:
+        key = line.plain, tuple(line.spans), width, style, self.app.theme
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = self._strips[key] = Visual.to_strips(self, line, width, 1, style, pad=True)[0]
+        return strip
 
     def _line(self, index: int, width: int) -> Content:
         if index == _NOW:
