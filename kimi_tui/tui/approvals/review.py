@@ -16,9 +16,9 @@ from kimi_tui.tui.approvals.edits import with_edit
 from kimi_tui.tui.approvals.summary import danger_of, source_of, subject_of
 from kimi_tui.tui.buttons import ActionButton
 from kimi_tui.tui.choices import Choice, Choices
+from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.key_tables import REVIEW_KEYS
 from kimi_tui.tui.keys import KeyNames, bindings
-from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.wire.events import ApprovalResponse
 from kimi_tui.wire.requests import ApprovalRequest
 

@@ -8,11 +8,11 @@ from kimi_tui.language.width import cells, padded
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.dialogs.following import Followed
 from kimi_tui.tui.dialogs.listed import ListedDialog
+from kimi_tui.tui.hints import Hint
 from kimi_tui.tui.key_tables import AGENTS_KEYS
 from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
 from kimi_tui.tui.markdown.wrap import wrap
-from kimi_tui.tui.timeline.hints import Hint
 from kimi_tui.wire.agents import AgentList, ListedAgent
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.words.agents import told_origin, told_purpose

@@ -12,12 +12,12 @@ from textual.widgets import Static
 from kimi_tui.language.saying import later, say
 from kimi_tui.language.width import cells, padded
 from kimi_tui.tui.commands.registry import SlashCommand
+from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.key_tables import HELP_KEYS
 from kimi_tui.tui.keys import GROUPS, KeyNames, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import BLANK, Line, Spans, ink
 from kimi_tui.tui.markdown.wrap import wrap
-from kimi_tui.tui.timeline.hints import Hint, Hints
 
 _LEFT_CELLS = 26
 _REMAP = later(

@@ -10,9 +10,9 @@ from textual.widgets import Static
 from kimi_tui.language.saying import say
 from kimi_tui.tui.choices import Choices
 from kimi_tui.tui.dialogs.following import FollowingDialog
+from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import Line
-from kimi_tui.tui.timeline.hints import Hint, Hints
 
 Answer = TypeVar("Answer")
 

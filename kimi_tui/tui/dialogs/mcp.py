@@ -7,11 +7,11 @@ from kimi_tui.language.saying import later, retell, say, say_many
 from kimi_tui.language.width import padded
 from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.dialogs.listed import ListedDialog
+from kimi_tui.tui.hints import Hint
 from kimi_tui.tui.key_tables import MCP_KEYS
 from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
 from kimi_tui.tui.markdown.wrap import wrap
-from kimi_tui.tui.timeline.hints import Hint
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.mcp import McpServerState, McpServerStatus, McpStatus
 

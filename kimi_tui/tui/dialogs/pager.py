@@ -10,12 +10,12 @@ from textual.widgets import Input, Static
 
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.language.saying import say
+from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.key_tables import PAGER_KEYS
 from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import Line, ink
 from kimi_tui.tui.markdown.wrap import chop
-from kimi_tui.tui.timeline.hints import Hint, Hints
 
 
 class Pager(ModalScreen[None]):

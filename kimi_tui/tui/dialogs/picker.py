@@ -12,9 +12,9 @@ from textual.widgets import Input, Static
 from kimi_tui.language.saying import say
 from kimi_tui.tui import fuzzy
 from kimi_tui.tui.choices import Choice, Choices
+from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.key_tables import PICKER_KEYS
 from kimi_tui.tui.keys import bindings
-from kimi_tui.tui.timeline.hints import Hint, Hints
 
 MOST_SHOWN = 200
 _DETAIL_LETTERS = 3

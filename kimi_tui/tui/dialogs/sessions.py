@@ -16,11 +16,11 @@ from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.dialogs.following import Followed, FollowingDialog
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.dialogs.picker import filtered
+from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.key_tables import SESSIONS_KEYS
 from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.tui.state import ScreenState
-from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.wire.commands import DeleteSession, ListSessions, PreviewSession, RenameSession
 from kimi_tui.wire.sessions import ListedSession, SessionList, SessionPreview
 

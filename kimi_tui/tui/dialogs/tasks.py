@@ -9,11 +9,11 @@ from kimi_tui.tui.choices import Choice
 from kimi_tui.tui.dialogs.following import Followed
 from kimi_tui.tui.dialogs.listed import ListedDialog
 from kimi_tui.tui.dialogs.pager import Pager
+from kimi_tui.tui.hints import Hint
 from kimi_tui.tui.key_tables import TASKS_KEYS
 from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.markdown.line import BLANK, Line, ink
 from kimi_tui.tui.markdown.wrap import chop, wrap
-from kimi_tui.tui.timeline.hints import Hint
 from kimi_tui.tui.transcript.blocks.block import whole_seconds
 from kimi_tui.wire.background import BackgroundTask, TaskStatus, TaskText
 from kimi_tui.wire.commands import ReadTask, StopTask

@@ -10,13 +10,13 @@ from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.language.saying import retell, say
+from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.key_tables import ASIDE_KEYS
 from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.layout import markdown_lines
 from kimi_tui.tui.markdown.line import Line, ink
 from kimi_tui.tui.markdown.wrap import wrap
-from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.wire.events import BtwBegin, BtwEnd
 
 

@@ -11,9 +11,9 @@ from textual.widgets import Static
 
 from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.language.saying import retell, say
+from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.key_tables import BRANCH_KEYS
 from kimi_tui.tui.keys import KeyNames, bindings
-from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap

@@ -6,11 +6,11 @@ from textual.content import Content
 
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import retell, say, say_many
+from kimi_tui.tui.hints import Hint
 from kimi_tui.tui.key_tables import CHANGES_KEYS
 from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.timeline.files import Line, Listed, Remark, compared
 from kimi_tui.tui.timeline.files_dialog import FilesDialog
-from kimi_tui.tui.timeline.hints import Hint
 from kimi_tui.wire.timeline import Comparison, PatchWritten
 from kimi_tui.words.time_travel import told_patch
 

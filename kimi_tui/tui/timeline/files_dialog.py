@@ -12,12 +12,12 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from kimi_tui.language.saying import later, say
+from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.key_tables import FILES_KEYS
 from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.timeline.detail import copied, drawing
 from kimi_tui.tui.timeline.files import FileList, Line, Remark
-from kimi_tui.tui.timeline.hints import Hint, Hints
 
 T = TypeVar("T")
 _BESIDE = 110

@@ -10,9 +10,9 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from kimi_tui.language.saying import say
+from kimi_tui.tui.hints import Hints
 from kimi_tui.tui.key_tables import TIMELINE_KEYS
 from kimi_tui.tui.keys import KeyNames, bindings
-from kimi_tui.tui.timeline.hints import Hints
 from kimi_tui.tui.timeline.look import told, told_now
 from kimi_tui.tui.timeline.pane_hints import PaneHints, Typing
 from kimi_tui.tui.timeline.view import TimelineView

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Literal
 
 from kimi_tui.language.saying import say
+from kimi_tui.tui.hints import Hint
 from kimi_tui.tui.keys import KeyNames
-from kimi_tui.tui.timeline.hints import Hint
 from kimi_tui.tui.timeline.rows import Row
 from kimi_tui.tui.timeline.view import TimelineView
 

@@ -10,11 +10,11 @@ from textual.widgets import Input
 
 from kimi_tui.base.terminal import plain_line
 from kimi_tui.language.saying import later, retell, say, say_many
+from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.key_tables import PLAN_KEYS
 from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.timeline.files import FileList, Line, Remark, planned
 from kimi_tui.tui.timeline.files_dialog import FilesDialog, command_lines
-from kimi_tui.tui.timeline.hints import Hint, Hints
 from kimi_tui.wire.timeline import RevertPlan, RevertScope
 
 _SCOPES: dict[RevertScope, str] = {

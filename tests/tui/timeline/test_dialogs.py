@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kimi_tui.base.content import TextPart
+from kimi_tui.tui.hints import Hints
 from kimi_tui.tui.timeline.files import FileList, Listed
-from kimi_tui.tui.timeline.hints import Hints
 from kimi_tui.tui.timeline.plan_dialog import PlanDialog
 from kimi_tui.tui.timeline.view import TimelineView
 from kimi_tui.tui.transcript.transcript import Transcript

@@ -6,8 +6,8 @@ from typing import Any
 from textual import events
 from textual.widgets import Static
 
+from kimi_tui.tui.hints import Hints
 from kimi_tui.tui.session_wish import SessionWish
-from kimi_tui.tui.timeline.hints import Hints
 from kimi_tui.tui.timeline.pane import TimelinePane
 from kimi_tui.tui.timeline.view import TimelineView
 from kimi_tui.wire.channel import Wire
