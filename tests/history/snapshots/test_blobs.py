@@ -265,7 +265,7 @@ def test_a_content_that_breaks_off_leaves_nothing_behind(tmp_path: Path) -> None
 
 def test_a_large_content_is_never_in_memory_as_a_whole(tmp_path: Path) -> None:
     source = tmp_path / "source"
-    source.write_bytes(noise(PIECE) * 20 + noise(4 * PIECE) + b"end\n" * PIECE)
+    source.write_bytes(noise(PIECE) * 50 + noise(4 * PIECE) + b"end\n" * PIECE)
     size = source.stat().st_size
     store = store_in(tmp_path, piece=PIECE)
     tracemalloc.start()
