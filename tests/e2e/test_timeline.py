@@ -57,7 +57,7 @@ def test_going_back_and_forth_by_keys_and_by_mouse(program: Program, screen: Scr
     assert (program.work_dir / "README.md").read_text() == "readme\n"
     assert not (program.work_dir / "bash.txt").exists()
 
-    click(screen, "u undoes it")
+    click(screen, "/undo takes it back")
     screen.until(lambda text: "enter undo" in text and "bash.txt" in text)
     click(screen, "enter undo")
     screen.until(lambda text: "undid the jump" in text and "nothing but talk" in text)

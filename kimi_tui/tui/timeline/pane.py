@@ -37,6 +37,10 @@ Wish = Literal[
 """What the user may want of the marked row."""
 _FLAT, _TALL = 12, 22
 """Rows of the pane below which it tells little, and from which on it tells everything."""
+_MOST_HINTS = 8
+"""Lines of hints that a short tree leaves room for."""
+_TOLD = 6
+"""Rows that what is told of a checkpoint may take."""
 
 
 class TimelinePane(Vertical):
@@ -111,7 +115,17 @@ class TimelinePane(Vertical):
             say("timeline: {count} found", count=count) if view.rows.query else say("timeline")
         )
         hints = self._hints.of(view, typing=self._typing, here=self.has_focus_within)
-        self.query_one(Hints).show(hints)
+        shown = self.query_one(Hints)
+        shown.most_lines = self._room_for_hints
+        shown.show(hints)
+
+    @property
+    def _room_for_hints(self) -> int:
+        """Lines: a low pane has few of them, but what the tree leaves free is theirs."""
+        height = self.size.height
+        least = 1 if height < _FLAT else 4 if self._tall else 2
+        free = height - 1 - len(self.view.rows.all) - (_TOLD if self._tall else 1)
+        return max(least, min(free - 1, _MOST_HINTS))
 
     @property
     def _tall(self) -> bool:
@@ -119,9 +133,7 @@ class TimelinePane(Vertical):
 
     def on_resize(self) -> None:
         """A low pane tells less."""
-        height = self.size.height
-        self.query_one(Hints).most_lines = 1 if height < _FLAT else 2 if height < _TALL else 4
-        self.set_class(height < _TALL, "-low")
+        self.set_class(self.size.height < _TALL, "-low")
         self.tell()
 
     @property

@@ -36,7 +36,7 @@ class PaneHints:
         elif self._read_only():
             hints = self._looking(view, row)
         elif row.kind == "branch":
-            hints = self._of_branch(view)
+            hints = self._of_branch(view, row)
         else:
             return self._of_checkpoint(view, row.uid)
         return [*hints, self._hint("timeline.filter", say("filter"), "ask('filter')"), self._leaving(view)]
@@ -60,9 +60,9 @@ class PaneHints:
             self._hint("timeline.filter", say("filter"), "ask('filter')"),
         ]
 
-    def _of_branch(self, view: TimelineView) -> list[Hint]:
+    def _of_branch(self, view: TimelineView, row: Row) -> list[Hint]:
         return [
-            self._hint("timeline.open", say("open"), "unfold"),
+            self._folding(view, row),
             self._hint("timeline.switch", say("go on with it"), "ask('switch')"),
             self._hint("timeline.look", say("read it"), "ask('look')"),
             self._hint("timeline.preview", say("changed since"), "ask('preview')"),
@@ -71,11 +71,16 @@ class PaneHints:
 
     def _looking(self, view: TimelineView, row: Row) -> list[Hint]:
         """What can be done where nothing may change."""
-        hints = [self._hint("timeline.open", say("open"), "unfold")] if row.kind == "branch" else []
+        hints = [self._folding(view, row)] if row.kind == "branch" else []
         hints.append(self._hint("timeline.preview", say("changed since"), "ask('preview')", "bold"))
         if view.rows.tree.branch_at(row.uid) is not None:
             hints.append(self._hint("timeline.look", say("read it"), "ask('look')"))
         return [*hints, self._comparing(view)]
+
+    def _folding(self, view: TimelineView, row: Row) -> Hint:
+        if view.rows.shows_open(row):
+            return self._hint("timeline.close", say("fold"), "unfold")
+        return self._hint("timeline.open", say("open"), "unfold")
 
     def _while_typing(self, typing: Typing) -> list[Hint]:
         words = say("keep the filter") if typing == "filter" else say("keep the name")

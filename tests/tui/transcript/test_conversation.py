@@ -191,7 +191,7 @@ async def test_a_marker_is_read_whole_in_a_narrow_conversation_and_unfolds_by_a_
         assert "…" not in "".join(rows)
         told = " ".join(row.replace("───", "").strip() for row in rows)
         assert "↶ went back to checkpoint 1, 1 file changed ▸ 2 blocks undone" in told
-        assert "u undoes it in the timeline, and so does /undo" in told
+        assert "/undo takes it back, and so does u in the timeline" in told
         fold = next(y for y, row in enumerate(s.rows()) if "▸" in row)
         await s.pilot.click(s.transcript, offset=(8, fold))
         assert "first" in s.text()

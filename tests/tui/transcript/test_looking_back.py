@@ -98,7 +98,7 @@ async def test_each_clear_takes_away_what_was_said_since_the_one_before(stage: O
         assert [row.strip(" ─") for row in rows] == [
             "↶ cleared the conversation ▸ 2 blocks undone",
             "↶ cleared the conversation ▸ 4 blocks undone",
-            "u undoes it in the timeline, and so does /undo",
+            "/undo takes it back, and so does u in the timeline",
         ]
 
 
@@ -148,6 +148,6 @@ async def test_a_click_on_the_hint_asks_for_an_undo_and_so_does_u(stage: OpenSta
         await s.feed(*turn(0, "one", "first"), Reverted(0, 2, "user", 1))
         rows = s.rows()
         y = next(y for y, row in enumerate(rows) if "/undo" in row)
-        await s.pilot.click(s.transcript, offset=(rows[y].index("u undoes"), y))
+        await s.pilot.click(s.transcript, offset=(rows[y].index("takes it back"), y))
         await s.press("u")
         assert [message.name for message in s.host.commands] == ["undo", "undo"]

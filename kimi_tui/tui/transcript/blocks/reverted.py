@@ -20,14 +20,16 @@ _WORDS: dict[RevertReason, str] = {
     "compaction": later("compacted up to checkpoint {number}"),
     "clear": later("cleared the conversation"),
 }
-_BACK = later("u undoes it in the timeline, and so does /undo")
+_BACK = later("/undo takes it back, and so does u in the timeline")
 _HINTS: dict[RevertReason, str] = {
     "user": _BACK,
-    "undo": later("U does it again in the timeline, and so does /redo"),
+    "undo": later("/redo does it again, and so does U in the timeline"),
     "redo": _BACK,
     "switch": _BACK,
     "clear": _BACK,
 }
+_NAMED = 20
+"""So many files that stayed are named, as far as the line goes."""
 _GUIDE: Spans = (("┆ ", ink("guide")),)
 
 
@@ -147,6 +149,10 @@ class RevertedBlock(Block):
         if note := plain_line(self._event.note):
             told = say("the model reads this with your next prompt: {note}", note=note)
             lines.append(Line(truncated([("    ✉ ", ink("waiting")), (told, ink("dim"))], width)))
+        if self._event.kept:
+            paths = ", ".join(map(plain_line, self._event.kept[:_NAMED]))
+            told = say("left as they are: {paths}", paths=paths)
+            lines.append(Line(truncated([("    ", ink()), (told, ink("dim"))], width)))
         if self.is_latest and (hint := _HINTS.get(self._event.reason)):
             below = (("    ", ink()),)
             lines += wrap([(say(hint), Ink(("dim",), self.hint_link))], width, first=below, rest=below)
