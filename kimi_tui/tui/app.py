@@ -29,7 +29,7 @@ from kimi_tui.tui.attention import Attention, way_for
 from kimi_tui.tui.brush import Placed
 from kimi_tui.tui.engine_run import EngineRun
 from kimi_tui.tui.key_sequences import teach_key_sequences
-from kimi_tui.tui.keys import APP_KEYS, bindings, complaints, known_ids
+from kimi_tui.tui.keys import APP_KEYS, KeyNames, bindings, complaints, known_ids
 from kimi_tui.tui.keys_first import KeysFirst, hasten
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen import Furnished, MainScreen
@@ -213,9 +213,10 @@ class KimiTuiApp(App[None], inherit_bindings=False):
         from kimi_tui.tui.dialogs.picker import Picker  # after the first frame
         from kimi_tui.tui.session_in_use import offer_ways_on
 
+        names = KeyNames(self._options.keymap)
         await offer_ways_on(
             error,
-            choose=lambda title, choices: self.push_screen_wait(Picker(title, choices)),
+            choose=lambda title, choices: self.push_screen_wait(Picker(title, choices, names=names)),
             open_session=lambda wish: self.post_message(SessionWanted(wish)),
             leave=self.action_leave,
         )

@@ -51,7 +51,7 @@ class Conversation(Vertical):
 
     def open_pager(self, title: str, text: str) -> None:
         """Show a text on the whole screen."""
-        self.app.push_screen(Pager(title=title, text=text, copy=self._copy))
+        self.app.push_screen(Pager(title=title, text=text, copy=self._copy, names=self._names))
 
     @on(Transcript.LinkClicked)
     def _link_clicked(self, event: Transcript.LinkClicked) -> None:

@@ -108,6 +108,11 @@ class KeyNames:
         """The first key of a binding."""
         return self._keys[binding_id].split(",")[0].strip()
 
+    def one(self, binding_id: str, wanted: str) -> str:
+        """`wanted`, as long as it is a key of the binding; else the first one."""
+        keys = [key.strip() for key in self._keys[binding_id].split(",")]
+        return wanted if wanted in keys else keys[0]
+
     def actions(self, keys: tuple[Key, ...]) -> dict[str, str]:
         """From pressed key to action, for a widget that looks its keys up itself."""
         return {

@@ -46,7 +46,7 @@ def personal_acts(
         screen.app.post_message(PrintWanted())
 
     def read(title: str, text: str) -> None:
-        screen.app.push_screen(Pager(title=title, text=text, copy=copy))
+        screen.app.push_screen(Pager(title=title, text=text, copy=copy, names=names))
 
     async def attach(path: str) -> None:
         file = options.work_dir / Path(path.strip("\"'")).expanduser()

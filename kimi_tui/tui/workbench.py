@@ -177,7 +177,7 @@ class Workbench(Vertical):
                 self._aside.finish(message)
             return
         self.close_aside()
-        self._aside = Aside(message)
+        self._aside = Aside(message, names=self._keyboard.names)
         self.mount(self._aside, before=self.panel)
         self.call_after_refresh(self._fit_panel)
 

@@ -154,6 +154,21 @@ async def test_keys_can_be_remapped(open_desk: Any) -> None:
         await desk.until(lambda: desk.told(Prompt) == [Prompt("a\nb")])
 
 
+async def test_the_hints_of_the_pager_and_of_a_list_name_the_keys_of_the_users_map(open_desk: Any) -> None:
+    async with open_desk(
+        keymap={"pager.copy": "c", "pager.page_down": "f", "picker.close": "f9", "prompt.search": "f8"}
+    ) as desk:
+        await desk.write("sent before")
+        await desk.pilot.press("enter", "f8")
+        await desk.until(lambda: "f9 close" in desk.shown())
+        await desk.pilot.press("f9")
+        await desk.until(lambda: len(desk.app.screen_stack) == 1)
+        await desk.write("/debug")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: "c copy all of it" in desk.shown())
+        assert "f a page down  b a page up  / search" in desk.shown()
+
+
 async def test_unknown_names_in_the_key_map_are_reported(open_desk: Any) -> None:
     async with open_desk(keymap={"prompt.sned": "f5"}) as desk:
         await desk.until(lambda: "prompt.sned" in desk.shown())

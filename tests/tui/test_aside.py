@@ -105,3 +105,10 @@ async def test_hostile_text_is_shown_as_text(open_desk: Any) -> None:
         await desk.until(lambda: "[red]y[/]" in desk.shown())
         assert "[b]x[/b]" in desk.shown()
         assert "\x1b" not in desk.shown()
+
+
+async def test_it_names_the_keys_of_the_users_map(open_desk: Any) -> None:
+    async with open_desk(keymap={"aside.copy": "c", "aside.close": "x"}) as desk:
+        await asked(desk)
+        desk.engine.say(BtwEnd("b1", response="42"))
+        await desk.until(lambda: "c copies" in desk.shown() and "x puts it away" in desk.shown())

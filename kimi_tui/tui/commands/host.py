@@ -87,7 +87,7 @@ class ScreenHost:
 
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
         """Let the user choose; None when they would not."""
-        return await self._screen.app.push_screen_wait(Picker(title, choices, hint=hint))
+        return await self._screen.app.push_screen_wait(Picker(title, choices, names=self._names, hint=hint))
 
     def show_help(self, topic: Literal["commands", "keys"]) -> None:
         """Open the help."""

@@ -12,7 +12,7 @@ from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.language.saying import say
 from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.key_tables import PAGER_KEYS
-from kimi_tui.tui.keys import bindings
+from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.line import Line, ink
 from kimi_tui.tui.markdown.wrap import chop
@@ -27,8 +27,9 @@ class Pager(ModalScreen[None]):
     field = getters.query_one("#pager-query", Input)
     hints = getters.query_one(Hints)
 
-    def __init__(self, *, title: str, text: str, copy: Callable[[str], None]) -> None:
+    def __init__(self, *, title: str, text: str, copy: Callable[[str], None], names: KeyNames) -> None:
         super().__init__()
+        self._names = names
         self._title = plain_line(title)
         self._text = plain(text).expandtabs(8)
         self._copy = copy
@@ -46,17 +47,17 @@ class Pager(ModalScreen[None]):
             yield field
             yield Hints(
                 [
-                    Hint("space", say("a page down"), "page(1)"),
-                    Hint("b", say("a page up"), "page(-1)"),
-                    Hint("/", say("search"), "search"),
-                    Hint("y", say("copy all of it"), "copy"),
+                    Hint(self._names.one("pager.page_down", "space"), say("a page down"), "page(1)"),
+                    Hint(self._names.one("pager.page_up", "b"), say("a page up"), "page(-1)"),
+                    Hint(self._names.first("pager.search"), say("search"), "search"),
+                    Hint(self._names.first("pager.copy"), say("copy all of it"), "copy"),
                     self._close,
                 ]
             )
 
     @property
     def _close(self) -> Hint:
-        return Hint("escape", say("close"), "close")
+        return Hint(self._names.first("pager.close"), say("close"), "close")
 
     def _drawn(self, width: int) -> list[Line]:
         lines: list[Line] = []
@@ -123,9 +124,10 @@ class Pager(ModalScreen[None]):
         if self._matches:
             self.view.mark(self._matches[self._current])
             found = say("match {number} of {count}", number=self._current + 1, count=len(self._matches))
-            before = Hint("N", say("the match before"), "match(-1)")
-            self.hints.show([Hint("n", found, "match(1)"), before, self._close])
+            before = Hint(self._names.first("pager.previous"), say("the match before"), "match(-1)")
+            after = Hint(self._names.first("pager.next"), found, "match(1)")
+            self.hints.show([after, before, self._close])
         else:
             self.view.mark(None)
             words = say("“{query}” is not in the text", query=plain_line(self._query))
-            self.hints.show([Hint("/", words, "search"), self._close])
+            self.hints.show([Hint(self._names.first("pager.search"), words, "search"), self._close])

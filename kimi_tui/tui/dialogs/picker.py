@@ -14,7 +14,7 @@ from kimi_tui.tui import fuzzy
 from kimi_tui.tui.choices import Choice, Choices
 from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.key_tables import PICKER_KEYS
-from kimi_tui.tui.keys import bindings
+from kimi_tui.tui.keys import KeyNames, bindings
 
 MOST_SHOWN = 200
 _DETAIL_LETTERS = 3
@@ -29,8 +29,9 @@ class Picker(ModalScreen[str | None]):
 
     choices = getters.query_one(Choices)
 
-    def __init__(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> None:
+    def __init__(self, title: str, choices: Sequence[Choice], *, names: KeyNames, hint: str = "") -> None:
         super().__init__()
+        self._names = names
         self._title = title
         self._hint = hint
         self._all = tuple(choices)
@@ -45,9 +46,8 @@ class Picker(ModalScreen[str | None]):
             yield Choices()
             if self._hint:
                 yield Static(self._hint, classes="dialog-hint", markup=False)
-            yield Hints(
-                [Hint("enter", say("choose"), "choose"), Hint("escape", say("close"), "close")], most_lines=1
-            )
+            close = Hint(self._names.first("picker.close"), say("close"), "close")
+            yield Hints([Hint("enter", say("choose"), "choose"), close], most_lines=1)
 
     def on_mount(self) -> None:
         """Show everything, with the mark on what is in use."""

@@ -81,7 +81,12 @@ class SessionsDialog(FollowingDialog[SessionWish | None]):
         if state.replies.session_preview is not self._previewed and state.replies.session_preview is not None:
             self._previewed = state.replies.session_preview
             self.app.push_screen(
-                Pager(title=say("How it ended"), text=_told(state.replies.session_preview), copy=self._copy)
+                Pager(
+                    title=say("How it ended"),
+                    text=_told(state.replies.session_preview),
+                    copy=self._copy,
+                    names=self._names,
+                )
             )
 
     def _show(self) -> None:

@@ -191,7 +191,9 @@ class SettingsDialog(FollowingDialog[tuple[str, ...]]):
             if value is not None:
                 self._change(setting, value)
 
-        self.app.push_screen(Picker(setting.key, choices, hint=say(plain_line(setting.meaning))), chosen)
+        self.app.push_screen(
+            Picker(setting.key, choices, names=self._names, hint=say(plain_line(setting.meaning))), chosen
+        )
 
     @on(Input.Changed)
     def _filter(self, event: Input.Changed) -> None:

@@ -140,7 +140,7 @@ class TasksDialog(ListedDialog[None]):
         """Read the output on the whole screen, with search."""
         if self.marked is not None and self._text:
             title = f"{self.marked.id}: {self.marked.description}"
-            self.app.push_screen(Pager(title=title, text=self._text, copy=self._copy))
+            self.app.push_screen(Pager(title=title, text=self._text, copy=self._copy, names=self._names))
 
 
 def _choice(task: BackgroundTask) -> Choice:

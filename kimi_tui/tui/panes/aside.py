@@ -12,7 +12,7 @@ from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.language.saying import retell, say
 from kimi_tui.tui.hints import Hint, Hints
 from kimi_tui.tui.key_tables import ASIDE_KEYS
-from kimi_tui.tui.keys import bindings
+from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.line_view import LineView
 from kimi_tui.tui.markdown.layout import markdown_lines
 from kimi_tui.tui.markdown.line import Line, ink
@@ -43,8 +43,9 @@ class Aside(Vertical, can_focus=True):
 
         text: str
 
-    def __init__(self, begin: BtwBegin) -> None:
+    def __init__(self, begin: BtwBegin, *, names: KeyNames) -> None:
         super().__init__()
+        self._names = names
         self._begin = begin
         self._end: BtwEnd | None = None
 
@@ -90,10 +91,15 @@ class Aside(Vertical, can_focus=True):
         return markdown_lines(plain(end.response or ""), width)
 
     def _show_hint(self) -> None:
-        hints = [Hint("escape", say("puts it away · not kept in the conversation"), "close")]
+        hints = [
+            Hint(
+                self._names.first("aside.close"), say("puts it away · not kept in the conversation"), "close"
+            )
+        ]
         if self.is_answered:
-            hints.insert(0, Hint("y", say("copies"), "copy"))
-            hints.append(Hint("↑ ↓", say("scroll"), "scroll(1)"))
+            hints.insert(0, Hint(self._names.first("aside.copy"), say("copies"), "copy"))
+            up, down = self._names.first("aside.up"), self._names.first("aside.down")
+            hints.append(Hint(f"{up} {down}", say("scroll"), "scroll(1)"))
         self.query_one(Hints).show(hints)
 
     # keys and mouse
