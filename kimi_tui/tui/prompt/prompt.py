@@ -13,11 +13,10 @@ from textual.widgets import Static
 
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.terminal import plain
-from kimi_tui.language.saying import later, say
+from kimi_tui.language.saying import say
 from kimi_tui.tui.images.reading import photo_in, picture_path
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.options import TuiOptions
-from kimi_tui.tui.prompt.activity import ActivityEdge
 from kimi_tui.tui.prompt.attachments import Attachments
 from kimi_tui.tui.prompt.completing import Completing
 from kimi_tui.tui.prompt.completions import Completions
@@ -25,17 +24,11 @@ from kimi_tui.tui.prompt.doorway import Doorway
 from kimi_tui.tui.prompt.draft_keeper import DraftKeeper
 from kimi_tui.tui.prompt.drafts import Draft, DraftStore, Orphan
 from kimi_tui.tui.prompt.editor import EditorAction, PromptEditor
+from kimi_tui.tui.prompt.frame import PLACEHOLDERS, Frame
 from kimi_tui.tui.prompt.history import HistoryWalk, InputHistory
-from kimi_tui.tui.prompt.marks import LowerEdge
 from kimi_tui.tui.prompt.mode import PromptMode
 from kimi_tui.tui.prompt.shell_line import ShellLine, shell_line
 from kimi_tui.tui.state import ScreenState
-
-_PLACEHOLDERS: dict[PromptMode, str] = {
-    "agent": later("Ask anything   / commands   @ files"),
-    "shell": later("Run a command in your shell"),
-}
-_ONLY_READ = later("Only read here   /write goes on with it")
 
 
 class Prompt(Vertical):
@@ -101,8 +94,9 @@ class Prompt(Vertical):
         super().__init__()
         self._options = options
         self._names = names
-        self._edge = ActivityEdge(self, names=names, clock=options.clock)
-        self._lower_edge = LowerEdge(self, names=names)
+        self._frame = Frame(
+            self, editor=lambda: self.editor, names=names, clock=options.clock, work_dir=options.work_dir
+        )
         self.history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
         self._walk = HistoryWalk(self.history)
         self._drafts = DraftStore(share_dir=options.share_dir, work_dir=options.work_dir)
@@ -128,7 +122,7 @@ class Prompt(Vertical):
         with Horizontal():
             yield Static("❯", id="prompt-mark", markup=False)
             yield PromptEditor(
-                placeholder=_PLACEHOLDERS["agent"],
+                placeholder=PLACEHOLDERS["agent"],
                 names=self._names,
                 act=self.act,
                 pasted=self._paste,
@@ -319,7 +313,7 @@ class Prompt(Vertical):
     def _changed(self, event: PromptEditor.Changed) -> None:
         event.stop()
         self.keeper.save_soon()
-        self._show_marks()
+        self._frame.show_marks(self.state, self.mode)
         was_blank, self._was_blank = self._was_blank, self.blank
         if self.blank and not was_blank:
             self.post_message(self.Emptied())
@@ -337,37 +331,19 @@ class Prompt(Vertical):
 
     def watch_mode(self, mode: PromptMode) -> None:
         """Show who is talked to."""
-        self.set_class(mode == "shell", "-shell")
-        self.query_one("#prompt-mark", Static).update("$" if mode == "shell" else "❯")
-        self._show_mode()
+        self._frame.show_mode(self.state, mode)
         self.completions.close()
-        self._show_marks()
-
-    def _show_mode(self) -> None:
-        only_read = self.mode == "agent" and self.state.read_only
-        self.editor.placeholder = say(_ONLY_READ if only_read else _PLACEHOLDERS[self.mode])
-
-    def _show_marks(self) -> None:
-        place = self.state.shell_dir or str(self._options.work_dir)
-        self._lower_edge.follow(self.state, text=self.text, mode=self.mode, place=place)
 
     def on_mount(self) -> None:
         """See where the keyboard goes."""
-        self.watch(self.screen, "focused", self._edge.keyboard_moved, init=False)
+        self.watch(self.screen, "focused", self._frame.keyboard_moved, init=False)
 
     def on_resize(self) -> None:
         """The lower edge has other room now."""
-        self._show_marks()
+        self._frame.show_marks(self.state, self.mode)
 
     def watch_state(self, old: ScreenState, state: ScreenState) -> None:
-        """Show what changed of the turn."""
-        if old.read_only != state.read_only:
-            self._show_mode()
+        """Show what changed of the turn; what is at stake belongs to the draft."""
         if old.at_stake != state.at_stake:
             self.keeper.save_soon()
-        before = (old.turn, old.sent, old.compacting, old.requests)
-        if before != (state.turn, state.sent, state.compacting, state.requests):
-            self.set_class(state.busy, "-working")
-            self.set_class(bool(state.requests), "-waiting")
-            self._edge.follow(state)
-        self._show_marks()
+        self._frame.follow(old, state, self.mode)
