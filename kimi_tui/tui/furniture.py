@@ -134,6 +134,7 @@ class Furniture:
                 read_only=lambda: self._state().read_only,
                 is_working=lambda: self._state().turn is not None,
                 interrupt=self._interrupt,
+                in_background=lambda: sum(task.status == "running" for task in self._state().tasks),
                 command=self._wire.command,
                 say=self.host.say,
                 choose=self.host.choose,

@@ -24,11 +24,13 @@ class Enquiries:
         command: Callable[[Command], None],
         is_working: Callable[[], bool],
         interrupt: Callable[[], None],
+        in_background: Callable[[], int],
     ) -> None:
-        """`is_working` tells whether a turn runs; `interrupt` stops it."""
+        """`is_working` tells whether a turn runs, which `interrupt` stops."""
         self._screen = screen
         self._command = command
         self.is_working = is_working
+        self.in_background = in_background
         self._interrupt = interrupt
         self._held: Command | None = None
         """The jump that waits for the end of the turn, which was stopped for it."""

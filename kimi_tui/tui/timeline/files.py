@@ -36,7 +36,7 @@ _WORDS: dict[PlannedAction, tuple[str, str, str]] = {
     "keep": (
         later("keep"),
         "$text-muted",
-        later("Only you changed it: it stays as it is unless you tick it."),
+        later("It stays as it is unless you tick it."),
     ),
     "not covered": (
         later("not covered"),

@@ -265,6 +265,7 @@ class Journeys:
             way_back=way_back,
             plan=lambda wanted: self._enquiries.ask(ask(wanted)),
             is_working=self._enquiries.is_working,
+            in_background=self._enquiries.in_background,
             names=self._names,
             copy=self._copy,
         )

@@ -15,7 +15,7 @@ from kimi_tui.tui.key_tables import PLAN_KEYS
 from kimi_tui.tui.keys import KeyNames, bindings
 from kimi_tui.tui.timeline.files import FileList, Line, Remark, planned
 from kimi_tui.tui.timeline.files_dialog import FilesDialog, command_lines
-from kimi_tui.wire.timeline import RevertPlan, RevertScope
+from kimi_tui.wire.timeline import PlannedFile, RevertPlan, RevertScope
 
 _SCOPES: dict[RevertScope, str] = {
     "both": later("conversation + files"),
@@ -59,13 +59,15 @@ class PlanDialog(FilesDialog[Decision | None]):
         way_back: str = "",
         plan: Callable[[RevertScope], None],
         is_working: Callable[[], bool],
+        in_background: Callable[[], int],
         names: KeyNames,
         copy: Callable[[str], None],
     ) -> None:
         """`act` names what enter does; `plan` asks for the plan of a scope, which `show_plan` gets.
 
         With `only` no other file than that one is ticked at first. `way_back` says how it is taken back.
-        `is_working` tells whether a turn runs, which has to be stopped first.
+        `is_working` tells whether a turn runs, which has to be stopped first; `in_background`
+        how many tasks go on.
         """
         super().__init__(title=title, names=names, copy=copy)
         self._act = act
@@ -77,6 +79,7 @@ class PlanDialog(FilesDialog[Decision | None]):
         self._way_back = way_back or say("undo brings it back")
         self._ask_plan = plan
         self._is_working = is_working
+        self._in_background = in_background
         self._plans: dict[bool, RevertPlan] = {}
         """By whether it is for one turn only."""
         self._shown: RevertPlan | None = None
@@ -124,7 +127,7 @@ class PlanDialog(FilesDialog[Decision | None]):
             return
         if plan is not self._shown:
             self._shown = plan
-            lines: list[Line] = [planned(file, plan.reason) for file in plan.files]
+            lines: list[Line] = [planned(file, plan.reason) for file in sorted(plan.files, key=_is_left)]
             if plan.note:
                 note = retell(plan.note)
                 lines.append(Remark(f"◔ {note}", "$warning", note))
@@ -176,6 +179,9 @@ class PlanDialog(FilesDialog[Decision | None]):
             words = say_many(
                 "{count} shell command since", "{count} shell commands since", len(plan.commands)
             )
+            parts.append(Content.styled(words, "$warning"))
+        if tasks := self._in_background():
+            words = say_many("{count} background task goes on", "{count} background tasks go on", tasks)
             parts.append(Content.styled(words, "$warning"))
         if _LEFT_OUT[self._scope] and not plan.commands:
             parts.append(Content.styled(say(_LEFT_OUT[self._scope]), "$text-muted"))
@@ -257,6 +263,11 @@ class PlanDialog(FilesDialog[Decision | None]):
         self.dismiss(
             Decision(scope=self._scope, paths=None if self._scope == "conversation" else paths, note=note)
         )
+
+
+def _is_left(file: PlannedFile) -> bool:
+    """Whether a file is none of the agent's business: a checkout by the user changes hundreds of them."""
+    return file.action in ("keep", "not covered")
 
 
 def _suggested(plan: RevertPlan) -> set[str]:

@@ -59,6 +59,7 @@ class TimelineRoom:
         read_only: Callable[[], bool],
         is_working: Callable[[], bool],
         interrupt: Callable[[], None],
+        in_background: Callable[[], int],
         command: Callable[[Command], None],
         say: Callable[..., None],
         choose: Callable[..., Coroutine[Any, Any, str | None]],
@@ -83,7 +84,11 @@ class TimelineRoom:
         self._when_known: list[Callable[[Tree], None]] = []
         self._growth = Growth(screen=screen, show=self._show)
         self._enquiries = Enquiries(
-            screen=screen, command=command, is_working=is_working, interrupt=interrupt
+            screen=screen,
+            command=command,
+            is_working=is_working,
+            interrupt=interrupt,
+            in_background=in_background,
         )
         self._is_working = is_working
         self.journeys = Journeys(

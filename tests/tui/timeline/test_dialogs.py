@@ -11,6 +11,7 @@ from kimi_tui.tui.timeline.files import FileList, Listed
 from kimi_tui.tui.timeline.plan_dialog import PlanDialog
 from kimi_tui.tui.timeline.view import TimelineView
 from kimi_tui.tui.transcript.transcript import Transcript
+from kimi_tui.wire.background import BackgroundTask, TasksUpdate
 from kimi_tui.wire.codec import envelope
 from kimi_tui.wire.commands import (
     Compare,
@@ -28,7 +29,7 @@ from kimi_tui.wire.commands import (
     WritePatch,
 )
 from kimi_tui.wire.events import Notification, Reverted, TurnBegin, TurnEnd
-from kimi_tui.wire.timeline import BranchContent, PatchWritten, RevertPlan
+from kimi_tui.wire.timeline import BranchContent, PatchWritten, PlannedFile, RevertPlan
 from tests.tui.conftest import Desk
 from tests.tui.timeline.story import COMPARISON, PLAN, TIMELINE
 
@@ -89,6 +90,19 @@ async def test_going_back_while_the_agent_works_stops_it_first_and_says_so(open_
         desk.engine.say(TurnEnd("cancelled"))
         await desk.until(lambda: desk.told(Revert))
         assert not desk.told(ForkSession)
+
+
+async def test_what_the_user_changed_stands_below_what_goes_back_and_tasks_that_go_on_are_told_of(
+    open_timeline: Any,
+) -> None:
+    files = (PlannedFile("a.py", "keep", ticked=False, note="only you changed it"), *PLAN.files)
+    task = BackgroundTask("t1", "bash", "make watch")
+    async with open_timeline() as desk:
+        await desk.say(TasksUpdate((task,)))
+        await open_plan(desk, "down", "enter", plan=replace(PLAN, files=files))
+        shown = desk.words()
+        assert "1 background task goes on" in shown
+        assert shown.index("README.md") < shown.index("only you changed it")
 
 
 async def test_a_turn_that_ends_while_the_plan_is_read_is_not_stopped(open_timeline: Any) -> None:
