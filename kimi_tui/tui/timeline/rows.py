@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, overload
 
-from kimi_tui.tui.timeline.labels import label_of
+from kimi_tui.tui.timeline.search import Search, SearchedWords
 from kimi_tui.tui.timeline.tree import Strand, Tree, Turn
-from kimi_tui.wire.timeline import TimelineNode
 
 RowKind = Literal["turn", "step", "branch", "origin"]
 _NONE: frozenset[int] = frozenset()
@@ -69,6 +68,10 @@ class RowList(Sequence[Row]):
         """Add rows at the end."""
         self._entries.extend(entries)
 
+    def put_before(self, entries: Sequence[Entry]) -> None:
+        """Add rows at the beginning."""
+        self._entries[:0] = entries
+
     def place_of(self, entry: Turn | str) -> int | None:
         """Where a turn that stands alone, or a checkpoint that was found, is; None when it isn't there."""
         try:
@@ -92,8 +95,9 @@ class Rows:
         self.tree = tree
         self.all = RowList(self._row_of)
         self.query = ""
-        self._labels: dict[str, tuple[TimelineNode, str]] = {}
-        """As they are shown, by their checkpoints' uids."""
+        self._words = SearchedWords()
+        self._search: Search | None = None
+        """What goes on finding what fits `query`."""
         self._open: set[tuple[RowKind, str]] = set()
         """Keys of the rows that the user opened."""
         self._newest = ""
@@ -109,16 +113,34 @@ class Rows:
         self._make()
 
     def filter(self, query: str) -> None:
-        """Show only checkpoints that speak of `query`; all of them for nothing."""
+        """Show only checkpoints that speak of `query`; all of them for nothing.
+
+        In a long timeline the older ones are found later, by `search_on`.
+        """
         self.query = query.strip().lower()
         self._make()
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether there may be more that fits."""
+        return self._search is not None
+
+    def search_on(self) -> int:
+        """Search a bit further; how many rows came in, before those that were there."""
+        if self._search is None:
+            return 0
+        found = self._search.go_on()
+        self.all.put_before(found)
+        if self._search.is_over:
+            self._search = None
+        return len(found)
 
     def grow(self, added: list[str]) -> bool:
         """Show checkpoints that were added at the live line's end. False when rows before them changed."""
         for uid in added:
             turn = self.tree.turn_of[uid]
             if self.query:
-                if self._fits(self.tree.nodes[uid]):
+                if self._words.fit(self.tree.nodes[uid], self.query):
                     self.all.append(uid)
             elif uid == turn.head:
                 if not self._settle_newest(turn):
@@ -206,8 +228,10 @@ class Rows:
     def _make(self) -> None:
         rows = self.all = RowList(self._row_of)
         tree = self.tree
+        self._search = None
         if self.query:
-            rows.extend(node.uid for node in tree.by_age if self._fits(node))
+            self._search = Search(tree.by_age, self.query, self._words)
+            self.search_on()
             return
         self._opened.clear()
         for kind, uid in (*self._open, ("turn", self._newest)):
@@ -254,15 +278,3 @@ class Rows:
         turn = self.tree.turn_of[entry] if isinstance(entry, str) else entry
         uid = entry if isinstance(entry, str) else turn.head
         return Row("turn" if uid == turn.head else "step", turn.strand, turn, uid)
-
-    def _fits(self, node: TimelineNode) -> bool:
-        files = node.files.paths if node.files is not None else ()
-        searched = (f"#{node.id}", self._label(node), node.name, node.kind, *node.tools, *files)
-        return any(self.query in text.lower() for text in searched)
-
-    def _label(self, node: TimelineNode) -> str:
-        # Made once: reading the Markdown of a thousand labels is no work for each key.
-        known = self._labels.get(node.uid)
-        if known is None or known[0] is not node:
-            known = self._labels[node.uid] = node, label_of(node)
-        return known[1]

@@ -1,10 +1,11 @@
 """The tree on the screen: the newest on top, and only what is in sight is drawn."""
 
+import asyncio
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual import events
+from textual import events, work
 from textual.cache import LRUCache
 from textual.content import Content
 from textual.geometry import Region, Size
@@ -19,11 +20,14 @@ from kimi_tui.tui.keys import bindings
 from kimi_tui.tui.timeline.look import Marks, drawn, fold_cells, now_row
 from kimi_tui.tui.timeline.marking import on_mark
 from kimi_tui.tui.timeline.rows import Row, Rows
+from kimi_tui.tui.timeline.search import BITE_S
 from kimi_tui.tui.timeline.tree import Tree
 from kimi_tui.wire.timeline import TimelineNode, TimelineUpdate
 
 _KEPT = 400
 """Rows that are kept as they were drawn: more than are in sight."""
+_BITES_SHOWN = 8
+"""Bites of a search after which what it found is shown: drawing takes longer than they do."""
 _NOW = -1
 """The mark is on the row of now, which stands above all others."""
 
@@ -63,6 +67,8 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.rows = Rows(Tree())
         self.compared = ""
         """The uid of the checkpoint that waits to be compared with another."""
+        self._sought: Row | None = None
+        """The row that is to be marked again once a filter has found it."""
         self._strips: LRUCache[Hashable, Strip] = LRUCache(_KEPT)
         """What was drawn, by all that it depends on: opened again, or moved in, the pane looks the same."""
         self._marked = _NOW
@@ -117,9 +123,34 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         self._mark(_NOW if index is None else index)
 
     def _changed(self, change: Callable[[], object]) -> None:
-        before = self.marked
+        before = self.marked or self._sought
         change()
         self._keep(before)
+        if self.rows.is_searching:
+            self._sought = before if self._marked == _NOW else None
+            self._search_on()
+
+    @work(group="timeline-search", exclusive=True)
+    async def _search_on(self) -> None:
+        """Find the rest of what a filter shows, beside what the user does."""
+        while self.rows.is_searching:
+            added = 0
+            for _ in range(_BITES_SHOWN):
+                await asyncio.sleep(BITE_S)
+                found = self.rows.search_on()
+                if self._marked != _NOW:
+                    self._marked += found  # rows count from the oldest, and these are older
+                added += found
+            if added:
+                self._show_found()
+        self._sought = None
+
+    def _show_found(self) -> None:
+        self._resize()
+        index = self.rows.index_of_checkpoint(self._sought.uid) if self._sought is not None else None
+        if index is not None:
+            self._mark(index)
+        self.post_message(self.Changed())
 
     def _keep(self, before: Row | None) -> None:
         index = self.rows.index_of(before.key) if before is not None else None
@@ -182,6 +213,7 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
     # moving
 
     def _mark(self, index: int) -> None:
+        self._sought = None
         self._refresh_row(self._marked)
         self._marked = index
         position, top = self._position(index), round(self.scroll_offset.y)

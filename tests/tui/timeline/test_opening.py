@@ -3,6 +3,7 @@
 from typing import Any
 
 from kimi_tui.tui.timeline.rows import Row, RowList, Rows
+from kimi_tui.tui.timeline.search import SearchedWords
 from kimi_tui.tui.timeline.tree import Tree
 from kimi_tui.wire.commands import ShowTimeline
 from kimi_tui.wire.timeline import Timeline, TimelineBranch, TimelineUpdate
@@ -124,3 +125,52 @@ def test_only_rows_that_are_looked_at_are_made() -> None:
     assert [row.uid for row in listed[-2:]] == ["u9996", "u9998"]
     assert listed.place_of(turns[7]) == 7
     assert len(made) == 2
+
+
+async def test_a_filter_of_a_long_timeline_finds_everything_and_keeps_the_mark(open_desk: Any) -> None:
+    async with open_desk(size=(100, 24), wall_clock=lambda: NOW) as desk:
+        await opened(desk, LONG)
+        await desk.until(lambda: len(asked(desk)) == 2)
+        desk.engine.say(LONG)
+        await desk.until(lambda: view(desk).rows.tree.older == 0)
+        await desk.pilot.press("end", "up", "up")
+        marked = view(desk).node
+        assert marked == LONG.nodes[4]
+        await desk.pilot.press("/", *"point")
+        await desk.until(lambda: not view(desk).rows.is_searching)
+        await desk.until(lambda: view(desk).node == marked)
+        assert len(view(desk).rows.all) == 10_000
+        await desk.pilot.press("escape")
+        assert view(desk).node == marked
+        assert len(view(desk).rows.all) == 5_001
+
+
+def test_a_long_timeline_is_searched_in_bites_the_newest_first() -> None:
+    arranged = Rows(Tree(LONG))
+    arranged.filter("check")
+    assert len(arranged.all) >= 64
+    assert arranged.all[-1].uid == "u9999"
+    while arranged.is_searching:
+        before = [row.uid for row in arranged.all[-64:]]
+        arranged.search_on()
+        assert [row.uid for row in arranged.all[-64:]] == before
+    assert [row.uid for row in arranged.all[:2]] == ["u0", "u1"]
+    assert len(arranged.all) == 10_000
+
+
+class Label(str):
+    """Counts how often it is read."""
+
+    reads = 0
+
+    def startswith(self, *start: Any) -> bool:
+        self.reads += 1
+        return super().startswith(*start)
+
+
+def test_a_label_is_read_once_however_many_keys_are_typed() -> None:
+    label, words = Label("All **tests** pass."), SearchedWords()
+    for query, fits in (("t", True), ("te", True), ("tests pass", True), ("**", False)):
+        assert words.fit(node(1, "step", label), query) is fits
+    assert label.reads == 1
+    assert words.fit(node(1, "step", "None passes."), "none")
