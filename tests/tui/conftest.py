@@ -79,6 +79,8 @@ class FakeEngine:
         """Whether it ignores a Shutdown."""
         self.goes_on: asyncio.Future[None] | None = None
         """What its own commands take until they are carried out."""
+        self.held: asyncio.Future[None] | None = None
+        """What it waits for, once it is told to end."""
 
     async def serve(self) -> None:
         if self._error is not None:
@@ -91,6 +93,8 @@ class FakeEngine:
                 self._wire.goes_on(self.goes_on)
             if isinstance(command, Shutdown) and not self.deaf:
                 break
+        if self.held is not None:
+            await self.held
         self._wire.close()
 
     def say(self, *messages: Outgoing) -> None:

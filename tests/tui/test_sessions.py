@@ -1,13 +1,15 @@
 """The sessions dialog, and another session in the running app."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kimi_tui.base.errors import SessionInUse
+from kimi_tui.base.errors import KimiTuiError, SessionInUse
 from kimi_tui.tui.dialogs.picker import Picker
 from kimi_tui.tui.dialogs.sessions import SessionsDialog
+from kimi_tui.tui.engine_run import FAREWELL_S
 from kimi_tui.tui.session_wish import SessionWish
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import (
@@ -20,6 +22,7 @@ from kimi_tui.wire.commands import (
 )
 from kimi_tui.wire.events import SessionInfo, TurnBegin
 from kimi_tui.wire.sessions import ListedSession, SaidWords, SessionList, SessionPreview
+from tests.clock import Clock
 from tests.tui.conftest import SESSION, Desk
 
 OLD = ListedSession("s2", "blue door", "/work/shop", 1_000.0)
@@ -143,6 +146,24 @@ async def test_cost_and_debug_say_what_is_known(open_desk: Any) -> None:
         await desk.write("/debug")
         await desk.pilot.press("enter")
         await desk.until(lambda: "kimi-tui.log" in desk.shown().replace("\n", ""))
+
+
+async def test_what_ends_a_session_too_late_is_not_told_in_the_one_after_it(open_desk: Any) -> None:
+    async with open_desk(reopen=Reopening()) as desk:
+        clock, before = Clock(), desk.app._engine
+        desk.engine.held = asyncio.Future()
+        await desk.write("/new")
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.told(Shutdown))
+        clock.forward(FAREWELL_S)
+        await desk.until(lambda: session_id(desk)() == "new")
+        desk.engine.held.set_exception(KimiTuiError("The disk is full."))
+        await desk.until(lambda: before.failure is not None)
+        await desk.pilot.pause()
+        assert "The disk is full." not in desk.shown()
+        await desk.write("hello")
+        await desk.pilot.press("ctrl+q")
+        await desk.until(lambda: desk.app.return_code == 0)
 
 
 async def test_a_session_that_another_process_writes_can_be_gone_on_with_in_a_copy(open_desk: Any) -> None:
