@@ -10,7 +10,7 @@ import re
 import struct
 import time
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,9 @@ from kimi_tui.history.snapshots.owner import Owner
 
 MAX_CHAIN = 4096
 """With 100,000 files a whole state takes 4 MB: shared by this many records it is 1 KB each."""
-_OLD_S = 7 * 86400
-"""A record on a parent that is older holds the whole state, so that old segments can go."""
+_OLD_S = 86400
+"""A process's first record holds the whole state when the last whole one is older: so old segments can go,
+however often sessions follow each other."""
 _HEAD = struct.Struct(">IIB")
 _SUFFIX = ".manifests"
 _LEVEL = 6
@@ -53,7 +54,15 @@ class Manifest:
 class ManifestLog:
     """The states of one project, and a segment of its own for new ones. Its methods block."""
 
-    def __init__(self, folder: Path, session: str, *, disk: Disk = LOCAL_DISK) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        session: str,
+        *,
+        disk: Disk = LOCAL_DISK,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._clock = clock
         self._folder = folder
         self._session = session
         self._disk = disk
@@ -62,11 +71,15 @@ class ManifestLog:
         self._chain = 0
         self._chain_bytes = 0
         self._whole_bytes = 0
+        self._based_on: dict[str, float] = {}
+        """Of states that were read, when the whole one was recorded that they are told from."""
 
     def append(self, parent: str | None, owner: Owner, changes: Changes, entries: Entries) -> str:
         """Record that `changes` made `entries` of `parent`; return the new id. Raises OSError."""
         whole = self._should_be_whole(parent)
-        frame = _framed(_to_json(parent, owner, changes, entries if whole else None), whole=whole)
+        frame = _framed(
+            _to_json(parent, owner, changes, entries if whole else None, self._clock()), whole=whole
+        )
         segment, offset = self._appended(frame)
         if whole:
             self._chain, self._chain_bytes, self._whole_bytes = 0, 0, len(frame)
@@ -94,6 +107,7 @@ class ManifestLog:
             if record.parent is None:
                 break
             record = self.read(record.parent)
+        self._based_on[manifest] = record.time
         state = dict(record.whole or {})
         for change in reversed(changes):
             apply(change, state)
@@ -151,11 +165,7 @@ class ManifestLog:
             return True
         if self._segment is not None:
             return False
-        segment = self._folder / f"{parent.rpartition(':')[0]}{_SUFFIX}"
-        try:
-            return time.time() - segment.stat().st_mtime > _OLD_S
-        except OSError:
-            return True
+        return self._clock() - self._based_on.get(parent, 0.0) > _OLD_S
 
     def _appended(self, frame: bytes) -> tuple[Path, int]:
         fresh = self._segment is None
@@ -220,9 +230,9 @@ def _frames(segment: Path) -> Iterator[tuple[int, bytes]]:
             offset += len(head) + len(data)
 
 
-def _to_json(parent: str | None, owner: Owner, changes: Changes, whole: Entries | None) -> bytes:
+def _to_json(parent: str | None, owner: Owner, changes: Changes, whole: Entries | None, now: float) -> bytes:
     told = {field: value for field, value in asdict(owner).items() if value}
-    record: dict[str, Any] = {"parent": parent, "owner": told, "time": time.time()}
+    record: dict[str, Any] = {"parent": parent, "owner": told, "time": now}
     if parent is not None:
         record["set"] = {path: entry for path, entry in changes.items() if entry is not None}
         record["gone"] = [path for path, entry in changes.items() if entry is None]

@@ -43,12 +43,13 @@ class ProjectStore:
         disk: Disk = LOCAL_DISK,
         lock: Lock = flock,
         piece: int = PIECE,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.folder = share_dir / "store" / work_dir_key(work_dir)
         self.work_dir = work_dir
         self.session = session
         self.blobs = BlobStore(self.folder, disk=disk, piece=piece)
-        self.manifests = ManifestLog(self.folder / "manifests", session, disk=disk)
+        self.manifests = ManifestLog(self.folder / "manifests", session, disk=disk, clock=clock)
         self.known_file = self.folder / "known"
         self.disk = disk
         self._flock = lock
@@ -85,7 +86,9 @@ class ProjectStore:
         with self._alone():
             before = _size(self.folder)
             self._collect((time.time() if now is None else now) - caps.age_days * 86400)
-            while _size(self.folder) > caps.total and (oldest := self._oldest()) is not None:
+            for oldest in sorted(self._last_times().values())[:-1]:
+                if _size(self.folder) <= caps.total:
+                    break
                 self._collect(oldest)
             return before - _size(self.folder)
 
@@ -102,11 +105,6 @@ class ProjectStore:
             self.prune(caps, now=min(now, max(self._last_times().values(), default=now)))
         except (OSError, SessionError):
             logger.info("old file states could not be collected", exc_info=True)
-
-    def _oldest(self) -> float | None:
-        """When the oldest segment was last written; None when there is only one left."""
-        times = sorted(self._last_times().values())
-        return times[0] if len(times) > 1 else None
 
     def _last_times(self) -> dict[str, float]:
         times: dict[str, float] = {}
