@@ -1,7 +1,8 @@
 """Carrying out: the steps of a plan, and the phases in which all of them are taken."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -14,6 +15,9 @@ Phase = Literal["remove", "remove folders", "make folders", "prepare", "put", "m
 _PHASES: tuple[Phase, ...] = get_args(Phase)
 _MANY = 16
 """From so many files on they are brought to the medium together, with whatever else was written there."""
+_AT_ONCE = 8
+"""In so many threads many files are taken away or put in place: what frees their old content may wait for
+the medium each time, or for another machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,8 @@ class Step:
 class Carrier:
     """Takes the steps of one plan."""
 
-    def __init__(self, placer: Placer, *, together: bool) -> None:
-        self._placer = placer
+    def __init__(self, new_placer: Callable[[], Placer], *, together: bool) -> None:
+        self._new_placer = new_placer
         self._together = together
         """Whether many files can be brought to the medium together."""
         self.put: dict[str, Put] = {}
@@ -53,57 +57,78 @@ class Carrier:
         """Take all steps; the paths of those that can't be taken, which are left as they are, and why."""
         failed: dict[str, str] = {}
         ordered = sorted(steps, key=lambda step: step.path)
-        for phase in _PHASES:
-            left = [step for step in ordered if step.path not in failed]
-            failed |= self._prepare(left) if phase == "prepare" else self._attempted(phase, left)
+        with self._new_placer() as placer:
+            for phase in _PHASES:
+                left = [step for step in ordered if step.path not in failed]
+                match phase:
+                    case "prepare":
+                        failed |= self._prepare(left, placer)
+                    case "remove" | "put" if len(left) >= _MANY:
+                        failed |= self._shared_out(phase, left)
+                    case _:
+                        failed |= self._attempted(phase, left, placer)
         return failed
 
     def stayed(self, steps: Iterable[Step]) -> set[str]:
         """Folders that were to go and are there: what is not covered, as ignored files, is in them."""
-        return {step.path for step in steps if step.is_to_go and self._placer.is_there(step.path)}
+        with self._new_placer() as placer:
+            return {step.path for step in steps if step.is_to_go and placer.is_there(step.path)}
 
-    def _prepare(self, steps: Sequence[Step]) -> dict[str, str]:
+    def _prepare(self, steps: Sequence[Step], placer: Placer) -> dict[str, str]:
         to_put = [step for step in steps if step.is_put]
         together = self._together and len(to_put) >= _MANY
-        failed = self._attempted("prepare", to_put, to_medium=not together)
+        failed = self._attempted("prepare", to_put, placer, to_medium=not together)
         try:
-            self._placer.sync()
+            placer.sync()
         except OSError as error:
             for step in to_put:
-                self._placer.discard(step.path, temporary=step.temporary)
+                placer.discard(step.path, temporary=step.temporary)
             failed |= {step.path: _reason(error) for step in to_put if step.path not in failed}
         return failed
 
-    def _attempted(self, phase: Phase, steps: Sequence[Step], *, to_medium: bool = True) -> dict[str, str]:
+    def _shared_out(self, phase: Phase, steps: Sequence[Step]) -> dict[str, str]:
+        """`_attempted` by several threads, each of which has folders of its own to go through."""
+
+        def attempted(share: Sequence[Step]) -> dict[str, str]:
+            with self._new_placer() as placer:
+                return self._attempted(phase, share, placer)
+
+        each = -(-len(steps) // _AT_ONCE)
+        shares = [steps[start : start + each] for start in range(0, len(steps), each)]
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            problems = list(threads.map(attempted, shares))
+        return {path: why for share in problems for path, why in share.items()}
+
+    def _attempted(
+        self, phase: Phase, steps: Sequence[Step], placer: Placer, *, to_medium: bool = True
+    ) -> dict[str, str]:
         problems = {}
         for step in reversed(steps) if phase == "remove folders" else steps:
             try:
-                self._take(phase, step, to_medium=to_medium)
+                self._take(phase, step, placer, to_medium=to_medium)
             except (OSError, Refused) as error:
-                self._placer.discard(step.path, temporary=step.temporary)
+                placer.discard(step.path, temporary=step.temporary)
                 problems[step.path] = _reason(error)
         return problems
 
-    def _take(self, phase: Phase, step: Step, *, to_medium: bool) -> None:
+    def _take(self, phase: Phase, step: Step, placer: Placer, *, to_medium: bool) -> None:
         now, then = kind_of(step.now), kind_of(step.then)
         match phase:
             case "remove" if now in {"file", "link"} and not step.is_put:
-                self._placer.remove(step.path, seen=step.seen)
+                placer.remove(step.path, seen=step.seen)
             case "remove folders" if now == "folder" and then != "folder":
-                if not self._placer.remove_folder(step.path) and then is not None:
+                if not placer.remove_folder(step.path) and then is not None:
                     raise Refused("something is in the folder")
             case "make folders" if step.then is not None and then == "folder":
-                self._placer.make_folder(step.path, step.then.mode)
+                placer.make_folder(step.path, step.then.mode)
             case "prepare" if step.then is not None and step.is_put:
-                key = self._placer.prepare(
-                    step.path, step.then, temporary=step.temporary, to_medium=to_medium
-                )
+                key = placer.prepare(step.path, step.then, temporary=step.temporary, to_medium=to_medium)
                 self.put[step.path] = Put(step.then, key)
             case "put" if step.is_put:
                 seen = () if now == "folder" else step.seen
-                self._placer.put(step.path, temporary=step.temporary, seen=seen)
+                placer.put(step.path, temporary=step.temporary, seen=seen)
             case "modes" if step.then is not None and then == "folder":
-                self._placer.set_mode(step.path, step.then.mode)
+                placer.set_mode(step.path, step.then.mode)
             case _:
                 pass
 

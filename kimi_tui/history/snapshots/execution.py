@@ -121,10 +121,9 @@ class Executor:
                 failed[step.path] = "it changed meanwhile"
             else:
                 todo.append(replace(step, now=is_now, seen=seen.get(step.path, ())))
-        with self._placer() as placer:
-            carrier = Carrier(placer, together=self._work_disk.can_sync())
-            failed |= carrier.carry_out(todo)
-            not_done = failed.keys() | carrier.stayed(steps)
+        carrier = Carrier(self._placer, together=self._work_disk.can_sync())
+        failed |= carrier.carry_out(todo)
+        not_done = failed.keys() | carrier.stayed(steps)
         done = tuple(step.path for step in steps if step.path not in not_done)
         return Outcome(done, tuple(failed.items()), carrier.put)
 
