@@ -72,7 +72,8 @@ def look_at_scan(
         scan.files.reverse()
         for number in range(many):
             path, seen = scan.files.pop()
-            is_large = size_of(seen) > large
+            size = size_of(seen)
+            is_large = size > large
             if is_large or number % _CHECK_EVERY == 0:
                 patience.check(number, many)
             if is_large:
@@ -87,12 +88,12 @@ def look_at_scan(
                 continue
             look.n_read += 1
             look.keys[path] = key
-            if entry.version and room < size_of(seen) <= limit:
-                if _is_likely(entries.get(path), entry):
-                    look.keys[path] = ()
+            if entry.version and room < size <= caps.file:
+                if size <= caps.total and _is_likely(entries.get(path), entry):
+                    look.keys[path] = ()  # a look that has room for it says whether it is
                     continue
                 entry = entry._replace(ref="there is too much at once")
-            elif entry.version and limit < size_of(seen) <= caps.file:
+            elif entry.version and limit < size <= caps.file:
                 entry = entry._replace(ref="this session has kept too much already")
             if note(path, entry) and entry.kind == "file":
                 room -= entry.size

@@ -199,6 +199,14 @@ def test_what_there_is_room_for_goes_to_the_small_files_first(mixed: Place) -> N
     assert sorted(kinds.values()) == ["file", "file", "omitted"]
 
 
+def test_a_file_that_is_larger_than_all_states_may_be_is_left_out_though_it_was_covered(mixed: Place) -> None:
+    known = {path: entry for path, entry in look(mixed, Patience()).items() if entry is not None}
+    found = look(mixed, Patience(), replace(DEFAULT_CAPS, total=LARGE), entries=known)
+    assert {path: entry.ref for path, entry in found.items() if entry} == dict.fromkeys(
+        ["a", "b"], "there is too much at once"
+    )
+
+
 def test_a_large_file_that_is_written_anew_at_every_step_costs_a_session_no_more_than_twice_its_share(
     tmp_path: Path,
 ) -> None:
