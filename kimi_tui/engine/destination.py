@@ -118,9 +118,10 @@ class Destinations:
         if destination.branch is None:
             is_live = any(known.id == destination.checkpoint for known in context.checkpoints)
             return _requests(context.said_after(destination.checkpoint)) if is_live else 0
-        line = await context.read_branch(destination.branch)
+        branch = (await context.tree()).branch(destination.branch)  # all that was said on it isn't needed
         before = destination.before
-        kept = {known.uid for known in line.checkpoints if before is None or known.id < before}
+        checkpoints = branch.checkpoints if branch is not None else ()
+        kept = {known.uid for known in checkpoints if before is None or known.id < before}
         for messages, checkpoint in context.marked:
             if checkpoint.uid not in kept:
                 return _requests(context.history[messages:])
