@@ -1,10 +1,13 @@
 """Branches: the rotations that reverts, clears, compactions and switches left behind, at a glance."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from kimi_tui.base.message import Message
 from kimi_tui.base.value import value
+from kimi_tui.history.deed import deed_of
 from kimi_tui.history.journal import raw_lines
 from kimi_tui.history.notation import DamagedLine, parse, role_of
 from kimi_tui.history.records import Checkpoint, FilesOf, Revert
@@ -40,16 +43,20 @@ class Glance:
 
 
 def glance(number: int, path: Path) -> Glance:
-    """Look at a rotation; only the records of its tree are parsed. Raises SessionError."""
+    """Look at a rotation; only the records of its tree and what ends it are parsed. Raises SessionError."""
     messages = 0
     checkpoints: list[Checkpoint] = []
     reverts: list[Revert] = []
     places: dict[int, int] = {}
     """Where each checkpoint stands in the list, by its number."""
     parent: str | None = None
+    tail: list[bytes] = []
+    """What was said after the last checkpoint."""
     for raw in raw_lines(path):
         role = role_of(raw.data)
         messages += role in _MESSAGES
+        if role in _MESSAGES:
+            tail.append(raw.data)
         if role not in _TREE:
             continue
         try:
@@ -58,6 +65,7 @@ def glance(number: int, path: Path) -> Glance:
             continue
         match record:
             case Checkpoint():
+                tail.clear()
                 places[record.id] = len(checkpoints)
                 checkpoints.append(replace(record, parent=record.parent or parent))
                 parent = record.uid
@@ -69,11 +77,24 @@ def glance(number: int, path: Path) -> Glance:
                 parent = record.parent or parent
             case _:
                 pass
+    if checkpoints and checkpoints[-1].kind == "step" and (done := deed_of(_messages(tail))) is not None:
+        checkpoints[-1] = replace(checkpoints[-1], label=done.label or checkpoints[-1].label)
     time = path.stat().st_mtime
     return Glance(
         Branch(number=number, path=path, time=time, messages=messages, checkpoints=tuple(checkpoints)),
         tuple(reverts),
     )
+
+
+def _messages(lines: Iterable[bytes]) -> list[Message]:
+    """The messages in some lines of a journal; one that is damaged is passed over."""
+    messages = []
+    for line in lines:
+        with suppress(DamagedLine):
+            record, _ = parse(line)
+            if isinstance(record, Message):
+                messages.append(record)
+    return messages
 
 
 def branches(glances: Iterable[Glance], live: Iterable[Revert]) -> tuple[Branch, ...]:

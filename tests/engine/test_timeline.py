@@ -321,6 +321,7 @@ async def test_compacted_messages_are_a_branch(work_dir: Path, share_dir: Path) 
         assert branch.reason == "compaction"
         compaction = next(node for node in timeline.nodes if node.kind == "compaction")
         assert compaction.parent == branch.tip
+        assert next(node.label for node in timeline.nodes if node.uid == branch.tip) == "wrote b"
         content = await talk.do(LookIntoBranch(branch.number), BranchContent)
         said = [unwrap(wrapped) for wrapped in content.events]
         assert TurnBegin("write a") in said
