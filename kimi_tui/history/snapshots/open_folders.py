@@ -49,6 +49,11 @@ class OpenFolders:
         folder, _, name = within.rpartition("/")
         return self._folder(start, folder), name
 
+    def forget(self, path: str) -> None:
+        """A folder was removed: what comes to be at `path` is another one."""
+        for held in [held for held in self._open if f"{held}/".startswith(f"{path}/")]:
+            os.close(self._open.pop(held))
+
     def _folder(self, start: str, folder: str) -> int:
         whole = f"{start}//{folder}" if start else folder
         if (held := self._open.get(whole)) is not None:

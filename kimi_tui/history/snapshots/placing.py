@@ -61,6 +61,7 @@ class Placer:
             if error.errno in {ENOTEMPTY, EEXIST}:
                 return False
             raise
+        self._folders.forget(path)
         return True
 
     def is_there(self, path: str) -> bool:

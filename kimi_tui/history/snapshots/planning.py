@@ -216,7 +216,7 @@ class Planner:
     def _needed_folders(
         self, items: dict[str, PlanItem], now: Entries, holds: Callable[[str], bool]
     ) -> set[str]:
-        """The folders that are to go though something in them stays."""
+        """The folders that are to go though something in them stays, or comes back."""
         going = {
             path
             for path, item in items.items()
@@ -224,7 +224,8 @@ class Planner:
         }
         if not going:
             return set()
-        stays = (path for path in now if path not in items or not items[path].is_ticked)
+        stays = [path for path in now if path not in items or not items[path].is_ticked]
+        stays += [path for path, item in items.items() if item.is_ticked and item.then is not None]
         full = {folder for folder in going if holds(folder)}
         return full | {folder for path in (*stays, *full) for folder in parents_of(path) if folder in going}
 

@@ -144,6 +144,18 @@ def test_a_folder_of_the_agents_stays_when_something_of_yours_is_in_it(place: Pl
     assert place.files() == {"d/mine": "mine\n"}
 
 
+def test_a_folder_of_the_agents_stays_when_something_of_yours_comes_back_to_it(place: Place):
+    start = place.checkpoint()
+    with place.agent():
+        (place.work / "d").mkdir()
+        (place.work / "d" / "made").write_text("made\n")
+    (place.work / "d" / "mine").write_text("mine\n")
+    with place.agent():
+        (place.work / "d" / "mine").unlink()
+    assert place.revert(start) == {"d/made": "delete", "d/mine": "recreate"}
+    assert place.files() == {"d/mine": "mine\n"}
+
+
 def test_a_folder_that_stays_for_what_is_not_covered_in_it_is_not_said_to_be_gone(place: Place):
     start = place.checkpoint()
     with place.agent():

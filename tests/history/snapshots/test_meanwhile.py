@@ -133,6 +133,22 @@ def test_both_names_of_a_file_come_back(tmp_path: Path) -> None:
     assert place.files() == {"a": "one\n", "b": "one\n"}
 
 
+def test_a_file_comes_back_to_a_folder_that_went(tmp_path: Path) -> None:
+    place = opened(tmp_path, LocalWorkDisk())
+    (place.work / "d").mkdir(mode=0o700)
+    for name in ("a", "b"):
+        (place.work / "d" / name).write_text("one\n")
+    start = place.checkpoint()
+    with place.agent():
+        (place.work / "d" / "a").unlink()
+        (place.work / "d" / "b").unlink()
+        (place.work / "d").rmdir()
+    plan = place.history.plan(start)
+    ticked = {"d/a"}
+    assert place.history.execute(plan, ticked)[0].failed == ()
+    assert place.files() == {"d/a": "one\n"}
+
+
 def many_changed(place: Place) -> str:
     for number in range(MANY):
         (place.work / f"f{number}").write_text(f"{number}\n")
