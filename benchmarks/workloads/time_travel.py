@@ -26,6 +26,8 @@ from kimi_tui.history.snapshots.store import ProjectStore
 CALL = Owner(who="call", session="bench", call="c", tool="Bash", command="make")
 FRAME_MS = 1000 / 60
 F3 = "\x1bOR"
+_AGAIN = 3
+"""How often a pane is opened again: one frame more or less is a tenth of what that takes."""
 _TICK_S = 0.001
 
 
@@ -200,7 +202,7 @@ def _timelines(amounts: Amounts) -> list[Figure]:
 
 
 def _opening(home: Home, count: int) -> tuple[float, float]:
-    """Seconds from the key until the newest checkpoint shows, the first time and the second.
+    """Seconds from the key until the newest checkpoint shows, the first time and the best of some later ones.
 
     It is known by its number: its label stands in the conversation as well, which is drawn anew beside it.
     """
@@ -209,7 +211,7 @@ def _opening(home: Home, count: int) -> tuple[float, float]:
         program.until(LAST_WORDS)
         program.rest()
         took = []
-        for _ in range(2):
+        for _ in range(1 + _AGAIN):
             start, began = program.written, time.perf_counter()
             program.type(F3)
             program.until(newest, start=start)
@@ -217,7 +219,7 @@ def _opening(home: Home, count: int) -> tuple[float, float]:
             program.rest()
             program.type(F3)
             program.rest()
-        return took[0], took[1]
+        return took[0], min(took[1:])
 
 
 async def _cost(act: Awaitable[object]) -> Cost:
