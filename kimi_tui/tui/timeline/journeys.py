@@ -72,7 +72,9 @@ class Journeys:
         if self.is_refused():
             return
         self._plan(
-            say("Go back to before {checkpoint}", checkpoint=titled(node)),
+            say("Go back to {checkpoint}", checkpoint=titled(node))
+            if node.kind == "revert"  # whose name says already whether it is before or after a jump
+            else say("Go back to before {checkpoint}", checkpoint=titled(node)),
             act=say("go back"),
             scopes=_SCOPES,
             scope=scope,

@@ -43,9 +43,11 @@ class PaneHints:
 
     def _of_checkpoint(self, view: TimelineView, uid: str) -> list[Hint]:
         comparing = self._comparing(view)
+        is_jump = view.rows.tree.nodes[uid].kind == "revert"
+        back = say("back to this") if is_jump else say("back to before this")
         return [
             *([comparing] if view.compared else []),
-            self._hint("timeline.back", say("back to before this"), "ask('back')", "bold"),
+            self._hint("timeline.back", back, "ask('back')", "bold"),
             *self._branching(view, uid),
             self._hint("timeline.preview", say("changed since"), "ask('preview')"),
             *self._undoing(view),

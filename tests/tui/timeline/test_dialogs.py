@@ -117,6 +117,16 @@ async def test_a_turn_that_ends_while_the_plan_is_read_is_not_stopped(open_timel
         assert not desk.told(Interrupt)
 
 
+async def test_one_goes_to_a_jump_itself_since_its_name_says_which_side_of_it(open_timeline: Any) -> None:
+    async with open_timeline() as desk:
+        await desk.pilot.press("slash")
+        await desk.write("after going")
+        await desk.pilot.press("enter", "home", "down")
+        await desk.until(lambda: "enter back to this" in desk.shown())
+        await open_plan(desk, "enter")
+        assert "Go back to “after going back to 4” (checkpoint 8)" in desk.words()
+
+
 async def test_what_a_jump_made_is_not_said_to_be_the_agents(open_timeline: Any) -> None:
     async with open_timeline() as desk:
         await open_plan(desk, "down", "enter")
