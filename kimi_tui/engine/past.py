@@ -2,14 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
+from pathlib import Path
 
+from kimi_tui.base.collection import uncollected
 from kimi_tui.base.content import is_system_note
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.message import Message
 from kimi_tui.engine.recorded import read_recording, with_commands
-from kimi_tui.engine.replay import replayed
+from kimi_tui.engine.replay import Marked, replayed
 from kimi_tui.history.context import Context
 from kimi_tui.history.journal import raw_lines
 from kimi_tui.history.notation import DamagedLine, parse
@@ -34,13 +36,20 @@ async def tell_past(
     """
     if not (context.history or anew):
         return
-    recorded = await asyncio.to_thread(read_recording, session.wire_file)
-    commands = recorded.commands.values() if context.history else ()
-    said = replayed(context.history, recorded.results, context.marked)
+    history, marked = tuple(context.history), tuple(context.marked)
+    events = await asyncio.to_thread(_past_of, session.wire_file, history, marked)
     send(ReplayBegin(anew))
-    for event in with_commands(said, commands):
+    for event in events:
         send(event)
     send(ReplayEnd())
+
+
+def _past_of(recording: Path, history: Sequence[Message], marked: Marked) -> list[Event]:
+    """What was said and run in a conversation: of a long one it takes too long to hold the loop for it."""
+    recorded = read_recording(recording)
+    with uncollected():
+        said = replayed(history, recorded.results, marked)
+        return list(with_commands(said, recorded.commands.values() if history else ()))
 
 
 async def tell_end(send: Callable[[Event], None], session: Session) -> bool:
