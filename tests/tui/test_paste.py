@@ -43,7 +43,7 @@ def test_a_token_is_found_before_the_cursor() -> None:
 async def test_what_is_pasted_while_an_approval_has_the_focus_is_kept_in_the_prompt(open_desk: Any) -> None:
     async with open_desk() as desk:
         desk.ask(ApprovalRequest("r1", "c1", "Bash", "run command", "Run `ls`"))
-        await desk.until(lambda: desk.screen.furnished.workbench.panel.asking)
+        await desk.until(lambda: desk.screen.furnished.workbench.panel.has_class("-asking"))
         desk.screen.furnished.workbench.panel.focus()
         await desk.until(lambda: not desk.screen.prompt.editor.has_focus)
         desk.app.post_message(events.Paste("y\nwhat I had copied"))
