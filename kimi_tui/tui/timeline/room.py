@@ -6,6 +6,8 @@ from typing import Any, Protocol, assert_never
 from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
+from kimi_tui.base.content import TextPart, ThinkPart
+from kimi_tui.base.message import ToolCall
 from kimi_tui.language.saying import say
 from kimi_tui.tui.keys import KeyNames
 from kimi_tui.tui.timeline.enquiries import Enquiries
@@ -15,11 +17,13 @@ from kimi_tui.tui.timeline.pane import TimelinePane, Wish
 from kimi_tui.tui.timeline.tree import Tree
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.commands import Command, ForkSession, NameCheckpoint, ShowTimeline
-from kimi_tui.wire.events import SessionInfo
-from kimi_tui.wire.timeline import Reverted, Timeline, TimelineNode, TimelineUpdate
+from kimi_tui.wire.events import SessionInfo, StepBegin, ToolResult
+from kimi_tui.wire.timeline import CheckpointCreated, Reverted, Timeline, TimelineNode, TimelineUpdate
 
 _AT_FIRST = 600
 """Checkpoints that are asked for first, of a long timeline: more than a screen shows of it."""
+_FOR_OTHERS = frozenset({CheckpointCreated, StepBegin, TextPart, ThinkPart, ToolCall, ToolResult})
+"""Of these a replay has tens of thousands."""
 
 
 class Bench(Protocol):
@@ -160,7 +164,7 @@ class TimelineRoom:
 
     def take(self, batch: Sequence[Outgoing]) -> list[Outgoing]:
         """Take what is for the timeline out of what arrived; the rest is given back."""
-        return [message for message in batch if not self._took(message)]
+        return [message for message in batch if type(message) in _FOR_OTHERS or not self._took(message)]
 
     def _took(self, message: Outgoing) -> bool:
         match message:
