@@ -268,6 +268,7 @@ def test_a_front_matter_that_would_take_for_ever_to_read_is_refused(folder: Path
 )
 @example(data=b'{"mcpServers": ' + b"[" * DEEP)
 @example(data=b'{"mcpServers": {"a": {"url": "http://[", "timeout": 1e999}}}')
+@example(data=b'{"mcpServers": {"\x7fb": {"url": "https://example.org"}}}')
 def test_servers_are_read_or_refused_in_words(data: bytes) -> None:
     with suppress(ConfigError):
         source = source_from_text(data.decode("utf-8", "replace"), name="mcp.json", syntax="json")

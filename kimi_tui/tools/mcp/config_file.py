@@ -23,7 +23,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.private_file import replace_private_file
-from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.terminal import plain, plain_line
 from kimi_tui.config.location import line_of
 from kimi_tui.config.project_mcp import SERVERS_KEY, mcp_source
 from kimi_tui.config.source import Source, source_from_text
@@ -93,7 +93,7 @@ def server_table(source: Source) -> dict[str, Any]:
 
 def check_name(name: str) -> None:
     """Raises ConfigError for a name that a server can't have."""
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or plain(name) != name:
         raise ConfigError(
             f"“{plain_line(name)}” can't be the name of an MCP server.",
             hint="Use up to 64 letters, digits, dots, dashes and underscores.",
