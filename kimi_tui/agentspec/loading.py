@@ -1,5 +1,6 @@
 """Loading an agent: its file, what that extends, and the paths in them."""
 
+import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -80,20 +81,20 @@ def _base_file(extend: Text) -> Path:
         folders.insert(0, extend.file.parents[1])
     for folder in folders:
         file = folder / name / AGENT_FILE
-        if file.is_file() and file != extend.file:
+        if os.path.isfile(file) and file != extend.file:  # noqa: PTH113
             return file
     known = sorted({file.parent.name for folder in folders for file in folder.glob(f"*/{AGENT_FILE}")})
     raise extend.error(f"there is no agent “{name}” to extend.", hint=nearest(name, known, what="agents"))
 
 
 def _agent_file(path: Path) -> Path:
-    return path / AGENT_FILE if path.is_dir() else path
+    return path / AGENT_FILE if os.path.isdir(path) else path  # noqa: PTH112
 
 
 def _file_beside(text: Text) -> Path:
     """The file that `text` names, from the folder of the file that it stands in. It must exist."""
     path = (text.file.parent / Path(text.value).expanduser()).resolve()
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110 - where the name is too long pathlib raises
         raise text.error(f"there is no file {path}.", hint="Paths begin in the folder of the agent file.")
     return path
 

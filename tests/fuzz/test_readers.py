@@ -197,6 +197,9 @@ def test_arguments_of_a_call_are_shown_however_they_come(data: bytes, at: int) -
 @given(data=mangled(AGENT, KIMI_CLI_AGENT))
 @example(data=b"a: " + b"[" * 600)
 @example(data=b"a: " * 2_000)
+@example(data=f"name: a\nsystem_prompt: prompt.md\nmcp: {'9' * 300}\n".encode())
+@example(data=f"extend: {'9' * 300}\n".encode())
+@example(data=f"extend: {'9' * 300}.yaml\n".encode())
 def test_an_agent_is_loaded_or_refused_in_words(folder: Path, data: bytes) -> None:
     with suppress(ConfigError):
         load_agent_spec(written(folder, "agent.yaml", data), known_tools={"ReadFile", "Bash", "Think", "LS"})

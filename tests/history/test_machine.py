@@ -7,6 +7,7 @@ import asyncio
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import settings
@@ -147,7 +148,9 @@ class Conversing(RuleBasedStateMachine):
         if branches:
             branch = data.draw(st.sampled_from(branches))
             if self.attempt(self.context.restore_from_rotation(branch.number)):
-                assert list(self.context.checkpoints) == list(branch.checkpoints)
+                # a branch says of its last step what it did; the live line learns that with the next one
+                shown = [replace(checkpoint, label="") for checkpoint in branch.checkpoints]
+                assert [replace(it, label="") for it in self.context.checkpoints] == shown
                 self.jumped()
 
     @rule()
