@@ -51,7 +51,7 @@ class Carrier:
         self._together = together
         """Whether many files can be brought to the medium together."""
         self.put: dict[str, Put] = {}
-        """What was put in place, by its path."""
+        """What was made to be put at a path; whether it came there its key tells."""
 
     def carry_out(self, steps: Iterable[Step]) -> dict[str, str]:
         """Take all steps; the paths of those that can't be taken, which are left as they are, and why."""
