@@ -1,63 +1,65 @@
-# kimi-tui: `make run` opens the app, `make test` passes the tests; both set up what they need first.
+# kimi-tui: `make run` opens the app, `make test` runs the tests. Both set up `.venv` first if needed.
 
 PYTHON ?= $(firstword $(foreach candidate,python3 python3.14 python3.13 python3.12 python3.11,\
 	$(shell $(candidate) -c 'import sys; sys.version_info >= (3, 11) and print("$(candidate)")' 2>/dev/null)))
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-# What was compiled once is kept, whatever the machine's settings say: hundreds of modules are started often.
+# Keep compiled modules even if the environment disables them: the tests start hundreds of modules often.
 unexport PYTHONDONTWRITEBYTECODE
-# How often `make faults` ends the program.
+# How many times `make faults` kills the program.
 ROUNDS ?= 1000
-# Any order of edits, jumps, compactions and crashes.
-TRAVELS := tests/engine/test_any_travel.py tests/history/test_machine.py tests/history/snapshots/test_machine.py
-# Two more than there are cores: tests wait for programs and for screens to rest.
+# Edits, reverts, compactions and crashes in random order.
+STATE_MACHINES := tests/engine/test_revert_state_machine.py tests/history/test_context_state_machine.py \
+	tests/history/snapshots/test_revert_state_machine.py
+# Two more than cores: many tests wait for a program or for the screen to settle.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2)
 
 .PHONY: run test bench faults smoke check format screenshots docs clean help
 
-help: ## what there is
+help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-run: $(VENV)/.runtime ## set up and open the app (ARGS="..." are its options)
+run: $(VENV)/.runtime ## open the app (ARGS="..." passes options)
 	@$(BIN)/kimi-tui $(ARGS)
 
-test: $(VENV)/.dev ## set up and run the tests (ARGS="tests/tui -k prompt" for some)
+test: $(VENV)/.dev ## run the tests (ARGS="tests/tui -k prompt" selects some)
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-bench: $(VENV)/.dev ## measure beside bare programs (ARGS="--short startup" for some)
+bench: $(VENV)/.dev ## run the benchmarks next to minimal programs (ARGS="--short startup" selects some)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-faults: $(VENV)/.dev ## end the program 1,000 times, feed it nonsense, travel about, work for 2,000 steps: nothing is lost
+faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts, 2,000 steps
 	@$(BIN)/python -m tests.e2e.rounds --rounds $(ROUNDS) $(ARGS)
 	@KIMI_TUI_KILL_ROUNDS=50 $(BIN)/pytest -n 0 --timeout 1800 -q tests/e2e/test_killed.py
 	@KIMI_TUI_FUZZ_EXAMPLES=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/fuzz
-	@KIMI_TUI_TRAVELS=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q $(TRAVELS)
-	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compacting.py -k long_work
+	@KIMI_TUI_TRAVELS=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q $(STATE_MACHINES)
+	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compactor.py -k long_work
 
-smoke: $(VENV)/.dev ## a minute's worth of faults and bench: whether they still run
+smoke: $(VENV)/.dev ## check in a minute that faults and bench still run
 	@$(BIN)/python -m tests.e2e.rounds --rounds 6 --workers 2 --seed 1
 	@$(BIN)/python -m benchmarks --smoke startup headless streaming
 
-check: $(VENV)/.dev ## format, lint, types, import contracts
+check: $(VENV)/.dev ## check format, lint, types, import contracts and plain language
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python scripts/plain_words.py
 
-format: $(VENV)/.dev ## format the code and mend what the linter can
+format: $(VENV)/.dev ## format the code and fix lint automatically
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-screenshots: $(VENV)/.dev ## take screenshots/*.svg anew, and record screenshots/tour.cast
+screenshots: $(VENV)/.dev ## regenerate screenshots/*.svg and screenshots/tour.cast
 	@$(BIN)/python scripts/screenshots.py
 	@$(BIN)/python scripts/tour.py
 
-docs: $(VENV)/.dev ## write the reference of the settings and the manual page anew
+docs: $(VENV)/.dev ## regenerate the configuration reference and the manual page
 	@$(BIN)/python scripts/configuration_reference.py
 	@$(BIN)/python scripts/man_page.py
 
-clean: ## remove what was set up and built
+clean: ## remove .venv and build output
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .import_linter_cache
 
 # $(1): what to install. uv when it is there, else venv and pip.

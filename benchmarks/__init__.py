@@ -1,1 +1,1 @@
-"""What kimi-tui costs, beside bare programs that do as much, in one run: `make bench`."""
+"""Benchmarks of kimi-tui, compared with minimal programs in the same run: `make bench`."""

@@ -1,4 +1,4 @@
-"""A home for a measured program: its config, its work dir, and sessions as long as wanted."""
+"""Home directory of a measured program: config, working directory and generated sessions."""
 
 import json
 import os
@@ -11,31 +11,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.words import markdown
+from benchmarks.sample_text import markdown
 
 FIRST_CHECKPOINT = 1_000
-"""The number of a made session's first checkpoint: those of the prompt that made it have smaller ones."""
+"""Id of the first checkpoint in a generated session. Those of its initial prompt have lower ids."""
 KIMI_TUI = str(Path(sys.executable).with_name("kimi-tui"))
 ROOT = Path(__file__).parents[1]
-LAST_WORDS = "ΨΩΞΨΩΞ"
-"""Ends a conversation. No other text has these letters: cells that stay as they are aren't written again."""
-"""What ends a made conversation: once it shows, the history is on the screen."""
+END_MARKER = "ΨΩΞΨΩΞ"
+"""End of a generated conversation: when it is shown, the history is on the screen.
+
+No other text has these letters, because cells that don't change aren't written again.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Folders of one measured program, which sees nothing else of the environment."""
+    """Directories of one measured program, isolated from the rest of the environment."""
 
     path: Path
 
     @property
     def work_dir(self) -> Path:
-        """Where it works."""
+        """The working directory."""
         return self.path / "work"
 
     @property
     def env(self) -> dict[str, str]:
-        """Its environment."""
+        """The environment variables."""
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.path),
@@ -47,7 +49,7 @@ class Home:
         }
 
     def configure(self, base_url: str) -> None:
-        """Let the model be the one at `base_url`."""
+        """Configure the model server at `base_url`."""
         share = self.path / "share"
         share.mkdir(exist_ok=True, mode=0o700)
         (share / "config.toml").write_text(
@@ -65,9 +67,9 @@ class Home:
         )
 
     def make_session(self, turns: int, *, checkpoints: bool = False) -> None:
-        """A session of `turns` turns with a tool call each, which `--continue` opens.
+        """Create a session of `turns` turns with a tool call each, to be resumed with `--continue`.
 
-        With `checkpoints` there are two a turn; without, the timeline is as short as that of one prompt.
+        With `checkpoints`, each turn has two. Otherwise the timeline is that of a single prompt.
         """
         subprocess.run(
             [KIMI_TUI, "--print", "-p", "hello", "--quiet"],
@@ -78,13 +80,13 @@ class Home:
         )
         journal = next(self.path.glob("share/sessions/*/*/context.jsonl"))
         with journal.open("a") as file:
-            for line in _with_checkpoints(_turns(turns)) if checkpoints else _turns(turns):
+            for line in _add_checkpoints(_turn_records(turns)) if checkpoints else _turn_records(turns):
                 file.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
 @contextmanager
 def new_home() -> Iterator[Home]:
-    """An empty home, removed at the end."""
+    """Create an empty home, which is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="kimi-tui-bench-") as folder:
         home = Home(Path(folder))
         home.work_dir.mkdir()
@@ -92,8 +94,11 @@ def new_home() -> Iterator[Home]:
 
 
 @contextmanager
-def model(plan: Sequence[dict[str, Any]]) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
-    """A model that answers by `plan`: its base URL, and its process, whose output has a line a request."""
+def serve_model(plan: Sequence[dict[str, Any]]) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    """Run a model server that responds according to `plan`.
+
+    Yields its base URL and its process, which prints a line for each request.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.server", json.dumps(list(plan))],
         stdout=subprocess.PIPE,
@@ -109,7 +114,7 @@ def model(plan: Sequence[dict[str, Any]]) -> Iterator[tuple[str, "subprocess.Pop
         process.stdout.close()
 
 
-def _turns(count: int) -> Iterator[dict[str, Any]]:
+def _turn_records(count: int) -> Iterator[dict[str, Any]]:
     texts = [markdown(60, seed=seed) for seed in range(40)]
     for number in range(count):
         call = {
@@ -122,11 +127,11 @@ def _turns(count: int) -> Iterator[dict[str, Any]]:
         yield {"role": "tool", "tool_call_id": f"c{number}", "content": "a.py\nb.py\nc.py\n" * 4}
         yield {"role": "assistant", "content": texts[number % len(texts)]}
     yield {"role": "user", "content": "and now?"}
-    yield {"role": "assistant", "content": LAST_WORDS}
+    yield {"role": "assistant", "content": END_MARKER}
 
 
-def _with_checkpoints(lines: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """A checkpoint before each request, and one before the step that answers it."""
+def _add_checkpoints(lines: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Add a checkpoint before each prompt and before the step with its tool call."""
     first = number = FIRST_CHECKPOINT
     for line in lines:
         kind = {"user": "user", "assistant": "step"}.get(line["role"])

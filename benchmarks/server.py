@@ -1,9 +1,9 @@
-"""A model on the loopback that speaks chat completions: `python -m benchmarks.server PLAN`.
+"""Local model server with the chat completions API: `python -m benchmarks.server PLAN`.
 
-PLAN is a JSON array with one answer a request; the last answers all further ones, and `{"again": true}` as
-the last has it begin anew. An answer is an object: `words` (of Markdown), `end` (a last token of its own),
-`rate` (tokens a second; as fast as they are read without it), `calls` ([[name, arguments], ...]). Prints its
-base URL, then a line a request: the seconds since the first one.
+PLAN is a JSON array with one response for each request. The last one is repeated, and `{"again": true}` as
+the last one restarts the plan. A response is an object: `words` (number of words of Markdown), `end` (a last
+token), `rate` (tokens a second; unlimited if missing), `calls` ([[name, arguments], ...]). Prints its base
+URL, then a line for each request: the seconds since the first one.
 """
 
 import asyncio
@@ -12,20 +12,20 @@ import sys
 import time
 from typing import Any
 
-from benchmarks.words import markdown, tokens
+from benchmarks.sample_text import markdown, tokens
 
 BURST = 16_384
-"""Bytes in one write when there is no rate."""
+"""Bytes per write without a rate."""
 REPORTED = 1_000
-"""Requests that a line is printed for: more might fill the pipe where nobody reads it."""
+"""Maximum number of printed requests. More could fill a pipe that isn't read."""
 
 
-def frames(answer: dict[str, Any], number: int) -> list[bytes]:
-    """The stream's events, one a token or call."""
-    text = markdown(answer["words"]) if "words" in answer else ""
-    last = ["\n\n", answer["end"]] if "end" in answer else []
+def frames(response: dict[str, Any], number: int) -> list[bytes]:
+    """Return the events of the stream, one for each token or tool call."""
+    text = markdown(response["words"]) if "words" in response else ""
+    last = ["\n\n", response["end"]] if "end" in response else []
     deltas: list[dict[str, Any]] = [{"content": token} for token in [*tokens(text), *last]]
-    for index, (name, arguments) in enumerate(answer.get("calls", ())):
+    for index, (name, arguments) in enumerate(response.get("calls", ())):
         function = {"name": name, "arguments": json.dumps(arguments)}
         deltas.append(
             {
@@ -34,36 +34,36 @@ def frames(answer: dict[str, Any], number: int) -> list[bytes]:
                 ]
             }
         )
-    reason = "tool_calls" if answer.get("calls") else "stop"
+    reason = "tool_calls" if response.get("calls") else "stop"
     events: list[dict[str, Any]] = [{"index": 0, "delta": it, "finish_reason": None} for it in deltas]
     events.append({"index": 0, "delta": {}, "finish_reason": reason})
     chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     usage = {"prompt_tokens": 100, "completion_tokens": len(deltas), "total_tokens": 100 + len(deltas)}
-    made = [b"data: " + json.dumps({**chunk, "choices": [event]}).encode() + b"\n\n" for event in events]
-    made.append(b"data: " + json.dumps({**chunk, "choices": [], "usage": usage}).encode() + b"\n\n")
-    made.append(b"data: [DONE]\n\n")
-    return made
+    encoded = [b"data: " + json.dumps({**chunk, "choices": [event]}).encode() + b"\n\n" for event in events]
+    encoded.append(b"data: " + json.dumps({**chunk, "choices": [], "usage": usage}).encode() + b"\n\n")
+    encoded.append(b"data: [DONE]\n\n")
+    return encoded
 
 
 class Model:
-    """Answers by a plan."""
+    """Responds according to a plan."""
 
     def __init__(self, plan: list[dict[str, Any]]) -> None:
         self._plan = plan
-        self._asked = 0
+        self._n_requests = 0
         self._began = 0.0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, which may carry several requests."""
+        """Handle a connection, which can have several requests."""
         try:
-            while await self._one(reader, writer):
+            while await self._handle_request(reader, writer):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
             writer.close()
 
-    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _handle_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = await reader.readuntil(b"\r\n\r\n")
         length = next(
             (
@@ -79,39 +79,39 @@ class Model:
             return True
         now = time.monotonic()
         self._began = self._began or now
-        if self._asked < REPORTED:
+        if self._n_requests < REPORTED:
             print(f"{now - self._began:.4f}", flush=True)
-        answer = self._answer()
-        self._asked += 1
+        response = self._next_response()
+        self._n_requests += 1
         writer.write(
             b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
         )
-        await self._stream(writer, frames(answer, self._asked), answer.get("rate"))
+        await self._stream(writer, frames(response, self._n_requests), response.get("rate"))
         writer.write(b"0\r\n\r\n")
         await writer.drain()
         return True
 
-    def _answer(self) -> dict[str, Any]:
+    def _next_response(self) -> dict[str, Any]:
         last = len(self._plan) - 1
         if self._plan[last].get("again"):
-            return self._plan[self._asked % last]
-        return self._plan[min(self._asked, last)]
+            return self._plan[self._n_requests % last]
+        return self._plan[min(self._n_requests, last)]
 
     async def _stream(self, writer: asyncio.StreamWriter, events: list[bytes], rate: float | None) -> None:
         began = asyncio.get_running_loop().time()
-        waiting = b""
+        pending = b""
         for number, event in enumerate(events):
-            waiting += event
-            if rate is None and len(waiting) < BURST:
+            pending += event
+            if rate is None and len(pending) < BURST:
                 continue
-            writer.write(b"%x\r\n%s\r\n" % (len(waiting), waiting))
-            waiting = b""
+            writer.write(b"%x\r\n%s\r\n" % (len(pending), pending))
+            pending = b""
             await writer.drain()
             if rate is not None:
                 due = began + (number + 1) / rate
                 await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
-        if waiting:
-            writer.write(b"%x\r\n%s\r\n" % (len(waiting), waiting))
+        if pending:
+            writer.write(b"%x\r\n%s\r\n" % (len(pending), pending))
 
 
 async def main(plan: list[dict[str, Any]]) -> None:

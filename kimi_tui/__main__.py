@@ -1,4 +1,4 @@
-"""`python -m kimi_tui`."""
+"""Entry point of `python -m kimi_tui`."""
 
 from kimi_tui.cli.main import run
 

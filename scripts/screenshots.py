@@ -1,6 +1,6 @@
-"""Takes `screenshots/*.svg`: the real app and engine, with a scripted model, in a throw-away project.
+"""Take `screenshots/*.svg`: the real app and engine, with a scripted model, in a temporary project.
 
-Each picture is a `Picture`: a size, a theme, and what the user does until it is taken.
+Each one is a `Screenshot`: a size, a theme, and the user's actions before it is taken.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from kimi_tui import __version__
-from kimi_tui.config.settings import Model, ModelPrice, Provider, Settings
-from kimi_tui.engine.build import open_engine
+from kimi_tui.config.settings import ModelPrice, ModelSettings, ProviderConfig, Settings
+from kimi_tui.engine.build.engine import build_engine
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.tui.options import ThemeChoice, TuiOptions
@@ -40,127 +40,146 @@ TESTS = """\
 from auth import Form, validate
 
 
-def test_nobody_is_refused() -> None:
+def test_form_without_user_is_rejected() -> None:
     assert not validate(Form(None))
 
 
-test_nobody_is_refused()
+test_form_without_user_is_rejected()
 print("1 passed")
 """
 OLD = "    return form.user.ok\n"
+GUARD = "    if form.user is None:\n"
+LOCKED_GUARD = "    if form.user is None or form.user.locked:\n"
 NEW = "    if form.user is None:\n        return False\n    return form.user.ok\n"
 
 
-def call(number: int, name: str, **arguments: object) -> str:
-    """A line of the script that calls a tool."""
+def tool_call_line(number: int, name: str, **arguments: object) -> str:
+    """Return a line of the script that calls a tool."""
     return "tool_call: " + json.dumps({"id": f"c{number}", "name": name, "arguments": json.dumps(arguments)})
 
 
-def todos(*statuses: str) -> list[dict[str, str]]:
-    """The todo list with those statuses."""
+def todo_items(*statuses: str) -> list[dict[str, str]]:
+    """Return the todo list with those statuses."""
     titles = ("Reproduce the failure", "Find the cause", "Fix validate()", "Run the tests")
     return [{"title": title, "status": status} for title, status in zip(titles, statuses, strict=True)]
 
 
-def say(text: str) -> str:
-    """A line of the script that says `text`."""
+def text_line(text: str) -> str:
+    """Return a line of the script that responds with `text`."""
     return "text: " + json.dumps(text)
 
 
-def usage(sent: int, received: int) -> str:
-    """A line of the script that reports token usage."""
+def usage_line(sent: int, received: int) -> str:
+    """Return a line of the script that reports token usage."""
     return "usage: " + json.dumps({"input_other": sent, "output": received})
 
 
 FIX = [
     "\n".join(
         [
-            "think: The form may come without a user; I should look at validate() first.",
-            say("I'll look at the check that the login form goes through."),
-            call(1, "SetTodoList", todos=todos("in_progress", "pending", "pending", "pending")),
-            call(2, "ReadFile", path="auth.py"),
-            usage(61_000, 240),
-        ]
-    ),
-    "\n".join(
-        [
-            say(
-                "`validate()` assumes that **somebody** is logged in:\n\n"
-                "| form | today | should be |\n|---|---|---|\n"
-                "| with a user | `user.ok` | `user.ok` |\n| without | *500* | `False` |\n\n"
-                "A guard before the return is enough."
+            "think: The form might have no user. I should read validate() first.",
+            text_line("I'll read the validation of the login form."),
+            tool_call_line(
+                1, "SetTodoList", todos=todo_items("in_progress", "pending", "pending", "pending")
             ),
-            call(3, "SetTodoList", todos=todos("done", "done", "in_progress", "pending")),
-            call(4, "EditFile", path="auth.py", edit={"old": OLD, "new": NEW}),
-            usage(64_000, 310),
+            tool_call_line(2, "ReadFile", path="auth.py"),
+            usage_line(61_000, 240),
         ]
     ),
     "\n".join(
         [
-            call(5, "SetTodoList", todos=todos("done", "done", "done", "in_progress")),
-            call(6, "Bash", command="python3 test_auth.py"),
-            usage(66_000, 120),
+            text_line(
+                "`validate()` assumes that **every form has a user**:\n\n"
+                "| Form | Now | Expected |\n|---|---|---|\n"
+                "| With a user | `user.ok` | `user.ok` |\n| Without | *500* | `False` |\n\n"
+                "A check before the return fixes it."
+            ),
+            tool_call_line(3, "SetTodoList", todos=todo_items("done", "done", "in_progress", "pending")),
+            tool_call_line(4, "EditFile", path="auth.py", edit={"old": OLD, "new": NEW}),
+            usage_line(64_000, 310),
         ]
     ),
     "\n".join(
         [
-            call(7, "SetTodoList", todos=todos("done", "done", "done", "done")),
-            usage(67_000, 60),
+            tool_call_line(5, "SetTodoList", todos=todo_items("done", "done", "done", "in_progress")),
+            tool_call_line(6, "Bash", command="python3 test_auth.py"),
+            usage_line(66_000, 120),
         ]
     ),
     "\n".join(
         [
-            say(
-                "Fixed. A form without a user is now refused instead of failing:\n\n"
+            tool_call_line(7, "SetTodoList", todos=todo_items("done", "done", "done", "done")),
+            usage_line(67_000, 60),
+        ]
+    ),
+    "\n".join(
+        [
+            text_line(
+                "Fixed. A form without a user is now rejected instead of crashing:\n\n"
                 "```python\ndef validate(form: Form) -> bool:\n    if form.user is None:\n"
                 "        return False\n    return form.user.ok\n```"
             ),
-            usage(68_000, 180),
+            usage_line(68_000, 180),
         ]
     ),
 ]
+
+
+def locked_scripts(number: int) -> list[str]:
+    """Return the scripts of a turn that rejects locked users; `number` is that of its first call."""
+    edit = tool_call_line(number, "EditFile", path="auth.py", edit={"old": GUARD, "new": LOCKED_GUARD})
+    test = tool_call_line(number + 1, "Bash", command="python3 test_auth.py")
+    return [
+        "\n".join(
+            [text_line("I'll reject locked users before reading `ok`."), edit, usage_line(70_000, 150)]
+        ),
+        "\n".join([test, usage_line(71_000, 60)]),
+    ]
+
+
+LOCKED_DONE = ["\n".join([text_line("Locked users are rejected."), usage_line(71_000, 20)])]
 CLEAN = [
     "\n".join(
         [
-            say("登录表单的构建产物已经过期，我先把它们删除，然后重新构建。"),
-            call(1, "Bash", command="rm -rf build/ dist/ && make build"),
-            usage(12_000, 90),
+            text_line("登录表单的构建产物已经过期，我先把它们删除，然后重新构建。"),
+            tool_call_line(1, "Bash", command="rm -rf build/ dist/ && make build"),
+            usage_line(12_000, 90),
         ]
     ),
 ]
 
 
-class Clock:
-    """Stands still, so that the pictures are the same each time."""
+class FrozenClock:
+    """Clock that doesn't advance, so that every run takes the same screenshots."""
 
     def __init__(self) -> None:
         self.now = 0.0
 
     def __call__(self) -> float:
-        """The time."""
+        """Return the time."""
         return self.now
 
 
 @dataclass(frozen=True)
-class Stage:
-    """The app while its picture is prepared."""
+class AppDriver:
+    """Drives the app before a screenshot is taken."""
 
     app: KimiTuiApp
     pilot: Pilot[None]
-    clock: Clock
+    clock: FrozenClock
 
-    async def until(self, text: str) -> None:
-        """Wait until `text` stands on the screen."""
+    async def wait_for(self, text: str) -> None:
+        """Wait until the screen shows `text`. Raises SystemExit on a timeout."""
         for _ in range(300):
             await self.pilot.pause()
             if text in self.app.export_screenshot().replace("&#160;", " ").replace("&#x27;", "'"):
                 return
             await asyncio.sleep(0.02)
         (FOLDER / "failed.svg").write_text(self.app.export_screenshot(), "utf-8")
-        raise SystemExit(f"“{text}” never came to stand on the screen; see screenshots/failed.svg.")
+        raise SystemExit(f"Timed out waiting for “{text}”. The screen is in screenshots/failed.svg.")
 
-    async def until_left(self) -> None:
-        """Wait until the app has ended."""
+    async def wait_for_exit(self) -> None:
+        """Wait until the app has exited."""
         for _ in range(250):
             if self.app.return_code is not None:
                 return
@@ -172,93 +191,117 @@ class Stage:
             await self.pilot.press("space" if letter == " " else letter)
         await self.pilot.press("enter")
 
-    async def answer(self, question: str, key: str) -> None:
-        """Answer the approval that asks `question`."""
-        await self.until(question)
+    async def answer_request(self, title: str, key: str) -> None:
+        """Wait for the permission request that shows `title`, and answer it with `key`."""
+        await self.wait_for(title)
         await self.pilot.press("f2")
         self.clock.now += 1
         await self.pilot.press(key)
 
 
 @dataclass(frozen=True)
-class Picture:
-    """One file of the folder."""
+class Screenshot:
+    """A screenshot and how to prepare it."""
 
     name: str
-    act: Callable[[Stage], Awaitable[None]]
+    action: Callable[[AppDriver], Awaitable[None]]
     script: list[str]
     size: tuple[int, int] = (110, 34)
     theme: ThemeChoice = "dark"
     demo: bool = False
 
 
-async def conversation(stage: Stage) -> None:
-    """A whole turn, with both panes beside it."""
-    await stage.send("the login form returns 500, fix it")
-    await stage.answer("Allow EditFile", "y")
-    await stage.answer("Allow Bash", "y")
-    await stage.until("Fixed. A form")
-    await stage.pilot.press("ctrl+l", "escape")
-    await stage.until("tools 7")
+async def conversation(driver: AppDriver) -> None:
+    """A complete turn, with the todo list and the tool calls open."""
+    await driver.send("the login form returns 500, fix it")
+    await driver.answer_request("Allow EditFile", "y")
+    await driver.answer_request("Allow Bash", "y")
+    await driver.wait_for("Fixed. A form")
+    await driver.pilot.press("ctrl+l", "escape")
+    await driver.wait_for("tools 7")
 
 
-async def approval(stage: Stage) -> None:
-    """An edit that waits for consent."""
-    await stage.send("the login form returns 500, fix it")
-    await stage.until("Allow EditFile")
-    await stage.pilot.press("f2")
+async def timeline(driver: AppDriver) -> None:
+    """All five panes: a reverted turn on a branch, and a command that awaits approval."""
+    await driver.send("the login form returns 500, fix it")
+    await driver.answer_request("Allow EditFile", "y")
+    await driver.answer_request("Allow Bash", "y")
+    await driver.wait_for("Fixed. A form")
+    await driver.send("also reject locked users")
+    await driver.answer_request("Allow EditFile", "y")
+    await driver.answer_request("Allow Bash", "y")
+    await driver.wait_for("Locked users are rejected")
+    await driver.send("/revert 6")
+    await driver.wait_for("can be undone")
+    await driver.pilot.press("enter")
+    await driver.wait_for("Reverted to checkpoint")
+    await driver.pilot.press("enter")  # the prompt has the message again
+    await driver.answer_request("Allow EditFile", "y")
+    await driver.wait_for("Allow Bash")
+    await driver.pilot.press("ctrl+l", "f3")
+    await driver.wait_for("tools ")
 
 
-async def danger(stage: Stage) -> None:
-    """A dangerous command, in a Chinese conversation."""
-    await stage.send("重新构建登录页面")
-    await stage.until("Allow Bash")
-    await stage.pilot.press("f2")
+async def approval(driver: AppDriver) -> None:
+    """An edit that awaits approval."""
+    await driver.send("the login form returns 500, fix it")
+    await driver.wait_for("Allow EditFile")
+    await driver.pilot.press("f2")
 
 
-async def commands(stage: Stage) -> None:
-    """The completion of commands."""
-    await stage.until("What shall we work on?")
-    await stage.pilot.press("slash", "t")
-    await stage.until("Change the colours")
+async def dangerous_command(driver: AppDriver) -> None:
+    """A dangerous command in a Chinese conversation."""
+    await driver.send("重新构建登录页面")
+    await driver.wait_for("Allow Bash")
+    await driver.pilot.press("f2")
 
 
-async def demo(stage: Stage) -> None:
-    """The first screen of the demo."""
-    await stage.until("scripted answers")
+async def commands(driver: AppDriver) -> None:
+    """The completion list for commands."""
+    await driver.wait_for("What do you want to work on?")
+    await driver.pilot.press("slash", "t")
+    await driver.wait_for("Change the color theme")
 
 
-PICTURES = (
-    Picture("conversation", conversation, FIX, size=(120, 40)),
-    Picture("approval", approval, FIX),
-    Picture("danger", danger, CLEAN, size=(100, 28), theme="light"),
-    Picture("small", approval, FIX, size=(80, 24), theme="high-contrast"),
-    Picture("commands", commands, FIX, size=(80, 24), theme="light"),
-    Picture("demo", demo, FIX, size=(100, 26), demo=True),
+async def demo(driver: AppDriver) -> None:
+    """The start screen of the demo."""
+    await driver.wait_for("Offline demo")
+
+
+SCREENSHOTS = (
+    Screenshot(
+        "timeline", timeline, [*FIX, *locked_scripts(8), *LOCKED_DONE, *locked_scripts(10)], size=(140, 42)
+    ),
+    Screenshot("conversation", conversation, FIX, size=(120, 40)),
+    Screenshot("approval", approval, FIX),
+    Screenshot("danger", dangerous_command, CLEAN, size=(100, 28), theme="light"),
+    Screenshot("small", approval, FIX, size=(80, 24), theme="high-contrast"),
+    Screenshot("commands", commands, FIX, size=(80, 24), theme="light"),
+    Screenshot("demo", demo, FIX, size=(100, 26), demo=True),
 )
 
 
 def project(root: Path) -> Path:
-    """A small repository to work in."""
-    folder = root / "code" / "shop"
-    folder.mkdir(parents=True)
-    (folder / "auth.py").write_text(AUTH)
-    (folder / "test_auth.py").write_text(TESTS)
-    (folder / ".git").mkdir()
-    (folder / ".git" / "HEAD").write_text("ref: refs/heads/fix-login\n")
-    return folder
+    """Create a small repository and return its path."""
+    directory = root / "code" / "shop"
+    directory.mkdir(parents=True)
+    (directory / "auth.py").write_text(AUTH)
+    (directory / "test_auth.py").write_text(TESTS)
+    (directory / ".git").mkdir()
+    (directory / ".git" / "HEAD").write_text("ref: refs/heads/fix-login\n")
+    return directory
 
 
-def settings_for(picture: Picture, root: Path) -> Settings:
-    """Settings whose only model plays the picture's script."""
+def settings_for(screenshot: Screenshot, root: Path) -> Settings:
+    """Return settings with one model, which plays the script of the screenshot."""
     script = root / "script.json"
-    script.write_text(json.dumps(picture.script))
+    script.write_text(json.dumps(screenshot.script))
     return Settings(
         default_model="kimi-k2",
         default_thinking=True,
-        providers={"script": Provider(type="scripted", scripts=str(script))},
+        providers={"script": ProviderConfig(type="scripted", scripts=str(script))},
         models={
-            "kimi-k2": Model(
+            "kimi-k2": ModelSettings(
                 provider="script",
                 model="kimi-k2",
                 max_context_size=262_144,
@@ -269,50 +312,50 @@ def settings_for(picture: Picture, root: Path) -> Settings:
     )
 
 
-async def take(picture: Picture) -> None:
-    """Take one picture."""
+async def take_screenshot(screenshot: Screenshot) -> None:
+    """Run the app and save one screenshot."""
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)
-        os.environ["HOME"] = temporary  # the header says ~/code/shop
-        work_dir, wire, clock = project(root), Wire(), Clock()
+        os.environ["HOME"] = temporary  # so that the header shows ~/code/shop
+        work_dir, wire, clock = project(root), Wire(), FrozenClock()
         options = EngineOptions(
-            settings=settings_for(picture, root),
-            share_dir=root / "share",
+            settings=settings_for(screenshot, root),
+            data_dir=root / "share",
             work_dir=work_dir,
-            demo=picture.demo,
+            demo=screenshot.demo,
         )
 
         async def engine() -> None:
-            await (await open_engine(wire, options)).serve()
+            await (await build_engine(wire, options)).serve()
 
         app = KimiTuiApp(
             wire=wire,
             start=engine,
             options=TuiOptions(
                 work_dir=work_dir,
-                share_dir=root / "share",
-                theme=picture.theme,
+                data_dir=root / "share",
+                theme=screenshot.theme,
                 reduced_motion=True,
                 version=__version__,
                 clock=clock,
             ),
         )
-        async with app.run_test(size=picture.size) as pilot:
-            stage = Stage(app, pilot, clock)
-            await picture.act(stage)
+        async with app.run_test(size=screenshot.size) as pilot:
+            driver = AppDriver(app, pilot, clock)
+            await screenshot.action(driver)
             await pilot.pause(0.3)
-            (FOLDER / f"{picture.name}.svg").write_text(app.export_screenshot(title="kimi-tui"), "utf-8")
+            (FOLDER / f"{screenshot.name}.svg").write_text(app.export_screenshot(title="kimi-tui"), "utf-8")
             await pilot.press("ctrl+q")
-            await stage.until_left()
+            await driver.wait_for_exit()
 
 
 def main(names: list[str]) -> None:
-    """Take the pictures named, or all."""
+    """Take the named screenshots, or all of them."""
     FOLDER.mkdir(exist_ok=True)
-    for picture in PICTURES:
-        if not names or picture.name in names:
-            asyncio.run(take(picture))
-            sys.stdout.write(f"screenshots/{picture.name}.svg\n")
+    for screenshot in SCREENSHOTS:
+        if not names or screenshot.name in names:
+            asyncio.run(take_screenshot(screenshot))
+            sys.stdout.write(f"screenshots/{screenshot.name}.svg\n")
 
 
 if __name__ == "__main__":

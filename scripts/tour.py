@@ -1,6 +1,6 @@
-"""Records `screenshots/tour.cast`: the demo's tour in the real program, as an asciicast (version 2).
+"""Record `screenshots/tour.cast`: the demo's tour in the real program, as an asciicast (version 2).
 
-Play it with `asciinema play screenshots/tour.cast`. Waiting is cut to what an eye needs.
+Play it with `asciinema play screenshots/tour.cast`. Long pauses are shortened.
 """
 
 import json
@@ -16,45 +16,46 @@ import pyte
 
 CAST = Path(__file__).parents[1] / "screenshots" / "tour.cast"
 COLUMNS, LINES = 100, 30
-_LONGEST_PAUSE_S = 1.2
-_BETWEEN_KEYS_S = 0.08
+_MAX_PAUSE_S = 1.2
+_KEY_DELAY_S = 0.08
 _F3, _DOWN = "\x1bOR", "\x1b[B"
-ACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("demo, not a model", (*"tour", "\r")),
+STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("demo, no model", (*"tour", "\r")),
     ("Allow WriteFile", ("", "y")),
     ("Allow EditFile", ("", "y")),
     ("Allow Bash", ("", "y")),
     ("--help-all", (_F3,)),
-    ("choose a moment", (_DOWN,) * 7),
+    ("choose checkpoint", (_DOWN,) * 7),
     ("#0 you: tour", ("f",)),
     ("delete", ("", "\r")),
-    ("went back", (*"/undo", "\r")),
+    ("Files reverted", (*"/undo", "\r")),
     ("recreate", ("", "\r")),
-    ("undo", ("\x04",)),
+    ("Revert undone", ("", "\x04")),
 )
-"""What is waited for on the screen, and what is typed then; nothing for a moment to look."""
+"""Text to wait for on the screen, and the keys to type then. An empty key is a pause."""
 
 
 class Recording:
-    """What the terminal shows, with the time of each piece."""
+    """Output of the program, with the time of each chunk."""
 
     def __init__(self, child: "pexpect.spawn[bytes]") -> None:
         self._child = child
         self._screen = pyte.Screen(COLUMNS, LINES)
         self._stream = pyte.ByteStream(self._screen)
-        self._began = time.monotonic()
-        self.pieces: list[tuple[float, str]] = []
+        self._started_at = time.monotonic()
+        self.chunks: list[tuple[float, str]] = []
 
-    def until(self, shown: str, *, seconds: float = 60) -> None:
-        """Go on until the screen shows a text."""
+    def wait_for(self, text: str, *, seconds: float = 60) -> None:
+        """Read output until the screen shows `text`. Raises SystemExit after `seconds`."""
         deadline = time.monotonic() + seconds
-        while not any(shown in line for line in self._screen.display):
+        while not any(text in line for line in self._screen.display):
             if time.monotonic() > deadline:
-                raise SystemExit(f"“{shown}” never came to stand on:\n" + "\n".join(self._screen.display))
-            self.listen(0.1)
+                screen_text = "\n".join(self._screen.display)
+                raise SystemExit(f"Timed out waiting for “{text}”. The screen:\n{screen_text}")
+            self.read_output(0.1)
 
-    def listen(self, seconds: float) -> bool:
-        """Take in what comes; False when the program has ended."""
+    def read_output(self, seconds: float) -> bool:
+        """Read output for `seconds`. Return False if the program has exited."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:
@@ -64,27 +65,27 @@ class Recording:
             except pexpect.EOF:
                 return False
             self._stream.feed(data)
-            self.pieces.append((time.monotonic() - self._began, data.decode("utf-8", "replace")))
+            self.chunks.append((time.monotonic() - self._started_at, data.decode("utf-8", "replace")))
         return True
 
     def type(self, keys: tuple[str, ...]) -> None:
-        """Type, at a hand's pace."""
+        """Type `keys` at the pace of a person."""
         for key in keys:
             self._child.send(key)
-            self.listen(_BETWEEN_KEYS_S if key else _LONGEST_PAUSE_S)
+            self.read_output(_KEY_DELAY_S if key else _MAX_PAUSE_S)
 
 
-def shortened(pieces: list[tuple[float, str]]) -> Iterator[tuple[float, str]]:
-    """The pieces, with no pause longer than a look takes."""
-    now = before = 0.0
-    for moment, text in pieces:
-        now += min(moment - before, _LONGEST_PAUSE_S)
-        before = moment
+def limit_pauses(chunks: list[tuple[float, str]]) -> Iterator[tuple[float, str]]:
+    """Yield the chunks with their new times: no pause is longer than `_MAX_PAUSE_S`."""
+    now = previous = 0.0
+    for at, text in chunks:
+        now += min(at - previous, _MAX_PAUSE_S)
+        previous = at
         yield round(now, 3), text
 
 
 def main() -> int:
-    """Record it."""
+    """Record the tour."""
     with tempfile.TemporaryDirectory() as home:
         work_dir = Path(home) / "shop"
         work_dir.mkdir()
@@ -102,15 +103,15 @@ def main() -> int:
         )
         recording = Recording(child)
         try:
-            for shown, keys in ACTS:
-                recording.until(shown)
+            for text, keys in STEPS:
+                recording.wait_for(text)
                 recording.type(keys)
-            while recording.listen(0.5):
+            while recording.read_output(0.5):
                 pass
         finally:
             child.close(force=True)
-    head = {"version": 2, "width": COLUMNS, "height": LINES, "title": "kimi-tui: the tour"}
-    lines = [head, *([moment, "o", text] for moment, text in shortened(recording.pieces))]
+    header = {"version": 2, "width": COLUMNS, "height": LINES, "title": "kimi-tui tour"}
+    lines = [header, *([at, "o", text] for at, text in limit_pauses(recording.chunks))]
     CAST.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines), "utf-8")
     return 0
 

@@ -1,22 +1,32 @@
-"""What holds for every test."""
+"""Configuration and fixtures of all tests."""
 
 import gc
 import os
+import subprocess
 
+import pytest
 from hypothesis import settings
 
-LOOKS_FURTHER = {"KIMI_TUI_FUZZ_EXAMPLES", "KIMI_TUI_TRAVELS"}
+_RANDOM_EXAMPLE_VARIABLES = {"KIMI_TUI_FUZZ_EXAMPLES", "KIMI_TUI_TRAVELS"}
 
 settings.register_profile(
-    "by_itself",
-    settings.get_profile("ci"),  # no example has a deadline, which others on the machine make it miss
-    derandomize=not LOOKS_FURTHER & os.environ.keys(),  # what chance finds, `make faults` looks for
+    "kimi_tui",
+    settings.get_profile("ci"),  # without deadlines, which examples miss on a busy machine
+    derandomize=not _RANDOM_EXAMPLE_VARIABLES & os.environ.keys(),  # `make faults` sets these
 )
-settings.load_profile("by_itself")
+settings.load_profile("kimi_tui")
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage only in what the tests make: going through the modules again costs a tenth."""
+    """Exclude all imported modules from garbage collection. Scanning them takes a tenth of the time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+
+
+@pytest.fixture
+def dead_pid() -> int:
+    """Return the id of a process that has ended."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid

@@ -1,4 +1,4 @@
-"""Ports of this machine."""
+"""Ports on this machine."""
 
 import socket
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def dead_port() -> Iterator[int]:
-    """A port at which nobody listens, and that nobody else gets meanwhile."""
+def unused_port() -> Iterator[int]:
+    """Yield a port without a listener. It is reserved, so that no other process gets it."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield bound.getsockname()[1]

@@ -1,1 +1,1 @@
-"""Bare programs that do as much as a workload asks, and nothing else."""
+"""Minimal programs that do only what a workload requires."""

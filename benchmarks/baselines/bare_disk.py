@@ -1,4 +1,4 @@
-"""What must be done at least: walking over files, reading and hashing them, copying them."""
+"""Minimal disk work: walking a directory tree, reading, hashing and copying files."""
 
 import hashlib
 import os
@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 def walk(root: Path) -> int:
-    """Stat everything below `root`; how much there is."""
-    return sum(1 for _ in _walked(root))
+    """Stat everything below `root` and return the number of entries."""
+    return sum(1 for _ in _walk_entries(root))
 
 
 def hash_all(root: Path) -> int:
-    """Read and hash every file below `root`; how many bytes they hold."""
+    """Read and hash every file below `root` and return the total number of bytes."""
     total = 0
-    for entry in _walked(root):
+    for entry in _walk_entries(root):
         if entry.is_file(follow_symlinks=False):
             data = Path(entry.path).read_bytes()
             hashlib.blake2b(data, digest_size=20).digest()
@@ -24,7 +24,7 @@ def hash_all(root: Path) -> int:
 
 
 def copy_all(files: Iterable[Path], folder: Path) -> None:
-    """Copy `files`, each of another name, into `folder`, down to the medium."""
+    """Copy `files`, whose names are unique, to `folder` and flush them to disk."""
     for file in files:
         with (folder / file.name).open("wb") as copy:
             copy.write(file.read_bytes())
@@ -32,12 +32,12 @@ def copy_all(files: Iterable[Path], folder: Path) -> None:
             os.fsync(copy.fileno())
 
 
-def compressed(file: Path) -> int:
-    """How many bytes a file takes compressed."""
+def compressed_size(file: Path) -> int:
+    """Return the compressed size of a file."""
     return len(zlib.compress(file.read_bytes()))
 
 
-def _walked(root: Path) -> Iterator["os.DirEntry[str]"]:
+def _walk_entries(root: Path) -> Iterator["os.DirEntry[str]"]:
     folders = [str(root)]
     while folders:
         with os.scandir(folders.pop()) as entries:

@@ -1,8 +1,8 @@
-"""A bare view of Markdown blocks behind a bare reader: `python -m benchmarks.baselines.block_view URL`.
+"""Minimal Markdown view of a stream: `python -m benchmarks.baselines.block_view URL`.
 
-Finished blocks are rendered once by Rich and kept as lines, the open one at each of 20 draws a second. A line
-of input stands below. Nothing is folded, selected, searched or kept; it shows what streaming Markdown into a
-terminal through Textual costs at least.
+Rich renders each complete block once, and the incomplete one up to 20 times a second. An input is below the
+view. There is no folding, selection, search or storage. This is the minimum cost of streaming Markdown to a
+terminal with Textual.
 """
 
 import json
@@ -21,7 +21,7 @@ DRAW_S = 1 / 20
 
 
 class BlockView(ScrollView):
-    """Closed blocks as lines, and the open one."""
+    """Rendered lines of complete blocks and of the incomplete block."""
 
     DEFAULT_CSS = "BlockView { width: 1fr; height: 1fr; overflow-y: scroll; }"
 
@@ -33,34 +33,34 @@ class BlockView(ScrollView):
         self._due: Timer | None = None
 
     def feed(self, text: str) -> None:
-        """More of the text has come."""
+        """Append a fragment of text."""
         self._growing += text
         if self._due is None:
             self._due = self.set_timer(DRAW_S, self.draw)
 
     def draw(self) -> None:
-        """Render what has come since the last time."""
+        """Render the text received since the last call."""
         self._due = None
         *blocks, last = self._growing.split("\n\n")
         held = ""
         for block in blocks:
             held = f"{held}\n\n{block}" if held else block
             if held.count("```") % 2 == 0:
-                self._lines_above += self._rendered(held)
+                self._lines_above += self._render(held)
                 held = ""
         self._growing = f"{held}\n\n{last}" if held else last
-        self._lines_growing = self._rendered(self._growing)
+        self._lines_growing = self._render(self._growing)
         self.virtual_size = Size(self.size.width, len(self._lines_above) + len(self._lines_growing))
         self.scroll_end(animate=False, immediate=True)
         self.refresh()
 
-    def _rendered(self, source: str) -> list[Strip]:
+    def _render(self, source: str) -> list[Strip]:
         console = self.app.console
         lines = console.render_lines(Markdown(source), console.options.update_width(self.size.width))
         return [*map(Strip, lines), Strip.blank(self.size.width)]
 
     def render_line(self, y: int) -> Strip:
-        """The line `y` of what is in sight."""
+        """Return the line at `y` of the visible region."""
         y += self.scroll_offset.y
         closed = len(self._lines_above)
         if y < closed:
@@ -75,25 +75,25 @@ class BlockView(ScrollView):
 
 
 class Viewer(App[None]):
-    """Streams one answer into the view as soon as enter is pressed."""
+    """Streams one response into the view when enter is pressed."""
 
     def __init__(self, url: str) -> None:
         super().__init__()
         self._url = url
 
     def compose(self) -> ComposeResult:
-        """The view over a line of input."""
+        """Create the view and the input."""
         yield BlockView()
         yield Input()
 
     def on_mount(self) -> None:
-        """Take keys at once. With a cursor that blinks nobody could tell when all is drawn."""
+        """Focus the input. Its cursor must not blink, because the benchmark waits until nothing is drawn."""
         field = self.query_one(Input)
         field.cursor_blink = False
         field.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Ask."""
+        """Request the response."""
         event.input.clear()
         self.run_worker(self._ask())
 

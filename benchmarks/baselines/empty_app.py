@@ -1,4 +1,4 @@
-"""An empty Textual app: what the first frame costs without us."""
+"""Empty Textual app: the minimum cost of the first frame."""
 
 from textual.app import App, ComposeResult
 from textual.widgets import Static
@@ -8,7 +8,7 @@ class Empty(App[None]):
     """Shows `ready`."""
 
     def compose(self) -> ComposeResult:
-        """One line of text."""
+        """Create one line of text."""
         yield Static("ready")
 
 

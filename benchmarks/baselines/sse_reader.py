@@ -1,4 +1,4 @@
-"""A bare reader of a model's stream: `python -m benchmarks.baselines.sse_reader URL REQUESTS`."""
+"""Minimal reader of a model's stream: `python -m benchmarks.baselines.sse_reader URL REQUESTS`."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ import httpx
 
 
 def main(url: str, requests: int) -> None:
-    """Ask `requests` times and read each answer to its end, as a script of twenty lines would."""
+    """Send `requests` requests and print each response."""
     with httpx.Client() as client:
         for _ in range(requests):
             with client.stream(

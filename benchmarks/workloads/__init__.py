@@ -1,1 +1,1 @@
-"""The workloads: each measures the real program and its baseline, and returns figures."""
+"""Workloads. Each measures the real program and its baseline, and returns figures."""

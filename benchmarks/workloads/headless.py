@@ -1,4 +1,4 @@
-"""Print mode: what a prompt with one tool call costs, and what two hundred shell calls in one turn cost."""
+"""Print mode: a prompt with one tool call, and two hundred shell calls in one turn."""
 
 import os
 import subprocess
@@ -6,25 +6,25 @@ import sys
 from collections.abc import Sequence
 from itertools import pairwise
 
-from benchmarks.extent import Extent
 from benchmarks.figure import Figure, median
-from benchmarks.home import KIMI_TUI, Home, model, new_home
+from benchmarks.home import KIMI_TUI, Home, new_home, serve_model
+from benchmarks.scale import Scale
 
 READ = {"calls": [["ReadFile", {"path": "note.txt"}]]}
 SHELLS = [{"calls": [["Bash", {"command": f"true {n}"}]]} for n in range(200)]
-"""Each another command: who does the same again and again is stopped."""
+"""Different commands, because repeated identical calls are stopped."""
 DONE = {"words": 20}
 
 
-def measure(extent: Extent) -> list[Figure]:
-    """CPU of the program and of its children."""
-    return [*_one_call(rounds=extent.of(8, 3, 1)), *_shell_calls(extent.of(200, 60, 12))]
+def measure(scale: Scale) -> list[Figure]:
+    """Measure the CPU time of the program and its children."""
+    return [*_one_call(rounds=scale.choose(8, 3, 1)), *_shell_calls(scale.choose(200, 60, 12))]
 
 
 def _one_call(rounds: int) -> list[Figure]:
     ours, bare = [], []
     for _ in range(rounds):
-        with new_home() as home, model([READ, DONE]) as (url, _server):
+        with new_home() as home, serve_model([READ, DONE]) as (url, _server):
             home.configure(url)
             (home.work_dir / "note.txt").write_text("tea\n")
             ours.append(_cpu_s([KIMI_TUI, "--print", "--quiet", "-p", "read the note"], home))
@@ -35,18 +35,18 @@ def _one_call(rounds: int) -> list[Figure]:
 
 
 def _shell_calls(count: int) -> list[Figure]:
-    with new_home() as home, model([*SHELLS[:count], DONE]) as (url, server):
+    with new_home() as home, serve_model([*SHELLS[:count], DONE]) as (url, server):
         home.configure(url)
         cpu = _cpu_s([KIMI_TUI, "--print", "--yolo", "--quiet", "-p", "work"], home)
         bare = _cpu_s([sys.executable, "-c", _SPAWNS, str(count)], home)
         assert server.stdout is not None
-        asked = [float(server.stdout.readline()) for _ in range(count)]
-    steps = [later - earlier for earlier, later in pairwise(asked)]
+        request_times = [float(server.stdout.readline()) for _ in range(count)]
+    steps = [later - earlier for earlier, later in pairwise(request_times)]
     tenth = max(1, count // 10)
     early, late = median(steps[tenth : 2 * tenth]) * 1e3, median(steps[-tenth:]) * 1e3
     return [
-        Figure("shell calls", f"CPU of {count} in one turn", cpu, "s", bare, f"{count} bare spawns"),
-        Figure("shell calls", "a late step", late, "ms", early, "an early step", most=1.3),
+        Figure("shell calls", f"CPU of {count} calls in one turn", cpu, "s", bare, f"{count} bare spawns"),
+        Figure("shell calls", "late step", late, "ms", early, "early step", target=1.3),
     ]
 
 

@@ -1,1 +1,1 @@
-"""The Agent Client Protocol: sessions for editors, over the process's pipes."""
+"""Agent Client Protocol (ACP): serves sessions to editors over standard input and output."""

@@ -1,4 +1,4 @@
-"""The agent: what a client may ask of it, method by method."""
+"""ACP agent: dispatches the client's requests and notifications to their handlers."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -40,24 +40,24 @@ from acp.schema import (
 )
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kimi_tui.acp.client import Client
-from kimi_tui.acp.lifecycle import Lifecycle
-from kimi_tui.acp.login import Login
-from kimi_tui.acp.sessions import Sessions
-from kimi_tui.acp.settings import MODE, MODEL
-from kimi_tui.acp.words import request_error, unfit
+from kimi_tui.acp.client import AcpClient
+from kimi_tui.acp.errors import invalid_params, request_error
+from kimi_tui.acp.model_login import ModelLogin
+from kimi_tui.acp.session_lifecycle import SessionLifecycle
+from kimi_tui.acp.session_registry import SessionRegistry
+from kimi_tui.acp.session_settings import MODE, MODEL
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.terminal_text import sanitize_line
 
 logger = logging.getLogger(__name__)
 
-Answer = BaseModel | dict[str, Any] | None
+HandlerResult = BaseModel | dict[str, Any] | None
 M = TypeVar("M", bound=BaseModel)
-Handler = Callable[[Any], Awaitable[Answer]]
+Handler = Callable[[Any], Awaitable[HandlerResult]]
 
 
 class SetModelRequest(BaseModel):
-    """`session/set_model`, which clients knew before a model was an option of a session."""
+    """`session/set_model`, used by clients from before the model was a session option."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -65,58 +65,69 @@ class SetModelRequest(BaseModel):
     model_id: str = Field(alias="modelId")
 
 
-class Agent:
-    """Answers one client: what can't be done by a RequestError, a turn that fails in its session."""
+class AcpAgent:
+    """Answers the requests of one client.
+
+    Invalid requests raise RequestError. A turn that fails is reported in its session.
+    """
 
     def __init__(
-        self, *, client: Client, sessions: Sessions, lifecycle: Lifecycle, login: Login, version: str
+        self,
+        *,
+        client: AcpClient,
+        sessions: SessionRegistry,
+        lifecycle: SessionLifecycle,
+        login: ModelLogin,
+        version: str,
     ) -> None:
         self._client = client
         self._sessions = sessions
         self._login = login
         self._version = version
-        names = AGENT_METHODS
+        methods = AGENT_METHODS
         self._requests: Mapping[str, tuple[type[BaseModel], Handler]] = {
-            names["initialize"]: (InitializeRequest, self._initialize),
-            names["authenticate"]: (AuthenticateRequest, self._authenticate),
-            names["session_new"]: (NewSessionRequest, lifecycle.new),
-            names["session_load"]: (LoadSessionRequest, lifecycle.load),
-            names["session_resume"]: (ResumeSessionRequest, lifecycle.resume),
-            names["session_fork"]: (ForkSessionRequest, lifecycle.fork),
-            names["session_list"]: (ListSessionsRequest, lifecycle.list),
-            names["session_close"]: (CloseSessionRequest, lifecycle.close),
-            names["session_delete"]: (DeleteSessionRequest, lifecycle.delete),
-            names["session_prompt"]: (PromptRequest, self._prompt),
-            names["session_set_mode"]: (SetSessionModeRequest, self._set_mode),
-            names["session_set_config_option"]: (SetSessionConfigOptionSelectRequest, self._set_option),
+            methods["initialize"]: (InitializeRequest, self._initialize),
+            methods["authenticate"]: (AuthenticateRequest, self._authenticate),
+            methods["session_new"]: (NewSessionRequest, lifecycle.new),
+            methods["session_load"]: (LoadSessionRequest, lifecycle.load),
+            methods["session_resume"]: (ResumeSessionRequest, lifecycle.resume),
+            methods["session_fork"]: (ForkSessionRequest, lifecycle.fork),
+            methods["session_list"]: (ListSessionsRequest, lifecycle.list),
+            methods["session_close"]: (CloseSessionRequest, lifecycle.close),
+            methods["session_delete"]: (DeleteSessionRequest, lifecycle.delete),
+            methods["session_prompt"]: (PromptRequest, self._prompt),
+            methods["session_set_mode"]: (SetSessionModeRequest, self._set_mode),
+            methods["session_set_config_option"]: (SetSessionConfigOptionSelectRequest, self._set_option),
             "session/set_model": (SetModelRequest, self._set_model),
         }
 
-    async def handle(self, method: str, params: Any, is_notification: bool) -> Answer:
-        """Answer a request, or follow a notification. Raises RequestError."""
+    async def handle(self, method: str, params: Any, is_notification: bool) -> HandlerResult:
+        """Answer a request or handle a notification. Raises RequestError."""
         if is_notification:
             if method == AGENT_METHODS["session_cancel"]:
-                self._sessions.cancel(_read(method, CancelNotification, params).session_id)
+                self._sessions.cancel(_parse_params(method, CancelNotification, params).session_id)
             else:
-                logger.info("a notification that means nothing here: %s", plain_line(method))
+                logger.info("ignored an unknown notification: %s", sanitize_line(method))
             return None
         if method not in self._requests:
-            raise RequestError.method_not_found(plain_line(method))
+            raise RequestError.method_not_found(sanitize_line(method))
         model, handler = self._requests[method]
-        if method == AGENT_METHODS["session_set_config_option"] and _is_switch(params):
+        if method == AGENT_METHODS["session_set_config_option"] and _is_boolean_option(params):
             model = SetSessionConfigOptionBooleanRequest
         try:
-            return await handler(_read(method, model, params))
+            return await handler(_parse_params(method, model, params))
         except KimiTuiError as error:
             raise request_error(error) from error
 
     def cancel_request(self, method: str, params: dict[str, Any]) -> None:
-        """The client has lost interest in a request. A prompt's turn is cancelled; the others are short."""
+        """Cancel a request on the client's behalf: the turn of a prompt. Other requests are short and
+        complete.
+        """
         session_id = params.get("sessionId")
         if method == AGENT_METHODS["session_prompt"] and isinstance(session_id, str):
             self._sessions.cancel(session_id)
 
-    # who they are
+    # handshake and sign-in
 
     async def _initialize(self, request: InitializeRequest) -> InitializeResponse:
         if request.client_capabilities is not None:
@@ -168,17 +179,17 @@ _CAPABILITIES = AgentCapabilities(
 )
 
 
-_LEFT_OUT: Mapping[str, Any] = {"mcpServers": []}
-"""What some clients don't send, though they should."""
+_DEFAULT_PARAMS: Mapping[str, Any] = {"mcpServers": []}
+"""Required parameters that some clients omit."""
 
 
-def _is_switch(params: Any) -> bool:
+def _is_boolean_option(params: Any) -> bool:
     return isinstance(params, dict) and params.get("type") == "boolean"
 
 
-def _read(method: str, model: type[M], params: Any) -> M:
-    """The parameters of a request. Raises RequestError when they don't fit."""
+def _parse_params(method: str, model: type[M], params: Any) -> M:
+    """Return the parameters of a request as `model`. Raises RequestError if they are invalid."""
     try:
-        return model.model_validate({**_LEFT_OUT, **params} if isinstance(params, dict) else params)
+        return model.model_validate({**_DEFAULT_PARAMS, **params} if isinstance(params, dict) else params)
     except ValidationError as error:
-        raise unfit(method, error) from error
+        raise invalid_params(method, error) from error

@@ -1,4 +1,4 @@
-"""The client: what it can do, and what it is sent and asked."""
+"""The ACP client: its capabilities, and the updates and requests sent to it."""
 
 from typing import Any, TypeVar, cast
 
@@ -31,83 +31,86 @@ from pydantic import BaseModel, ValidationError
 A = TypeVar("A", bound=BaseModel)
 
 
-class ClientRefused(Exception):
-    """The client answered a request with an error or nonsense, or has gone."""
+class ClientRequestError(Exception):
+    """Raised if the client answers a request with an error or an invalid result, or has disconnected."""
 
 
-class Client:
-    """One client. What asks it raises ClientRefused."""
+class AcpClient:
+    """One connected client. Methods that send a request raise ClientRequestError."""
 
     def __init__(self) -> None:
         self.capabilities = ClientCapabilities()
-        """What it said in `initialize`; little without one."""
+        """Capabilities from `initialize`; the defaults until then."""
         self._connection: Connection | None = None
 
     def connect(self, connection: Connection) -> None:
-        """Talk over `connection`, which needs whoever answers the client before it is there."""
+        """Set the connection to use.
+
+        It isn't a constructor argument because the connection needs the agent, which needs this client.
+        """
         self._connection = connection
 
     @property
-    def takes_forms(self) -> bool:
-        """Whether the user can be asked questions by a form."""
+    def supports_forms(self) -> bool:
+        """Whether the client can show the user a form with questions."""
         elicitation = self.capabilities.elicitation
         return elicitation is not None and elicitation.form is not None
 
     @property
-    def takes_switches(self) -> bool:
-        """Whether an option of a session may be on or off; otherwise it is a choice of both."""
+    def supports_boolean_options(self) -> bool:
+        """Whether a session option can be boolean. Otherwise it is a selection of "on" and "off"."""
         session = self.capabilities.session
         options = session.config_options if session is not None else None
         return options is not None and options.boolean is not None
 
     @property
-    def reads_files(self) -> bool:
-        """Whether it reads files for us, as its editor has them."""
+    def can_read_files(self) -> bool:
+        """Whether the client reads files, including unsaved changes in its editor."""
         return bool(self.capabilities.fs and self.capabilities.fs.read_text_file)
 
     @property
-    def writes_files(self) -> bool:
-        """Whether it writes files for us."""
+    def can_write_files(self) -> bool:
+        """Whether the client writes files."""
         return bool(self.capabilities.fs and self.capabilities.fs.write_text_file)
 
     @property
     def has_terminals(self) -> bool:
-        """Whether commands can run in terminals of its own."""
+        """Whether the client can run commands in its terminals."""
         return bool(self.capabilities.terminal)
 
-    async def update(self, session_id: str, update: BaseModel) -> None:
-        """Tell of a change in a session; waits while the client doesn't read. Nothing when it has gone."""
+    async def send_update(self, session_id: str, update: BaseModel) -> None:
+        """Send a session update. Waits while the client doesn't read; does nothing if it has disconnected."""
         notification = SessionNotification(session_id=session_id, update=cast("Any", update))
         try:
-            await notify_model(self._line, CLIENT_METHODS["session_update"], notification)
+            await notify_model(self._active_connection, CLIENT_METHODS["session_update"], notification)
         except ConnectionError:
             return
 
     async def ask_permission(
         self, session_id: str, call: ToolCallUpdate, options: list[PermissionOption]
     ) -> RequestPermissionResponse:
-        """Which of `options` the user chooses."""
+        """Ask the user to choose one of `options`."""
         request = RequestPermissionRequest(session_id=session_id, tool_call=call, options=options)
-        return await self._ask("session_request_permission", request, RequestPermissionResponse)
+        return await self._request("session_request_permission", request, RequestPermissionResponse)
 
     async def ask_form(self, request: BaseModel) -> dict[str, Any]:
-        """What the user answers to a form, as it came: `action`, and perhaps `content`."""
+        """Show the user a form. Return the client's unvalidated result: `action` and optionally `content`."""
         try:
-            answer = await self._line.send_request(
+            answer = await self._active_connection.send_request(
                 CLIENT_METHODS["elicitation_create"], serialize_params(request)
             )
         except (RequestError, ConnectionError) as error:
-            raise ClientRefused(str(error)) from error
+            raise ClientRequestError(str(error)) from error
         return answer if isinstance(answer, dict) else {}
 
     async def read_file(self, session_id: str, path: str) -> str:
-        """The text of a file, with what is not saved yet."""
+        """Return the text of a file, including unsaved changes."""
         request = ReadTextFileRequest(session_id=session_id, path=path)
-        return (await self._ask("fs_read_text_file", request, ReadTextFileResponse)).content
+        return (await self._request("fs_read_text_file", request, ReadTextFileResponse)).content
 
     async def write_file(self, session_id: str, path: str, text: str) -> None:
         """Write a file."""
-        await self._tell(
+        await self._notify(
             "fs_write_text_file", WriteTextFileRequest(session_id=session_id, path=path, content=text)
         )
 
@@ -121,7 +124,7 @@ class Client:
         cwd: str,
         output_byte_limit: int,
     ) -> str:
-        """Start a command in a new terminal; returns the terminal's id."""
+        """Start a command in a new terminal. Return the terminal's id."""
         request = CreateTerminalRequest(
             session_id=session_id,
             command=command,
@@ -130,41 +133,45 @@ class Client:
             cwd=cwd,
             output_byte_limit=output_byte_limit,
         )
-        return (await self._ask("terminal_create", request, CreateTerminalResponse)).terminal_id
+        return (await self._request("terminal_create", request, CreateTerminalResponse)).terminal_id
 
     async def terminal_output(self, session_id: str, terminal_id: str) -> TerminalOutputResponse:
-        """What the terminal's command has printed so far."""
+        """Return the output of the terminal's command so far."""
         request = TerminalOutputRequest(session_id=session_id, terminal_id=terminal_id)
-        return await self._ask("terminal_output", request, TerminalOutputResponse)
+        return await self._request("terminal_output", request, TerminalOutputResponse)
 
     async def wait_for_exit(self, session_id: str, terminal_id: str) -> WaitForTerminalExitResponse:
-        """How the terminal's command ended, once it has."""
+        """Wait until the terminal's command exits. Return its exit status."""
         request = WaitForTerminalExitRequest(session_id=session_id, terminal_id=terminal_id)
-        return await self._ask("terminal_wait_for_exit", request, WaitForTerminalExitResponse)
+        return await self._request("terminal_wait_for_exit", request, WaitForTerminalExitResponse)
 
     async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
-        """End the terminal's command; the terminal stays."""
-        await self._tell("terminal_kill", KillTerminalRequest(session_id=session_id, terminal_id=terminal_id))
+        """Kill the terminal's command but keep the terminal."""
+        await self._notify(
+            "terminal_kill", KillTerminalRequest(session_id=session_id, terminal_id=terminal_id)
+        )
 
     async def release_terminal(self, session_id: str, terminal_id: str) -> None:
-        """The terminal is not needed any more; the client goes on showing it."""
+        """Release the terminal. The client continues to show its output."""
         request = ReleaseTerminalRequest(session_id=session_id, terminal_id=terminal_id)
-        await self._tell("terminal_release", request)
+        await self._notify("terminal_release", request)
 
     @property
-    def _line(self) -> Connection:
+    def _active_connection(self) -> Connection:
         if self._connection is None:
             raise ConnectionError("the client is not connected yet")
         return self._connection
 
-    async def _ask(self, method: str, request: BaseModel, answer: type[A]) -> A:
+    async def _request(self, method: str, request: BaseModel, response_type: type[A]) -> A:
         try:
-            return await request_model(self._line, CLIENT_METHODS[method], request, answer)
+            return await request_model(
+                self._active_connection, CLIENT_METHODS[method], request, response_type
+            )
         except (RequestError, ConnectionError, ValidationError) as error:
-            raise ClientRefused(str(error)) from error
+            raise ClientRequestError(str(error)) from error
 
-    async def _tell(self, method: str, request: BaseModel) -> None:
+    async def _notify(self, method: str, request: BaseModel) -> None:
         try:
-            await self._line.send_request(CLIENT_METHODS[method], serialize_params(request))
+            await self._active_connection.send_request(CLIENT_METHODS[method], serialize_params(request))
         except (RequestError, ConnectionError) as error:
-            raise ClientRefused(str(error)) from error
+            raise ClientRequestError(str(error)) from error

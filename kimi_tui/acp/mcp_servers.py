@@ -1,28 +1,28 @@
-"""MCP servers that the client brings along."""
+"""MCP servers that the client configures for a session."""
 
 import re
 from collections.abc import Sequence
 
 from acp.schema import AcpMcpServer, HttpMcpServer, McpServerStdio, SseMcpServer
 
-from kimi_tui.acp.words import invalid
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.tools.mcp.server_config import RemoteServer, ServerConfig, StdioServer
+from kimi_tui.acp.errors import invalid_request
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.mcp.server_config import RemoteServer, ServerConfig, StdioServer
 
-_NO_NAME = re.compile(r"[\s/:*()\x00-\x1f]+")
+_INVALID_NAME_CHARS = re.compile(r"[\s/:*()\x00-\x1f]+")
 
 McpServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 
 
-def servers_of(given: Sequence[McpServer] | None) -> tuple[ServerConfig, ...]:
-    """The servers, under names that tools can be named after. Raises RequestError."""
-    return tuple(map(_server, given or ()))
+def to_server_configs(servers: Sequence[McpServer] | None) -> tuple[ServerConfig, ...]:
+    """Return the servers' configs. Their names are sanitized for use in tool names. Raises RequestError."""
+    return tuple(map(_to_server_config, servers or ()))
 
 
-def _server(server: McpServer) -> ServerConfig:
-    name = _NO_NAME.sub("-", plain_line(server.name))[:64]
+def _to_server_config(server: McpServer) -> ServerConfig:
+    name = _INVALID_NAME_CHARS.sub("-", sanitize_line(server.name))[:64]
     if not name.strip("-"):
-        raise invalid("An MCP server needs a name.")
+        raise invalid_request("An MCP server has no name.")
     match server:
         case McpServerStdio():
             env = {variable.name: variable.value for variable in server.env}
@@ -31,6 +31,6 @@ def _server(server: McpServer) -> ServerConfig:
             headers = {header.name: header.value for header in server.headers}
             return RemoteServer(name=name, url=server.url, transport=server.type, headers=headers)
         case AcpMcpServer():
-            raise invalid(
-                f"The MCP server {name} can be reached through the editor only, which is not known here."
+            raise invalid_request(
+                f"The MCP server {name} uses the ACP transport, which isn't supported. Use stdio or HTTP."
             )

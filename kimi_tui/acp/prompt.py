@@ -1,4 +1,4 @@
-"""What a client prompts with, as what the user says."""
+"""Conversion of a client's prompt to user input."""
 
 from collections.abc import Sequence
 from typing import assert_never
@@ -14,7 +14,7 @@ from acp.schema import (
     TextResourceContents,
 )
 
-from kimi_tui.base.content import ContentPart, ImageURLPart, MediaURL, TextPart, UserInput, merged
+from kimi_tui.base.content_parts import ContentPart, ImageURLPart, MediaURL, TextPart, UserInput, merge_parts
 
 PromptBlock = (
     TextContentBlock
@@ -25,10 +25,10 @@ PromptBlock = (
 )
 
 
-def user_input_of(blocks: Sequence[PromptBlock]) -> UserInput:
-    """The user's words; a string when there is nothing but one text.
+def to_user_input(blocks: Sequence[PromptBlock]) -> UserInput:
+    """Return the prompt as user input: a string if it consists of text only.
 
-    A resource is named where it stands; what an embedded one holds comes after the words.
+    A resource is replaced by its name. The content of embedded resources follows after the text.
     """
     parts: list[ContentPart] = []
     contents: list[ContentPart] = []
@@ -37,50 +37,48 @@ def user_input_of(blocks: Sequence[PromptBlock]) -> UserInput:
             case TextContentBlock():
                 parts.append(TextPart(block.text))
             case ImageContentBlock():
-                parts.append(_image(block.mime_type, block.data))
+                parts.append(_to_image_part(block.mime_type, block.data))
             case AudioContentBlock():
-                parts.append(TextPart("[A sound was attached here, which can't be heard.]"))
+                parts.append(TextPart("[Audio attachment omitted: audio isn't supported.]"))
             case ResourceContentBlock():
-                parts.append(TextPart(_named(block.uri, block.name)))
+                parts.append(TextPart(_format_resource_link(block.uri, block.name)))
             case EmbeddedResourceContentBlock():
                 resource = block.resource
-                parts.append(TextPart(_named(resource.uri)))
-                contents.append(_content_of(resource))
+                parts.append(TextPart(_format_resource_link(resource.uri)))
+                contents.append(_to_content_part(resource))
             case _:
                 assert_never(block)
-    said = merged((*parts, *contents))
-    if len(said) == 1 and isinstance(said[0], TextPart):
-        return said[0].text
-    return said
+    merged = merge_parts((*parts, *contents))
+    if len(merged) == 1 and isinstance(merged[0], TextPart):
+        return merged[0].text
+    return merged
 
 
-def path_of(uri: str) -> str | None:
-    """The path that a `file:` URI names; None for another one."""
+def file_uri_path(uri: str) -> str | None:
+    """Return the path of a `file:` URI; None for other URIs."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" and parts.path else None
 
 
-def _named(uri: str, name: str = "") -> str:
-    """A resource in the middle of a sentence: a file by its path, anything else by name and address."""
-    lines = urlsplit(uri).fragment
-    path = path_of(uri)
+def _format_resource_link(uri: str, name: str = "") -> str:
+    """Return a resource as inline text: a file as its path, others as a Markdown link."""
+    line_range = urlsplit(uri).fragment
+    path = file_uri_path(uri)
     if path is not None:
-        return f"`{path}`" + (f" ({lines})" if lines else "")
+        return f"`{path}`" + (f" ({line_range})" if line_range else "")
     return f"[{name}]({uri})" if name and name != uri else f"<{uri}>"
 
 
-def _image(mime_type: str, data: str) -> ImageURLPart:
+def _to_image_part(mime_type: str, data: str) -> ImageURLPart:
     return ImageURLPart(MediaURL(f"data:{mime_type};base64,{data}"))
 
 
-def _content_of(resource: TextResourceContents | BlobResourceContents) -> ContentPart:
-    place = path_of(resource.uri) or resource.uri
+def _to_content_part(resource: TextResourceContents | BlobResourceContents) -> ContentPart:
+    ref = file_uri_path(resource.uri) or resource.uri
     if isinstance(resource, TextResourceContents):
-        return TextPart(f'\n\n<context ref="{place}">\n{resource.text}\n</context>')
+        return TextPart(f'\n\n<context ref="{ref}">\n{resource.text}\n</context>')
     mime_type = resource.mime_type or ""
     if mime_type.startswith("image/"):
-        return _image(mime_type, resource.blob)
+        return _to_image_part(mime_type, resource.blob)
     size = len(resource.blob) * 3 // 4
-    return TextPart(
-        f"\n\n[{place} was attached with {size:,} bytes of {mime_type or 'data'}, left out here.]"
-    )
+    return TextPart(f"\n\n[Attachment {ref} omitted: {size:,} bytes of {mime_type or 'binary data'}.]")

@@ -1,4 +1,4 @@
-"""One session of the client's: what it asks becomes commands, what the engine tells becomes updates."""
+"""An open ACP session: translates requests to engine commands, and engine events to updates."""
 
 import asyncio
 import logging
@@ -8,18 +8,19 @@ from typing import assert_never
 
 from acp.schema import PromptResponse, StopReason, Usage
 
-from kimi_tui.acp.asking import Asking
-from kimi_tui.acp.client import Client
-from kimi_tui.acp.narrator import Narrator
-from kimi_tui.acp.prompt import PromptBlock, user_input_of
-from kimi_tui.acp.recalled import Recalled, taken_back
-from kimi_tui.acp.settings import ConfigOption, commands_for, options_of, updates_between
-from kimi_tui.acp.words import invalid, request_error
-from kimi_tui.base.content import TextPart, ThinkPart, UserInput, is_blank
+from kimi_tui.acp.client import AcpClient
+from kimi_tui.acp.errors import invalid_request, request_error
+from kimi_tui.acp.pending_requests import AcpPendingRequests
+from kimi_tui.acp.prompt import PromptBlock, to_user_input
+from kimi_tui.acp.revert_notice import RevertNotice, describe_reverted
+from kimi_tui.acp.session_settings import ConfigOption, commands_for, session_config_options, setting_updates
+from kimi_tui.acp.session_update_translator import SessionUpdateTranslator
+from kimi_tui.base.content_parts import TextPart, ThinkPart, UserInput, is_blank
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import ToolCallPart
-from kimi_tui.base.secrets import blacked_out
-from kimi_tui.base.usage import TokenUsage
+from kimi_tui.base.redaction import redact
+from kimi_tui.base.token_usage import TokenUsage
+from kimi_tui.frontend.text.app_commands import app_only_error
 from kimi_tui.wire.channel import Outgoing, Wire, WireClosed
 from kimi_tui.wire.commands import Interrupt, Prompt, RunSlash, SaveRecording, Shutdown
 from kimi_tui.wire.events import (
@@ -33,102 +34,103 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
-from kimi_tui.words.app_commands import meant_for_app
 
 logger = logging.getLogger(__name__)
 
-PACE_S = 0.02
-"""How long fragments gather before the next are sent."""
-CLOSING_S = 10.0
-"""How long the engine may take to stop what runs and to save."""
-_ENDED = KimiTuiError("The session has ended.", hint="Open it again; the log has the details.")
+BATCH_DELAY_S = 0.02
+"""Seconds to collect text fragments before the next ones are sent."""
+CLOSE_TIMEOUT_S = 10.0
+"""Seconds to wait for the engine to stop its work and save."""
+_SESSION_ENDED = KimiTuiError("The session has ended.", hint="Load it again. See the log for details.")
 
 
-class Session:
-    """A session that is open. Made by `opened`."""
+class AcpSession:
+    """A session of the client. Call `open` before anything else."""
 
-    def __init__(self, *, client: Client, wire: Wire, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, *, client: AcpClient, wire: Wire, tasks: asyncio.TaskGroup) -> None:
         self._client = client
         self._wire = wire
         self._tasks = tasks
         self._subscription = wire.subscribe()
         self._info: SessionInfo | None = None
-        self._narrator = Narrator(work_dir=Path())
-        self._past: list[Outgoing] = []
-        self._news: list[Outgoing] = []
-        """What the engine told when it opened: of earlier runs, and of this one."""
-        self._serving: asyncio.Task[None] | None = None
+        self._translator = SessionUpdateTranslator(work_dir=Path())
+        self._replay_events: list[Outgoing] = []
+        self._new_events: list[Outgoing] = []
+        """Events sent while the session was opened: replayed ones of earlier runs, and new ones."""
+        self._engine_task: asyncio.Task[None] | None = None
         self._failure: KimiTuiError | None = None
         self._turn: asyncio.Future[TurnEnd] | None = None
         self._is_cancelled = False
-        """Whether the client has cancelled what it prompted for last."""
-        self._asking = Asking(client=client, wire=wire, tasks=tasks)
+        """Whether the client has canceled its last prompt."""
+        self._requests = AcpPendingRequests(client=client, wire=wire, tasks=tasks)
         self._usage: TokenUsage | None = None
         self._in_replay = False
-        self._recalled = Recalled()
-        self._is_followed = False
-        self._is_telling = False
+        self._revert_notice = RevertNotice()
+        self._is_forwarding = False
+        self._is_sending = False
         self._batches = 0
-        self._told = asyncio.Condition()
+        self._batch_sent = asyncio.Condition()
 
     @property
     def id(self) -> str:
-        """The id of the session, for the client as on disk."""
+        """Id of the session, the same for the client and on disk."""
         return self.info.session_id
 
     @property
     def info(self) -> SessionInfo:
-        """What the session is."""
+        """Current description of the session."""
         assert self._info is not None, "the session is not open yet"
         return self._info
 
     @property
     def options(self) -> list[ConfigOption]:
-        """What the user can set, and how it is set."""
-        return options_of(self.info, switches=self._client.takes_switches)
+        """Options that the user can set, with their current values."""
+        return session_config_options(
+            self.info, supports_boolean_options=self._client.supports_boolean_options
+        )
 
-    # its life
+    # lifecycle
 
     async def open(self, serve: Callable[[], Awaitable[None]]) -> None:
-        """Wait until the session is there. Raises RequestError when it can't be opened.
+        """Wait until the session is open. Raises RequestError if it can't be opened.
 
         `serve` opens an engine behind the session's Wire and serves it until Shutdown.
         """
-        self._serving = self._tasks.create_task(self._serve(serve))
+        self._engine_task = self._tasks.create_task(self._serve(serve))
         try:
-            await self._wire.carry_out(SaveRecording())
+            await self._wire.command_and_wait(SaveRecording())
         except WireClosed:
-            raise request_error(self._failure or _ENDED) from self._failure
-        for message in self._subscription.take():
+            raise request_error(self._failure or _SESSION_ENDED) from self._failure
+        for message in self._subscription.pop_pending():
             if isinstance(message, SessionInfo):
                 self._info = message
-            elif self._is_past(message):
-                self._past.append(message)
+            elif self._is_replayed(message):
+                self._replay_events.append(message)
             else:
-                self._news.append(message)
+                self._new_events.append(message)
         if self._info is None:
-            raise request_error(_ENDED)
-        self._narrator = Narrator(work_dir=Path(self._info.work_dir))
+            raise request_error(_SESSION_ENDED)
+        self._translator = SessionUpdateTranslator(work_dir=Path(self._info.work_dir))
 
-    async def tell_past(self) -> None:
-        """Tell what was said in earlier runs."""
-        for message in self._past:
-            for update in self._narrator.replay(message):
-                await self._client.update(self.id, update)
+    async def send_replay(self) -> None:
+        """Send the history of earlier runs."""
+        for message in self._replay_events:
+            for update in self._translator.translate_replay(message):
+                await self._client.send_update(self.id, update)
 
-    def begin(self) -> None:
-        """Tell what happens from here on. Nothing is sent before the task that calls this waits."""
-        if not self._is_followed:
-            self._is_followed = True
-            self._past.clear()
-            self._tasks.create_task(self._follow())
+    def start_forwarding(self) -> None:
+        """Start to forward new events. Nothing is sent before the calling task next waits."""
+        if not self._is_forwarding:
+            self._is_forwarding = True
+            self._replay_events.clear()
+            self._tasks.create_task(self._forward_events())
 
     async def close(self) -> None:
-        """Cancel what runs, and end the session."""
+        """Cancel running work and end the session."""
         self._wire.command(Shutdown())
-        if self._serving is not None:
-            await asyncio.wait([self._serving], timeout=CLOSING_S)
-            self._serving.cancel()
+        if self._engine_task is not None:
+            await asyncio.wait([self._engine_task], timeout=CLOSE_TIMEOUT_S)
+            self._engine_task.cancel()
 
     async def _serve(self, serve: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -138,53 +140,55 @@ class Session:
             self._failure = error
         except Exception as error:
             logger.exception("the engine failed")
-            what = blacked_out(f"An internal error ended the session: {type(error).__name__}: {error}.")
+            message = redact(f"The session ended with an internal error: {type(error).__name__}: {error}.")
             self._failure = KimiTuiError(
-                what, hint="The log has the details; `kimi-tui info` says where it is."
+                message, hint="See the log for details. `kimi-tui info` shows its path."
             )
         finally:
             self._wire.close()
 
-    # what the client asks
+    # requests of the client
 
     async def prompt(self, blocks: Sequence[PromptBlock]) -> PromptResponse:
-        """Run a turn and say how it ended. Raises RequestError."""
-        user_input = user_input_of(blocks)
+        """Run a turn and return its outcome. Raises RequestError."""
+        user_input = to_user_input(blocks)
         if is_blank(user_input):
-            raise invalid("The prompt is empty.")
-        if (refusal := meant_for_app(self.info, user_input)) is not None:
-            raise invalid(str(refusal))
+            raise invalid_request("The prompt is empty.")
+        if (error := app_only_error(self.info, user_input)) is not None:
+            raise invalid_request(str(error))
         if self._turn is not None:
-            raise invalid("A turn is in progress in this session. Wait for its end, or cancel it.")
+            raise invalid_request(
+                "A turn is already running in this session. Wait until it ends, or cancel it."
+            )
         self._turn = asyncio.get_running_loop().create_future()
         self._is_cancelled = False
         try:
-            return await self._answer_to(user_input, self._turn)
+            return await self._run_turn(user_input, self._turn)
         finally:
             self._turn = None
 
     def cancel(self) -> None:
-        """Cancel the turn that runs, if one does."""
+        """Cancel the running turn, if any."""
         if self._turn is not None:
             self._is_cancelled = True
             self._wire.command(Interrupt())
 
     async def set_option(self, option: str, value: str | bool) -> None:
-        """Set an option of the session. Raises RequestError for one that isn't there."""
+        """Set an option of the session. Raises RequestError if the option or value is invalid."""
         try:
             for command in commands_for(option, value, self.info):
-                await self._wire.carry_out(command)
+                await self._wire.command_and_wait(command)
         except WireClosed:
-            raise request_error(self._failure or _ENDED) from None
-        await self._catch_up()
+            raise request_error(self._failure or _SESSION_ENDED) from None
+        await self._wait_until_sent()
 
     def attach_terminal(self, call_id: str, terminal_id: str) -> None:
-        """Show a terminal of the client's in a tool call."""
-        for update in self._narrator.attach_terminal(call_id, terminal_id):
-            self._tasks.create_task(self._client.update(self.id, update))
+        """Show a terminal of the client in a tool call."""
+        for update in self._translator.attach_terminal(call_id, terminal_id):
+            self._tasks.create_task(self._client.send_update(self.id, update))
 
-    async def _answer_to(self, user_input: UserInput, turn: "asyncio.Future[TurnEnd]") -> PromptResponse:
-        command = self.info.command_in(user_input)
+    async def _run_turn(self, user_input: UserInput, turn: "asyncio.Future[TurnEnd]") -> PromptResponse:
+        command = self.info.parse_command(user_input)
         if command is None or not isinstance(user_input, str):
             self._wire.command(Prompt(user_input))
         else:
@@ -192,20 +196,20 @@ class Session:
             if not command.takes_turn:
                 return await self._run_slash(line)
             self._wire.command(RunSlash(line))
-        if self._wire.closed:
-            raise request_error(self._failure or _ENDED)
+        if self._wire.is_closed:
+            raise request_error(self._failure or _SESSION_ENDED)
         end = await turn
-        return PromptResponse(stop_reason=_stop_reason(end), usage=self._usage_so_far())
+        return PromptResponse(stop_reason=_stop_reason(end), usage=self._session_usage())
 
     async def _run_slash(self, line: str) -> PromptResponse:
         try:
-            await self._wire.carry_out(RunSlash(line))
+            await self._wire.command_and_wait(RunSlash(line))
         except WireClosed:
-            raise request_error(self._failure or _ENDED) from None
-        await self._catch_up()
+            raise request_error(self._failure or _SESSION_ENDED) from None
+        await self._wait_until_sent()
         return PromptResponse(stop_reason="cancelled" if self._is_cancelled else "end_turn")
 
-    def _usage_so_far(self) -> Usage | None:
+    def _session_usage(self) -> Usage | None:
         usage = self._usage
         if usage is None:
             return None
@@ -217,77 +221,83 @@ class Session:
             cached_write_tokens=usage.input_cache_creation,
         )
 
-    # what the engine tells
+    # events of the engine
 
-    async def _follow(self) -> None:
-        """Tell the client everything, until the Wire closes."""
+    async def _forward_events(self) -> None:
+        """Forward all events to the client until the Wire closes."""
         try:
-            for update in updates_between(None, self.info, switches=self._client.takes_switches):
-                await self._client.update(self.id, update)
-            batch, self._news = self._news, []
+            for update in setting_updates(
+                None, self.info, supports_boolean_options=self._client.supports_boolean_options
+            ):
+                await self._client.send_update(self.id, update)
+            batch, self._new_events = self._new_events, []
             while True:
-                self._is_telling = True
+                self._is_sending = True
                 for message in batch:
                     try:
-                        await self._tell(message)
+                        await self._forward(message)
                     except Exception:
-                        logger.exception("a %s could not be told", type(message).__name__)
-                await self._have_told()
+                        logger.exception("can't forward a %s", type(message).__name__)
+                await self._finish_batch()
                 if batch and all(isinstance(message, _FRAGMENTS) for message in batch):
-                    await asyncio.sleep(PACE_S)
+                    await asyncio.sleep(BATCH_DELAY_S)
                 if not (batch := await self._subscription.drain()):
                     return
         finally:
-            self._is_telling = False
-            self._asking.close_all()
+            self._is_sending = False
+            self._requests.close_all()
             if self._turn is not None and not self._turn.done():
-                self._turn.set_exception(request_error(self._failure or _ENDED))
-            async with self._told:
-                self._told.notify_all()
+                self._turn.set_exception(request_error(self._failure or _SESSION_ENDED))
+            async with self._batch_sent:
+                self._batch_sent.notify_all()
 
-    async def _have_told(self) -> None:
-        async with self._told:
-            self._is_telling = False
+    async def _finish_batch(self) -> None:
+        async with self._batch_sent:
+            self._is_sending = False
             self._batches += 1
-            self._told.notify_all()
+            self._batch_sent.notify_all()
 
-    async def _catch_up(self) -> None:
-        """Return once the client has been told what the engine has sent until now."""
-        wanted = self._batches + self._is_telling + self._subscription.has_pending
-        async with self._told:
-            await self._told.wait_for(lambda: self._batches >= wanted or self._wire.closed)
+    async def _wait_until_sent(self) -> None:
+        """Return once all events that the engine has sent so far are forwarded."""
+        target = self._batches + self._is_sending + self._subscription.has_pending
+        async with self._batch_sent:
+            await self._batch_sent.wait_for(lambda: self._batches >= target or self._wire.is_closed)
 
-    async def _tell(self, message: Outgoing) -> None:
-        if self._is_past(message):
-            self._recalled.take(message)
+    async def _forward(self, message: Outgoing) -> None:
+        if self._is_replayed(message):
+            self._revert_notice.record(message)
             if isinstance(message, ReplayEnd):
-                await self._client.update(self.id, self._narrator.remark(self._recalled.remaining))
+                await self._client.send_update(
+                    self.id, self._translator.build_notice(self._revert_notice.summary)
+                )
             return
         match message:
             case SessionInfo():
-                await self._describe(message)
+                await self._update_info(message)
             case RequestClosed(request_id=request_id):
-                self._asking.close(request_id)
+                self._requests.close(request_id)
             case ApprovalRequest() | QuestionRequest() | ToolCallRequest() | HookRequest():
-                await self._asking.ask(message, session_id=self.id, narrator=self._narrator)
+                await self._requests.ask(message, session_id=self.id, translator=self._translator)
             case _:
                 if isinstance(message, StatusUpdate) and message.session_usage is not None:
                     self._usage = message.session_usage
                 try:
-                    for update in self._narrator.tell(message):
-                        await self._client.update(self.id, update)
-                    if isinstance(message, Reverted) and (words := taken_back(message)):
-                        await self._client.update(self.id, self._narrator.remark(words))
+                    for update in self._translator.translate(message):
+                        await self._client.send_update(self.id, update)
+                    if isinstance(message, Reverted) and (text := describe_reverted(message)):
+                        await self._client.send_update(self.id, self._translator.build_notice(text))
                 finally:
                     if isinstance(message, TurnEnd) and self._turn is not None and not self._turn.done():
                         self._turn.set_result(message)
 
-    async def _describe(self, info: SessionInfo) -> None:
+    async def _update_info(self, info: SessionInfo) -> None:
         before, self._info = self._info, info
-        for update in updates_between(before, info, switches=self._client.takes_switches):
-            await self._client.update(self.id, update)
+        for update in setting_updates(
+            before, info, supports_boolean_options=self._client.supports_boolean_options
+        ):
+            await self._client.send_update(self.id, update)
 
-    def _is_past(self, message: Outgoing) -> bool:
+    def _is_replayed(self, message: Outgoing) -> bool:
         if isinstance(message, ReplayBegin | ReplayEnd):
             self._in_replay = isinstance(message, ReplayBegin)
             return True
@@ -300,7 +310,7 @@ _FRAGMENTS = (TextPart, ThinkPart, ToolCallPart, ToolOutput)
 def _stop_reason(end: TurnEnd) -> StopReason:
     match end.outcome:
         case "finished" | "rejected" | "failed":
-            return "end_turn"  # what failed has been told in the conversation
+            return "end_turn"  # a failure is already reported in the conversation
         case "cancelled":
             return "cancelled"
         case "max_steps" | "limit":

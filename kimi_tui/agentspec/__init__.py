@@ -1,1 +1,1 @@
-"""Agent specs in YAML and the prompts they render (`docs/agents.md`)."""
+"""Agent files in YAML and the system prompts rendered from them (`docs/agents.md`)."""

@@ -1,4 +1,4 @@
-"""System prompts: `${NAME}` replaced by what the session and the agent know. `$$` is a dollar sign."""
+"""Rendering of system prompts: `${NAME}` is replaced by a variable's value; `$$` is a dollar sign."""
 
 import getpass
 import os
@@ -10,25 +10,25 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kimi_tui.agentspec.document import nearest
-from kimi_tui.agentspec.folder import list_folder, readable
-from kimi_tui.agentspec.instructions import project_instructions
+from kimi_tui.agentspec.directory_listing import directory_listing, printable_name
+from kimi_tui.agentspec.project_instructions import project_instructions
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
+from kimi_tui.agentspec.yaml_document import suggestion_hint
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.base.value import value
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.terminal_text import sanitize_line
 
 _PREFIX = "KIMI_"
-_NOTHING = "(none)"
+_NONE_TEXT = "(none)"
 _REFERENCE = re.compile(r"\$(?:\$|\{(?P<name>[^}\n]*)(?P<end>\}?))")
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class PromptVariables:
-    """What a session knows of where it is. Each is a prompt variable: its name in capitals after `KIMI_`."""
+    """Prompt variables of a session. The variable of a field is `KIMI_` and the field's name in capitals."""
 
     now: str
-    """Local time with its offset, to the minute: rendered once a session."""
+    """Local time with UTC offset, to the minute, rendered once per session."""
     work_dir: str
     work_dir_ls: str
     platform: str
@@ -49,33 +49,33 @@ class PromptVariables:
         skills: str = "",
         now: datetime | None = None,
     ) -> "PromptVariables":
-        """Look around. Reads at most a few folders and the AGENTS.md files."""
+        """Collect the values. Reads at most a few directories and the AGENTS.md files."""
         return cls(
             now=(now or datetime.now(tz=UTC)).astimezone().isoformat(timespec="minutes"),
-            work_dir=readable(work_dir),
-            work_dir_ls=list_folder(work_dir),
+            work_dir=printable_name(work_dir),
+            work_dir_ls=directory_listing(work_dir),
             platform=f"{platform.system()} {platform.release()} {platform.machine()}",
             os={"Darwin": "macOS"}.get(platform.system(), platform.system()),
             shell=_shell(),
             user=_user(),
-            agents_md=project_instructions(work_dir) or _NOTHING,
-            skills=skills or _NOTHING,
-            additional_dirs_info="\n\n".join(map(_folder_info, additional_dirs)) or _NOTHING,
+            agents_md=project_instructions(work_dir) or _NONE_TEXT,
+            skills=skills or _NONE_TEXT,
+            additional_dirs_info="\n\n".join(map(_folder_info, additional_dirs)) or _NONE_TEXT,
         )
 
     def by_name(self) -> Mapping[str, str]:
-        """The values by the names that prompts use."""
+        """Return the values by variable name."""
         return {f"{_PREFIX}{field.name.upper()}": getattr(self, field.name) for field in fields(self)}
 
 
 def render_prompt(spec: ResolvedAgentSpec, variables: PromptVariables) -> str:
-    """The system prompt of `spec`. Values are put in as they are: a `${...}` in them stays.
+    """Return the system prompt of `spec`. Values are inserted verbatim: a `${...}` in them isn't expanded.
 
     Raises ConfigError that names an unknown variable with file and line.
     """
     known = {**spec.vars, **variables.by_name()}
 
-    def value(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         if match["name"] is None:
             return "$"
         name = match["name"].strip()
@@ -83,15 +83,15 @@ def render_prompt(spec: ResolvedAgentSpec, variables: PromptVariables) -> str:
             return known[name]
         line = spec.system_prompt_template.count("\n", 0, match.start()) + 1
         raise ConfigError(
-            f"{spec.system_prompt_path}, line {line}: there is no variable “{plain_line(name)}”.",
-            hint=f"{nearest(name, known, what='variables')} A `$${{` stands for the text `${{`.",
+            f"{spec.system_prompt_path}, line {line}: unknown variable “{sanitize_line(name)}”.",
+            hint=f"{suggestion_hint(name, known, what='variables')} Write `$${{` for a literal `${{`.",
         )
 
-    return _REFERENCE.sub(value, spec.system_prompt_template).strip()
+    return _REFERENCE.sub(replacement, spec.system_prompt_template).strip()
 
 
 def _shell() -> str:
-    """The shell that commands run in."""
+    """Return the shell that runs commands."""
     if os.name == "nt":
         return f"cmd ({os.environ.get('COMSPEC', 'cmd.exe')})"
     path = shutil.which("bash") or "/bin/sh"
@@ -100,10 +100,10 @@ def _shell() -> str:
 
 def _user() -> str:
     try:
-        return plain_line(getpass.getuser())
-    except (KeyError, OSError):  # a container may run as a user without a name
+        return sanitize_line(getpass.getuser())
+    except (KeyError, OSError):  # in a container, the user may have no name
         return "unknown"
 
 
 def _folder_info(folder: Path) -> str:
-    return f"{readable(folder)}:\n{list_folder(folder)}"
+    return f"{printable_name(folder)}:\n{directory_listing(folder)}"

@@ -1,57 +1,57 @@
-"""An agent, resolved: what its file and the files that it extends come to."""
+"""Resolved agent specification: an agent file merged with the files it extends."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from kimi_tui.base.value import value
+from kimi_tui.base.frozen import frozen
 
 
-@value
+@frozen
 class ToolRef:
-    """A tool of an agent."""
+    """Reference to a tool of an agent."""
 
     reference: str
-    """A built-in tool's name, or `module:Class`."""
+    """Name of a built-in tool, or `module:Class`."""
     rename: str | None = None
 
     @property
     def name(self) -> str:
-        """The name that the model knows it by."""
+        """Name that the model uses."""
         return self.rename or self.reference.rpartition(":")[2]
 
 
-@value
+@frozen
 class SubagentSpec:
-    """An agent that another one may give tasks to."""
+    """A sub-agent that an agent may start."""
 
     path: Path
-    """Its agent file, absolute. It is not read before it is needed."""
+    """Its agent file, absolute. Read when the sub-agent is started."""
     description: str
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class ResolvedAgentSpec:
-    """An agent as it is run."""
+    """A resolved agent."""
 
     name: str
     version: str
     description: str
-    """What it is for, in a line; empty when its file doesn't say."""
+    """One line; empty if the file has none."""
     path: Path
     """The agent file, absolute."""
     system_prompt_path: Path
     system_prompt_template: str
     tools: tuple[ToolRef, ...]
-    """In the order of the file; what is excluded is gone."""
+    """In the order of the file, without excluded tools."""
     model: str | None
-    """The configured model that it asks for."""
+    """Name of a model in the config."""
     mcp: Path | None
-    """The file of its MCP servers, absolute."""
+    """Its MCP config file, absolute."""
     mcp_exclude: tuple[str, ...]
-    """MCP tools that it does not get."""
+    """MCP tools it doesn't get."""
     subagents: Mapping[str, SubagentSpec]
-    names_subagents: bool
-    """Whether its own file names them, rather than one that it extends: only then may it give work on when it
-    is a sub-agent itself."""
+    declares_subagents: bool
+    """Whether its own file defines sub-agents, rather than one that it extends. Only then may it start
+    sub-agents when it is a sub-agent itself."""
     vars: Mapping[str, str]
-    """What its system prompt's own variables stand for."""
+    """Values of the variables in its system prompt."""

@@ -1,10 +1,10 @@
-"""Tools as agent files name them: `Bash`, `Bash as Shell`, `package.module:Class`, and kimi-cli's paths."""
+"""Tool names in agent files: `Bash`, `Bash as Shell`, `package.module:Class`, and kimi-cli's class paths."""
 
 import re
 from collections.abc import Collection, Mapping
 
-from kimi_tui.agentspec.document import Text, nearest
 from kimi_tui.agentspec.spec import ToolRef
+from kimi_tui.agentspec.yaml_document import LocatedText, suggestion_hint
 
 _ENTRY = re.compile(r"^(?P<reference>\S+)(?:\s+as\s+(?P<rename>\S+))?$")
 _NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")
@@ -16,69 +16,75 @@ _KIMI_CLI_NAMES: Mapping[str, str] = {
     "Shell": "Bash",
     "StrReplaceFile": "EditFile",
 }
-"""Classes of kimi-cli whose tools have another name here. Their model keeps the name that its prompt uses."""
+"""kimi-cli's tool classes whose tools have other names here. The model sees kimi-cli's names."""
 
 
-def parse_tool(entry: Text, known: Collection[str]) -> ToolRef:
-    """The tool that `entry` names. Raises ConfigError when it is none of `known` and no `module:Class`."""
+def parse_tool(entry: LocatedText, known: Collection[str]) -> ToolRef:
+    """Parse `entry`. Raises ConfigError if it is neither one of the `known` tools nor a `module:Class`."""
     match = _ENTRY.match(entry.value.strip())
     if match is None:
-        raise entry.error(f"“{entry.value}” names no tool.", hint="Write `Tool`, or `Tool as OtherName`.")
+        raise entry.error(
+            f"“{entry.value}” isn't a valid tool entry.", hint="Write `Tool`, or `Tool as OtherName`."
+        )
     reference, rename = match["reference"], match["rename"]
     if rename is not None and not _NAME.match(rename):
         raise entry.error(
-            f"a tool can't be called “{rename}”.", hint="Use up to 64 letters, digits, `_` and `-`."
+            f"“{rename}” isn't a valid tool name.", hint="Use up to 64 letters, digits, `_` and `-`."
         )
     if reference.startswith(_KIMI_CLI):
-        return _of_kimi_cli(entry, reference, rename, known)
+        return _parse_kimi_cli_tool(entry, reference, rename, known)
     if ":" in reference:
         if not _CLASS_PATH.match(reference):
-            raise entry.error(f"“{reference}” is no class.", hint="Write it as package.module:Class.")
+            raise entry.error(f"“{reference}” isn't a class path.", hint="Write it as package.module:Class.")
         return ToolRef(reference, rename)
     if reference not in known:
-        raise entry.error(f"there is no tool “{reference}”.", hint=_hint(reference, known))
+        raise entry.error(f"unknown tool “{reference}”.", hint=_hint(reference, known))
     return ToolRef(reference, rename if rename != reference else None)
 
 
 def other_names(name: str) -> tuple[str, ...]:
-    """What the tool called `name`, here or in kimi-cli, is called in the other."""
-    ours = _KIMI_CLI_NAMES.get(name, name)
-    return tuple(it for it in (ours, *_names_in_kimi_cli(ours)) if it != name)
+    """Return the equivalents of the tool `name` in kimi-cli, or of kimi-cli's tool `name` here."""
+    tui_name = _KIMI_CLI_NAMES.get(name, name)
+    return tuple(it for it in (tui_name, *_names_in_kimi_cli(tui_name)) if it != name)
 
 
 def _names_in_kimi_cli(name: str) -> tuple[str, ...]:
-    return tuple(theirs for theirs, ours in _KIMI_CLI_NAMES.items() if ours == name)
+    return tuple(cli_name for cli_name, tui_name in _KIMI_CLI_NAMES.items() if tui_name == name)
 
 
-def named_tools(entry: Text, tools: Collection[ToolRef], known: Collection[str]) -> frozenset[ToolRef]:
-    """Those of `tools` that `entry` names, by the name the model knows or by what they are.
+def match_tools(entry: LocatedText, tools: Collection[ToolRef], known: Collection[str]) -> frozenset[ToolRef]:
+    """Return the `tools` that `entry` names, by the name the model uses or by reference.
 
-    None of them when there is such a tool but not here, or a tool of kimi-cli without a counterpart.
-    Raises ConfigError when there is no such tool at all.
+    Empty if the tool exists but isn't among `tools`, or has no equivalent here. Raises ConfigError if no such
+    tool exists.
     """
     name = entry.value.strip()
-    named = frozenset(tool for tool in tools if tool.name == name)
-    if named:
-        return named
+    matches = frozenset(tool for tool in tools if tool.name == name)
+    if matches:
+        return matches
     if name.startswith(_KIMI_CLI) and _counterpart(name)[0] not in known:
         return frozenset()
-    wanted = parse_tool(entry, known)
-    return frozenset(tool for tool in tools if tool.reference == wanted.reference)
+    parsed = parse_tool(entry, known)
+    return frozenset(tool for tool in tools if tool.reference == parsed.reference)
 
 
-def _of_kimi_cli(entry: Text, path: str, rename: str | None, known: Collection[str]) -> ToolRef:
-    name, kept_name = _counterpart(path)
+def _parse_kimi_cli_tool(
+    entry: LocatedText, path: str, rename: str | None, known: Collection[str]
+) -> ToolRef:
+    name, cli_name = _counterpart(path)
     if name not in known:
-        raise entry.error(f"the tool {path} of kimi-cli has no counterpart here.", hint=_hint(name, known))
-    return ToolRef(name, rename or kept_name)
+        raise entry.error(f"kimi-cli's tool {path} has no equivalent.", hint=_hint(name, known))
+    return ToolRef(name, rename or cli_name)
 
 
 def _counterpart(path: str) -> tuple[str, str | None]:
-    """Our tool for a class of kimi-cli, and the name to keep when ours differs."""
+    """Return the equivalent of a kimi-cli class, and kimi-cli's name for it if that differs."""
     cls = path.rpartition(":")[2]
     return (_KIMI_CLI_NAMES[cls], cls) if cls in _KIMI_CLI_NAMES else (cls, None)
 
 
 def _hint(name: str, known: Collection[str]) -> str:
-    ours = _KIMI_CLI_NAMES.get(name)
-    return f"Write “{ours} as {name}”." if ours in known else nearest(name, known, what="tools")
+    tui_name = _KIMI_CLI_NAMES.get(name)
+    if tui_name in known:
+        return f"Write “{tui_name} as {name}”."
+    return suggestion_hint(name, known, what="tools")

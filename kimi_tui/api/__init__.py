@@ -1,1 +1,1 @@
-"""The Python API: one session of the agent inside another program (`docs/python-api.md`)."""
+"""Python API: runs one session of the agent inside another program (`docs/python-api.md`)."""

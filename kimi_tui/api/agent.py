@@ -1,26 +1,27 @@
-"""KimiTui: one session of the agent, for as long as an `async with` block lasts."""
+"""KimiTui: a session of the agent as an async context manager."""
 
 import asyncio
 import logging
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
-from kimi_tui.api.asking import AnswerQuestions, Approve, Asking
-from kimi_tui.api.front import Front
-from kimi_tui.api.opening import Wish, options_of
-from kimi_tui.api.output import Shape, shaped
-from kimi_tui.api.result import TurnError
-from kimi_tui.api.tools import own_tool
-from kimi_tui.api.travel import outcome_of
+from kimi_tui.api.event_router import EventRouter
+from kimi_tui.api.options import AgentOptions, engine_options
+from kimi_tui.api.request_handlers import AnswerQuestions, Approve, RequestHandlers
+from kimi_tui.api.structured_output import OutputSpec, ask_structured
+from kimi_tui.api.timeline import await_outcome
+from kimi_tui.api.tools import as_host_tool
 from kimi_tui.api.turn import Turn
-from kimi_tui.base.content import ContentPart
+from kimi_tui.api.turn_result import TurnError
+from kimi_tui.base.content_parts import ContentPart
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.secrets import blacked_out
+from kimi_tui.base.redaction import redact
 from kimi_tui.compaction.strategy import CompactionStrategy
-from kimi_tui.engine.build import open_engine
+from kimi_tui.engine.build.engine import build_engine
 from kimi_tui.engine.engine import Engine
 from kimi_tui.tools.tool import Tool
 from kimi_tui.wire.channel import Wire
@@ -46,19 +47,19 @@ StrPath = str | PathLike[str]
 
 
 class KimiTui:
-    """One session. Make it with `create` and enter it; what it has started is ended when it is left.
+    """One session. Create it with `create` and enter it with `async with`; leaving it stops everything it
+    started.
 
-    Everything belongs to the event loop that it was entered on. Errors are KimiTuiErrors, with a sentence of
-    what happened and one of what to do.
+    Use it only on the event loop that entered it. Errors are KimiTuiErrors with a message and a hint.
     """
 
-    def __init__(self, wish: Wish, asking: Asking) -> None:
-        self._wish = wish
-        self._asking = asking
+    def __init__(self, options: AgentOptions, handlers: RequestHandlers) -> None:
+        self._options = options
+        self._handlers = handlers
         self._wire = Wire()
         self._tasks = asyncio.TaskGroup()
-        self._front: Front | None = None
-        self._serving: asyncio.Task[None] | None = None
+        self._router: EventRouter | None = None
+        self._engine_task: asyncio.Task[None] | None = None
 
     @classmethod
     def create(
@@ -85,26 +86,47 @@ class KimiTui:
         max_cost_usd: float | None = None,
         max_time_s: float | None = None,
         settings: Mapping[str, Any] | None = None,
-        share_dir: StrPath | None = None,
+        data_dir: StrPath | None = None,
         demo: bool = False,
+        share_dir: StrPath | None = None,
     ) -> Self:
-        """A session that is opened when it is entered: `async with KimiTui.create(...) as agent`.
+        """Return a session that opens when it's entered: `async with KimiTui.create(...) as agent`.
 
-        `model` is a name of the config, `compaction` a strategy or its class's name, `agent` a name or the
-        file of one. `approve` decides on what has to be approved; without it that is denied, unless `yolo`
-        approves all that no rule denies. `answer` answers the model's questions. `session` resumes the
-        session of that id, `continue_last` the last one of the work dir, and `fork` a copy of it. `mcp` are
-        more MCP servers by their names, `tools` functions of yours that the model may call, and `sandbox` has
-        its commands run in a sandbox. `settings` go over those of the config files and the environment.
-        `max_steps` and `max_time_s` (seconds) are limits of a turn, `max_cost_usd` of the session. `demo`
-        works with the offline demo model.
+        Args:
+            work_dir: Working directory of the agent.
+            model: Name of a model in the config.
+            compaction: Compaction strategy, or the name of its class.
+            approve: Decides on permission requests. Without it they're rejected, unless `yolo` is set.
+            answer: Answers the model's questions.
+            yolo: Approve everything that no rule denies.
+            plan: Start in plan mode.
+            thinking: Turn thinking on or off.
+            agent: Name of an agent, or path of an agent file.
+            session: Id of the session to resume.
+            continue_last: Resume the last session of the working directory.
+            fork: Resume a copy of the session instead.
+            add_dirs: Additional directories that the agent works in.
+            skills_dirs: Additional directories with skills.
+            mcp: Additional MCP servers, by name.
+            tools: Functions or tool classes that the model may call.
+            sandbox: Run commands in a sandbox.
+            max_steps: Step limit per turn.
+            max_cost_usd: Cost limit of the session, in US dollars.
+            max_time_s: Time limit per turn, in seconds.
+            settings: Settings that override the config files and the environment.
+            data_dir: Data directory.
+            demo: Use the offline demo model.
+            share_dir: Deprecated; use `data_dir`.
 
-        Raises UsageError for a function that is no tool. Entering raises ConfigError, ModelNotSet,
-        SessionError and UsageError.
+        Raises UsageError for a function that can't be a tool. Entering the session raises ConfigError,
+        ModelNotSet, SessionError and UsageError.
         """
-        wish = Wish(
+        if share_dir is not None:
+            warnings.warn("share_dir is deprecated; use data_dir", DeprecationWarning, stacklevel=2)
+            data_dir = share_dir if data_dir is None else data_dir
+        options = AgentOptions(
             work_dir=Path(work_dir),
-            share_dir=Path(share_dir) if share_dir is not None else None,
+            data_dir=Path(data_dir) if data_dir is not None else None,
             model=model,
             demo=demo,
             thinking=thinking,
@@ -116,7 +138,7 @@ class KimiTui:
             add_dirs=tuple(map(Path, add_dirs)),
             skills_dirs=tuple(map(Path, skills_dirs)),
             mcp=mcp,
-            tools=tuple(map(own_tool, tools)),
+            tools=tuple(map(as_host_tool, tools)),
             sandbox=sandbox,
             yolo=yolo,
             plan=plan,
@@ -125,19 +147,19 @@ class KimiTui:
             max_time_s=max_time_s,
             settings=settings or {},
         )
-        return cls(wish, Asking(approve=approve, answer=answer))
+        return cls(options, RequestHandlers(approve=approve, answer=answer))
 
     async def __aenter__(self) -> Self:
-        options = await asyncio.to_thread(options_of, self._wish)
-        engine = await open_engine(self._wire, options)
+        options = await asyncio.to_thread(engine_options, self._options)
+        engine = await build_engine(self._wire, options)
         await self._tasks.__aenter__()
-        self._front = Front(wire=self._wire, asking=self._asking, tasks=self._tasks)
-        self._tasks.create_task(self._front.follow())
-        self._serving = self._tasks.create_task(self._serve(engine, self._front))
+        self._router = EventRouter(wire=self._wire, handlers=self._handlers, tasks=self._tasks)
+        self._tasks.create_task(self._router.route_events())
+        self._engine_task = self._tasks.create_task(self._serve(engine, self._router))
         try:
-            await self._front.opened.wait()
-            if self._front.failure is not None:
-                raise self._front.failure
+            await self._router.opened.wait()
+            if self._router.failure is not None:
+                raise self._router.failure
         except BaseException:
             await self._close()
             raise
@@ -151,12 +173,12 @@ class KimiTui:
     # turns
 
     def run(self, prompt: str | Sequence[ContentPart]) -> Turn:
-        """Say something to the model. Its turn runs from now on, or as soon as those before it have ended.
+        """Send a prompt. Its turn starts when all earlier turns have ended, whether you await it or not.
 
-        A prompt that begins with a slash goes to the model like any other: commands are for `command`.
+        A prompt that starts with a slash goes to the model like any other. Use `command` to run commands.
         """
         user_input = prompt if isinstance(prompt, str) else tuple(prompt)
-        return self._entered.begin(user_input, Prompt(user_input))
+        return self._active_router.enqueue_turn(user_input, Prompt(user_input))
 
     @overload
     async def ask(self, prompt: str | Sequence[ContentPart]) -> str: ...
@@ -167,16 +189,16 @@ class KimiTui:
     async def ask(
         self, prompt: str | Sequence[ContentPart], *, output: type[Any] | Mapping[str, Any] | None = None
     ) -> Any:
-        """The model's answer: text, or a value of the type or JSON schema that `output` names.
+        """Send a prompt and return the response: text, or a value of the type or JSON schema `output`.
 
-        Raises TurnError when the turn doesn't finish, OutputMisfit when no answer fits in three attempts,
-        UsageError for an `output` that can't be asked for. Cancelled, it interrupts the turn.
+        Raises TurnError if the turn doesn't finish, OutputValidationError if no response matches in three
+        attempts, and UsageError if `output` has no JSON schema. Cancelling the call interrupts the turn.
         """
         if output is None:
-            return await self._said(prompt)
-        return await shaped(Shape(output), prompt, self._said)
+            return await self._ask_text(prompt)
+        return await ask_structured(OutputSpec(output), prompt, self._ask_text)
 
-    async def _said(self, prompt: str | Sequence[ContentPart]) -> str:
+    async def _ask_text(self, prompt: str | Sequence[ContentPart]) -> str:
         turn = self.run(prompt)
         try:
             result = await turn
@@ -187,100 +209,105 @@ class KimiTui:
         return result.text
 
     def steer(self, text: str | Sequence[ContentPart]) -> None:
-        """Say something to the turn that runs; its next step sees it. Raises KimiTuiError when none does."""
-        if self._entered.at_rest:
-            raise KimiTuiError("No turn is running.", hint="Use `run` to begin one.")
+        """Steer the running turn: its next step sees `text`. Raises KimiTuiError if no turn is running."""
+        if self._active_router.is_idle:
+            raise KimiTuiError("No turn is running.", hint="Start one with `run`.")
         self._wire.command(Steer(text if isinstance(text, str) else tuple(text)))
 
     def command(self, line: str) -> Turn:
-        """Run a command that works on the conversation as a turn does, such as `/compact` or a skill.
+        """Run a command that takes a turn, such as `/compact` or a skill.
 
-        Raises KimiTuiError for one that doesn't exist, or that takes no turn.
+        Raises KimiTuiError if the command doesn't exist or doesn't take a turn.
         """
-        words = line.strip().removeprefix("/")
-        name = words.partition(" ")[0]
-        known = self.info.command(name)
-        if known is None or not known.takes_turn:
-            usable = ", ".join(f"/{it.name}" for it in self.info.slash_commands if it.takes_turn)
-            raise KimiTuiError(f"/{name} can't be run as a turn.", hint=f"These can: {usable}.")
-        return self._entered.begin(f"/{words}", RunSlash(words))
+        text = line.strip().removeprefix("/")
+        name = text.partition(" ")[0]
+        command = self.info.find_command(name)
+        if command is None or not command.takes_turn:
+            available = ", ".join(f"/{it.name}" for it in self.info.slash_commands if it.takes_turn)
+            raise KimiTuiError(f"/{name} can't be run as a turn.", hint=f"Use one of {available}.")
+        return self._active_router.enqueue_turn(f"/{text}", RunSlash(text))
 
     # the session
 
     @property
     def info(self) -> SessionInfo:
-        """Which session this is: its id, work dir, model, agent, commands and tools."""
-        info = self._entered.info
+        """The session's id, working directory, model, agent, commands and tools."""
+        info = self._active_router.info
         if info is None:
-            raise _not_entered()
+            raise _not_entered_error()
         return info
 
     @property
     def session_id(self) -> str:
-        """What `session` takes to resume it."""
+        """Id to resume the session with."""
         return self.info.session_id
 
-    # time travel: between turns
+    # timeline
 
     async def timeline(self) -> Timeline:
-        """Every checkpoint of every branch. Raises KimiTuiError, as all that follows does."""
-        return await outcome_of(self._wire, ShowTimeline(), Timeline)
+        """Return all checkpoints of all branches.
+
+        This and the following methods work between turns and raise KimiTuiError.
+        """
+        return await await_outcome(self._wire, ShowTimeline(), Timeline)
 
     async def plan_revert(self, to: int, *, scope: RevertScope = "both") -> RevertPlan:
-        """What `revert` would do, file by file. Nothing is done yet."""
-        return await outcome_of(self._wire, PlanRevert(to, scope), RevertPlan)
+        """Return what `revert` would do to each file, without doing it."""
+        return await await_outcome(self._wire, PlanRevert(to, scope), RevertPlan)
 
     async def revert(
         self, to: int, *, scope: RevertScope = "both", paths: Sequence[str] | None = None, note: str = ""
     ) -> Reverted:
-        """Go back to just before checkpoint `to`; what is left behind becomes a branch.
+        """Revert to just before checkpoint `to`. The reverted messages become a branch.
 
-        Of the files, those at `paths` go back, as the plan names them; None for those that the plan ticks.
-        `note` is what the model reads there.
+        `paths` selects the files to revert, as the plan names them; None selects those that the plan
+        preselects. `note` is a message for the model.
         """
-        return await outcome_of(self._wire, Revert(to, scope, _paths(paths), note), Reverted)
+        return await await_outcome(self._wire, Revert(to, scope, _paths(paths), note), Reverted)
 
     async def undo(self, *, paths: Sequence[str] | None = None) -> Reverted:
-        """Take the last revert back."""
-        return await outcome_of(self._wire, Undo(_paths(paths)), Reverted)
+        """Undo the last revert."""
+        return await await_outcome(self._wire, Undo(_paths(paths)), Reverted)
 
     async def redo(self, *, paths: Sequence[str] | None = None) -> Reverted:
-        """Take the last undo back."""
-        return await outcome_of(self._wire, Redo(_paths(paths)), Reverted)
+        """Redo the last undone revert."""
+        return await await_outcome(self._wire, Redo(_paths(paths)), Reverted)
 
     async def switch_branch(self, branch: int, *, to: int | None = None) -> Reverted:
-        """Go on where a branch ended, or just before its checkpoint `to`."""
-        return await outcome_of(self._wire, SwitchBranch(branch, to), Reverted)
+        """Switch to the end of a branch, or to just before its checkpoint `to`."""
+        return await await_outcome(self._wire, SwitchBranch(branch, to), Reverted)
 
-    # behind it
+    # internals
 
     @property
-    def _entered(self) -> Front:
-        if self._front is None:
-            raise _not_entered()
-        return self._front
+    def _active_router(self) -> EventRouter:
+        if self._router is None:
+            raise _not_entered_error()
+        return self._router
 
-    async def _serve(self, engine: Engine, front: Front) -> None:
+    async def _serve(self, engine: Engine, router: EventRouter) -> None:
         try:
             await engine.serve()
         except KimiTuiError as error:
-            front.failure = error
+            router.failure = error
         except Exception as error:
             logger.exception("the engine failed")
-            what = blacked_out(f"An internal error ended the session: {type(error).__name__}: {error}.")
-            front.failure = KimiTuiError(what, hint="Report it with the traceback that was logged.")
+            what = redact(f"An internal error ended the session: {type(error).__name__}: {error}.")
+            router.failure = KimiTuiError(what, hint="Report it with the traceback in the log.")
         finally:
             self._wire.close()
 
     async def _close(self) -> None:
-        """End what runs, save, and leave nothing behind. What failed in the caller's block stays as it is."""
+        """Stop running work, save and release everything. Doesn't replace an exception of the caller's
+        block.
+        """
         self._wire.command(Shutdown())
         try:
-            if self._serving is not None:
-                await asyncio.wait([self._serving])
+            if self._engine_task is not None:
+                await asyncio.wait([self._engine_task])
         finally:
-            if self._serving is not None:
-                self._serving.cancel()
+            if self._engine_task is not None:
+                self._engine_task.cancel()
             await self._tasks.__aexit__(None, None, None)
 
 
@@ -288,5 +315,5 @@ def _paths(paths: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if paths is None else tuple(paths)
 
 
-def _not_entered() -> KimiTuiError:
+def _not_entered_error() -> KimiTuiError:
     return KimiTuiError("The session isn't open.", hint="Use `async with KimiTui.create(...) as agent`.")

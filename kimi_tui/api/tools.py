@@ -1,4 +1,4 @@
-"""Functions as tools: what a model is told of one is read from its signature and its documentation."""
+"""Functions as tools: the model sees their signature and docstring."""
 
 import inspect
 import re
@@ -11,19 +11,19 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
 from kimi_tui.base.errors import UsageError
-from kimi_tui.engine.own_tools import OwnTool
-from kimi_tui.tools.function_tool import OwnFunction
-from kimi_tui.tools.tool import Tool, ToolParams, json_schema
+from kimi_tui.engine.build.host_tools import HostTool
+from kimi_tui.tools.function_tool import HostFunction
+from kimi_tui.tools.tool import Tool, ToolParams, build_json_schema
 
 F = TypeVar("F", bound=Callable[..., object])
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""What every provider takes as the name of a function."""
-_MARK = "__kimi_tui_tool__"
+"""A function name that every provider accepts."""
+_TOOL_ATTRIBUTE = "__kimi_tui_tool__"
 
 
 @dataclass(frozen=True, slots=True)
-class _Marked:
+class _ToolMetadata:
     name: str | None
     description: str | None
     reads: bool
@@ -43,73 +43,73 @@ def tool(
     description: str | None = None,
     reads: bool = False,
 ) -> F | Callable[[F], F]:
-    """Say how a model shall know a function that is given to `KimiTui.create(tools=...)`.
+    """Set how the model sees a function that is passed to `KimiTui.create(tools=...)`.
 
-    Without it, or without arguments, that is its name and its docstring. A call has to be approved, unless
-    the function `reads` only: it changes nothing. The function itself stays as it is.
+    By default it sees the function's name and docstring. Calls require approval unless `reads` declares that
+    the function changes nothing. The function itself isn't changed.
     """
 
-    def marked(of: F) -> F:
-        setattr(of, _MARK, _Marked(name, description, reads))
-        return of
+    def decorate(target: F) -> F:
+        setattr(target, _TOOL_ATTRIBUTE, _ToolMetadata(name, description, reads))
+        return target
 
-    return marked if function is None else marked(function)
-
-
-def own_tool(given: Callable[..., object] | type[Tool[Any]]) -> OwnTool:
-    """What `KimiTui.create` was given as a tool. Raises UsageError, which says what is missing of it."""
-    if isinstance(given, type):
-        if issubclass(given, Tool):
-            return given
-        raise _unfit(given.__name__, "is a class, and no Tool", "Give a method of one of its objects.")
-    if not callable(given):
-        raise _unfit(repr(given), "can't be called", "Give a function.")
-    return _function(given)
+    return decorate if function is None else decorate(function)
 
 
-def _function(function: Callable[..., object]) -> OwnFunction:
-    marked: _Marked = getattr(function, _MARK, _Marked(None, None, reads=False))
-    name = marked.name or str(getattr(function, "__name__", ""))
+def as_host_tool(candidate: Callable[..., object] | type[Tool[Any]]) -> HostTool:
+    """Convert a tool that was passed to `KimiTui.create`. Raises UsageError if it can't be one."""
+    if isinstance(candidate, type):
+        if issubclass(candidate, Tool):
+            return candidate
+        raise _invalid_tool(candidate.__name__, "isn't a subclass of Tool", "Pass a method of an instance.")
+    if not callable(candidate):
+        raise _invalid_tool(repr(candidate), "isn't callable", "Pass a function.")
+    return _to_host_function(candidate)
+
+
+def _to_host_function(function: Callable[..., object]) -> HostFunction:
+    metadata: _ToolMetadata = getattr(function, _TOOL_ATTRIBUTE, _ToolMetadata(None, None, reads=False))
+    name = metadata.name or str(getattr(function, "__name__", ""))
     if _NAME.fullmatch(name) is None:
         hint = "Name it with @tool(name=…): 1 to 64 letters, digits, underscores and dashes."
-        raise _unfit(name or repr(function), "has no name that a model can call it by", hint)
-    description = marked.description or inspect.getdoc(function)
+        raise _invalid_tool(name or repr(function), "has no valid tool name", hint)
+    description = metadata.description or inspect.getdoc(function)
     if not description:
-        hint = "Give it a docstring, or @tool(description=…)."
-        raise _unfit(name, "says nothing of what it does", hint)
-    fields = _fields(function, name)
+        hint = "Add a docstring, or use @tool(description=…)."
+        raise _invalid_tool(name, "has no description", hint)
+    fields = _parameter_fields(function, name)
     try:
-        params = create_model(f"{name}_params", __base__=ToolParams, **_definitions(fields))
-        json_schema(params)
+        params = create_model(f"{name}_params", __base__=ToolParams, **_field_definitions(fields))
+        build_json_schema(params)
     except (PydanticUserError, TypeError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
-        hint = "Use types that JSON can hold: strings, numbers, lists, dataclasses, pydantic models."
-        raise _unfit(name, f"has parameters that no schema can tell: {reason}", hint) from error
-    return OwnFunction(
+        hint = "Use types that JSON supports: strings, numbers, lists, dataclasses, pydantic models."
+        raise _invalid_tool(name, f"has parameters without a JSON schema: {reason}", hint) from error
+    return HostFunction(
         name=name,
         description=description,
         params=params,
         arguments={f"field_{number}": argument for number, argument in enumerate(fields)},
         call=function,
         is_async=inspect.iscoroutinefunction(function),
-        reads=marked.reads,
+        read_only=metadata.reads,
     )
 
 
-def _fields(function: Callable[..., object], name: str) -> dict[str, tuple[Any, FieldInfo]]:
-    """A field for each parameter: `Annotated[str, "what it is"]` describes it."""
+def _parameter_fields(function: Callable[..., object], name: str) -> dict[str, tuple[Any, FieldInfo]]:
+    """Return a field for each parameter. `Annotated[str, "…"]` describes it."""
     try:
         hints = get_type_hints(function, include_extras=True)
     except (NameError, TypeError) as error:
-        raise _unfit(
-            name, f"has annotations that can't be read: {error}", "Import what they name."
+        raise _invalid_tool(
+            name, f"has annotations that can't be resolved: {error}", "Import the names in them."
         ) from error
     fields: dict[str, tuple[Any, FieldInfo]] = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise _unfit(name, f"takes {parameter}", "Give each of its parameters a name of its own.")
+            raise _invalid_tool(name, f"takes {parameter}", "Declare each parameter by name.")
         if parameter.name not in hints:
-            raise _unfit(name, f"doesn't say what `{parameter.name}` is", "Annotate it with its type.")
+            raise _invalid_tool(name, f"has no type for `{parameter.name}`", "Annotate it with its type.")
         annotation = hints[parameter.name]
         field = Field(
             ... if parameter.default is parameter.empty else parameter.default,
@@ -120,16 +120,16 @@ def _fields(function: Callable[..., object], name: str) -> dict[str, tuple[Any, 
     return fields
 
 
-def _definitions(fields: Mapping[str, tuple[Any, FieldInfo]]) -> dict[str, Any]:
-    """The fields under names that no attribute of a model has."""
+def _field_definitions(fields: Mapping[str, tuple[Any, FieldInfo]]) -> dict[str, Any]:
+    """Return the fields under names that can't clash with a pydantic model's attributes."""
     return {f"field_{number}": field for number, field in enumerate(fields.values())}
 
 
 def _description(annotation: Any) -> str | None:
     if get_origin(annotation) is not Annotated:
         return None
-    return next((each for each in get_args(annotation)[1:] if isinstance(each, str)), None)
+    return next((it for it in get_args(annotation)[1:] if isinstance(it, str)), None)
 
 
-def _unfit(name: str, what: str, hint: str) -> UsageError:
-    return UsageError(f"{name} can't be a tool: it {what}.", hint=hint)
+def _invalid_tool(name: str, problem: str, hint: str) -> UsageError:
+    return UsageError(f"{name} can't be a tool: it {problem}.", hint=hint)

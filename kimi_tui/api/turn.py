@@ -1,39 +1,39 @@
-"""A turn in another program's hands: followed event by event, or awaited for its result."""
+"""Turn of a session: an async iterable of events and an awaitable of its result."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
 
-from kimi_tui.api.result import Account, TurnResult
-from kimi_tui.base.content import UserInput
+from kimi_tui.api.turn_result import TurnRecorder, TurnResult
+from kimi_tui.base.content_parts import UserInput
 from kimi_tui.wire.channel import Outgoing, Subscription
 from kimi_tui.wire.events import TurnEnd
 
 
 class Turn:
-    """Runs from the moment when it was asked for, whether it is followed or not.
+    """A turn. It runs whether you read its events or not.
 
-    `async for event in turn` gives its events, fragments that have come meanwhile as one; from another task,
-    or after the loop, `await turn` gives its TurnResult. Both raise what an `approve` or `answer` of yours
-    raised, and KimiTuiError when the session ended under the turn. That the model failed is no exception: it
-    is in the result.
+    `async for event in turn` yields its events; text fragments that queued up are merged. `await turn`
+    returns its TurnResult, also from another task or after the loop. Both raise the exceptions of your
+    `approve` and `answer` functions, and KimiTuiError if the session ends during the turn. If the model
+    fails, nothing is raised: the result contains the error.
     """
 
     def __init__(self, user_input: UserInput, *, interrupt: Callable[[], None]) -> None:
         self.user_input = user_input
         self._interrupt = interrupt
-        self._account = Account()
+        self._recorder = TurnRecorder()
         self._events = Subscription(lambda _: None)
-        self._over = asyncio.Event()
+        self._finished = asyncio.Event()
         self._error: BaseException | None = None
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended."""
-        return self._over.is_set()
+        """Whether the turn has ended."""
+        return self._finished.is_set()
 
     def interrupt(self) -> None:
-        """Cancel it. What it has done and said so far stays; its outcome is `cancelled`."""
+        """Interrupt the turn. Its messages and file changes stay; its outcome is `cancelled`."""
         if not self.is_over:
             self._interrupt()
 
@@ -44,33 +44,33 @@ class Turn:
             raise self._error
 
     def __await__(self) -> Generator[Any, None, TurnResult]:
-        return self._ended().__await__()
+        return self._wait_for_result().__await__()
 
-    async def _ended(self) -> TurnResult:
-        await self._over.wait()
+    async def _wait_for_result(self) -> TurnResult:
+        await self._finished.wait()
         if self._error is not None:
             raise self._error
-        return self._account.result
+        return self._recorder.result
 
-    # for the session
+    # called by EventRouter
 
-    def take(self, event: Outgoing) -> None:
-        """`event` belongs to this turn."""
-        self._account.count(event)
+    def add_event(self, event: Outgoing) -> None:
+        """Add an event of this turn."""
+        self._recorder.record(event)
         self._events.put(event)
         if isinstance(event, TurnEnd):
-            self._end()
+            self._finish()
 
     def fail(self, error: BaseException) -> None:
-        """Raise `error` to whoever follows, once the turn is over. The first one counts."""
+        """Raise `error` to the caller once the turn is over. Only the first error counts."""
         self._error = self._error or error
 
-    def lose(self, error: BaseException) -> None:
-        """The session has ended before the turn did."""
+    def abort(self, error: BaseException) -> None:
+        """End the turn with `error`, because the session has ended."""
         if not self.is_over:
             self.fail(error)
-            self._end()
+            self._finish()
 
-    def _end(self) -> None:
-        self._over.set()
+    def _finish(self) -> None:
+        self._finished.set()
         self._events.close()

@@ -1,1 +1,1 @@
-"""Leaf nouns that every layer stands on."""
+"""Basic types and helpers without dependencies on other packages."""

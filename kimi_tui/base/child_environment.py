@@ -1,35 +1,39 @@
-"""What programs that we start see of our environment: no key that they have no need of."""
+"""Environment variables of child processes, without secrets that they don't need."""
 
 import os
 from collections.abc import Callable, Collection, Mapping
 
-from kimi_tui.base.secrets import is_kept_hidden, sounds_secret
+from kimi_tui.base.redaction import contains_known_secret, looks_like_secret_name
 
 Environment = Callable[[], Mapping[str, str]]
-"""What is seen at the moment when a program starts."""
+"""Returns the environment for a child process. Called when the process starts."""
 
 
-def whole_environment() -> Mapping[str, str]:
-    """All of it."""
+def full_environment() -> Mapping[str, str]:
+    """Return the whole environment of this process."""
     return os.environ
 
 
 def helper_environment() -> dict[str, str]:
-    """For programs of ours, which look at files and pages of anybody's: nothing that is, or sounds like, a
-    secret.
+    """Return the environment without variables that look like secrets or contain one.
+
+    For helper programs of kimi-tui, such as git, that read files from untrusted sources.
     """
     return {
         name: value
         for name, value in os.environ.items()
-        if name == "PATH" or not (sounds_secret(name) or is_kept_hidden(value))
+        if name == "PATH" or not (looks_like_secret_name(name) or contains_known_secret(value))
     }
 
 
-def without_values(secrets: Callable[[], Collection[str]], *, but: Collection[str]) -> Environment:
-    """All but the variables that hold one of `secrets`, whatever they are called; those `but` stay."""
+def environment_without(secrets: Callable[[], Collection[str]], *, keep: Collection[str]) -> Environment:
+    """Return an environment without the variables whose value is in `secrets`.
 
-    def seen() -> Mapping[str, str]:
+    Variables named in `keep` are included whatever their value.
+    """
+
+    def filtered_environment() -> Mapping[str, str]:
         hidden = secrets()
-        return {name: value for name, value in os.environ.items() if name in but or value not in hidden}
+        return {name: value for name, value in os.environ.items() if name in keep or value not in hidden}
 
-    return seen
+    return filtered_environment

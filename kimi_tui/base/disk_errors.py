@@ -1,4 +1,4 @@
-"""What a disk's refusals mean, and how they are told."""
+"""Classification and description of file system errors."""
 
 import errno
 
@@ -6,13 +6,12 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def is_full(error: OSError) -> bool:
-    """Whether there is no room for what was to be written: the disk is full, or what the user may take of it
-    is used up, or the file may not grow."""
+    """Return whether `error` is a lack of space: a full disk, an exceeded quota or a file size limit."""
     return error.errno in _FULL
 
 
 def reason_of(error: OSError | ValueError) -> str:
-    """Why a file could not be read, written or started, without its number and without the name again."""
+    """Return the reason why a file operation failed, without the error number and the file name."""
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8 text"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,32 +1,28 @@
-"""The error tree.
-
-::
-
-    KimiTuiError                what happened, and what to do about it
-    ├── UsageError              options that make no sense together, a prompt that is missing
-    ├── ConfigError             a config, agent or MCP file that can't be used; names file, line and key
-    ├── SessionError            a session that isn't there, is in use, or can't be read or written
-    │   ├── SessionInUse        another process writes it
-    │   └── JournalWriteError   the disk refused a write; memory and disk still agree
-    │       └── JournalGone     somebody deleted or moved the file; it can be written anew
-    ├── ModelNotSet             no model is configured
-    ├── ModelNotSupported       the model lacks what the request needs (images, thinking)
-    ├── HookBlocked             a hook of the user's or the client's said no
-    ├── MaxStepsReached         a turn took as many steps as it may
-    ├── FileProblem             a file or folder can't be used as a tool was asked to; told to the model
-    ├── WebProblem              a page or a search can't be had; told to the model
-    └── ChatProviderError       the model's server or the way there
-        ├── APIConnectionError
-        │   └── APITimeoutError no byte for the idle time-out, or no connection in time
-        ├── APIStatusError      an HTTP status of 400 or more
-        │   └── ContextTooLong  the request exceeds the model's window
-        ├── APIEmptyResponseError
-        └── ScriptError         a scripted model's script is exhausted or malformed
+"""KimiTuiError                base class: what happened, and what to do
+├── UsageError              invalid combination of options, or a missing prompt
+├── ConfigError             an invalid config, agent or MCP file; names the file, line and key
+├── SessionError            a session doesn't exist, is in use, or can't be read or written
+│   ├── SessionInUse        another process is writing to the session
+│   └── JournalWriteError   a write to disk failed; memory and disk are still consistent
+│       └── JournalGone     the file was deleted or moved; it can be written again
+├── ModelNotSet             no model is configured
+├── ModelNotSupported       the model lacks a required capability (images, thinking)
+├── HookBlocked             a hook of the user or client blocked the action
+├── MaxStepsReached         a turn reached its maximum number of steps
+├── FileProblem             a tool can't use a file or directory; reported to the model
+├── WebProblem              a page or search failed; reported to the model
+└── ChatProviderError       an error of the model's server or the connection to it
+    ├── APIConnectionError
+    │   └── APITimeoutError no data within the idle timeout, or no connection in time
+    ├── APIStatusError      an HTTP status of 400 or higher
+    │   └── ContextTooLong  the request exceeds the model's context window
+    ├── APIEmptyResponseError
+    └── ScriptError         a scripted model's script is exhausted or invalid
 """
 
 
 class KimiTuiError(Exception):
-    """An error with one sentence of what happened and one of what to do."""
+    """Base class of errors that are shown to the user: `what` happened, and a `hint` what to do."""
 
     def __init__(self, what: str, *, hint: str = "") -> None:
         super().__init__(what)
@@ -34,24 +30,24 @@ class KimiTuiError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        """Both sentences on one line."""
+        """Return both sentences on one line."""
         return f"{self.what} {self.hint}".strip()
 
 
 class UsageError(KimiTuiError):
-    """The command line can't be followed."""
+    """The command line or an argument is invalid."""
 
 
 class ConfigError(KimiTuiError):
-    """A configuration, agent or MCP file can't be used."""
+    """A config, agent or MCP file is invalid."""
 
 
 class SessionError(KimiTuiError):
-    """A session can't be opened, found or written."""
+    """A session can't be found, opened or written."""
 
 
 class SessionInUse(SessionError):
-    """Another process writes the session."""
+    """Another process is writing to the session."""
 
     def __init__(self, what: str, *, session_id: str, hint: str = "") -> None:
         super().__init__(what, hint=hint)
@@ -59,15 +55,15 @@ class SessionInUse(SessionError):
 
 
 class JournalWriteError(SessionError):
-    """The disk refused a write to the journal; nothing of it is in memory either."""
+    """A write to the journal failed. The record isn't in memory either."""
 
 
 class JournalGone(JournalWriteError):
-    """The journal's file was deleted or moved while it was in use. What it held is still in memory."""
+    """The journal file was deleted or moved while in use. Its content is still in memory."""
 
 
 class HookBlocked(KimiTuiError):
-    """A hook said no, in words of its own."""
+    """A hook blocked the action. The message is the hook's reason."""
 
 
 class ModelNotSet(KimiTuiError):
@@ -75,49 +71,48 @@ class ModelNotSet(KimiTuiError):
 
 
 class ModelNotSupported(KimiTuiError):
-    """The model can't do what the request needs."""
+    """The model lacks a capability that the request needs."""
 
 
 class MaxStepsReached(KimiTuiError):
-    """The turn took as many steps as it may."""
+    """The turn reached its maximum number of steps."""
 
     def __init__(self, steps: int) -> None:
         super().__init__(
-            f"The turn stopped after {steps} steps, the most it may take.",
-            hint="Say “continue” to go on, or raise loop_control.max_steps_per_turn.",
+            f"The turn reached the limit of {steps} steps.",
+            hint="Send “continue”, or increase loop_control.max_steps_per_turn.",
         )
         self.steps = steps
 
 
 class FileProblem(KimiTuiError):
-    """A file or folder can't be used as a tool was asked to. Its reader is the model."""
+    """A tool can't use a file or directory. The message is for the model."""
 
 
 class WebProblem(KimiTuiError):
-    """A page can't be fetched, or the web not searched. Its reader is the model."""
+    """A page couldn't be fetched, or a web search failed. The message is for the model."""
 
 
 class ChatProviderError(KimiTuiError):
-    """The model's server, or the way there, failed."""
+    """An error of the model's server, or of the connection to it."""
 
     retryable = False
 
 
 class APIConnectionError(ChatProviderError):
-    """No connection, or one that broke."""
+    """The connection failed or was lost."""
 
     retryable = True
     dropped = False
-    """Whether the server answered before and can't be reached any more: the network changes, or is gone for a
-    while."""
+    """Whether the server is unreachable after earlier requests succeeded, such as during a network change."""
 
 
 class APITimeoutError(APIConnectionError):
-    """The server kept silent for too long."""
+    """The server didn't send anything in time."""
 
 
 class APIStatusError(ChatProviderError):
-    """The server answered with an HTTP error status."""
+    """The server returned an HTTP error status."""
 
     RETRYABLE_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, *range(520, 530)})
 
@@ -127,7 +122,7 @@ class APIStatusError(ChatProviderError):
         super().__init__(what, hint=hint)
         self.status_code = status_code
         self.retry_after = retry_after
-        """Seconds that the server asked to wait, from Retry-After."""
+        """Seconds to wait, from the Retry-After header."""
 
     @property
     def retryable(self) -> bool:  # type: ignore[override]
@@ -140,15 +135,15 @@ class ContextTooLong(APIStatusError):
 
     @property
     def retryable(self) -> bool:  # type: ignore[override]
-        """Never: only a shorter context helps."""
+        """Always False: only a shorter context helps."""
         return False
 
 
 class APIEmptyResponseError(ChatProviderError):
-    """The server ended the answer without a word or a tool call."""
+    """The response contains neither text nor a tool call."""
 
     retryable = True
 
 
 class ScriptError(ChatProviderError):
-    """A scripted model's script is exhausted or malformed."""
+    """A scripted model's script is exhausted or invalid."""

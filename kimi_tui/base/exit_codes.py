@@ -1,4 +1,4 @@
-"""What the process's exit code says (`docs/headless.md`)."""
+"""Exit codes of the process (`docs/headless.md`)."""
 
 from enum import IntEnum
 
@@ -6,26 +6,28 @@ from kimi_tui.base.errors import ChatProviderError, KimiTuiError, UsageError
 
 
 class ExitCode(IntEnum):
-    """A signal's number plus 128 stands for an end by that signal, as in shells."""
+    """Exit codes. As in shells, termination by a signal is 128 plus the signal number."""
 
     DONE = 0
     FAILED = 1
-    """The configuration, a permanent error of the provider, or an internal error."""
+    """Invalid configuration, permanent provider error, or internal error."""
     USAGE = 2
     LIMIT = 3
-    """Stopped by a limit: steps, cost or time."""
+    """Stopped by a limit on steps, cost or time."""
     DENIED = 4
-    """A tool that the model asked for was denied."""
+    """A tool call was denied."""
     TRANSIENT = 75
-    """Rate limit, server error, time-out or connection, retries exhausted: the same may succeed later."""
+    """Rate limit, server error, timeout or connection error after all retries. The same run may succeed
+    later.
+    """
     INTERRUPTED = 130
     PIPE_CLOSED = 141
-    """Whoever read the output has gone."""
+    """The reader of the output closed the pipe."""
     TERMINATED = 143
 
 
 def exit_code_of(error: KimiTuiError) -> ExitCode:
-    """The exit code of a process that `error` ended."""
+    """Return the exit code for a process that ends with `error`."""
     if isinstance(error, UsageError):
         return ExitCode.USAGE
     if isinstance(error, ChatProviderError) and error.retryable:

@@ -1,4 +1,4 @@
-"""The names of the moments at which hooks run; those of kimi-cli."""
+"""Names of hook events, the same as kimi-cli's."""
 
 from typing import Literal
 

@@ -1,6 +1,6 @@
-"""The log: a file in the share dir, never the screen, without secrets.
+"""Log file in the data directory, without secrets. Nothing is logged to the screen.
 
-Nothing is set up at import. Until `start_logging`, modules log into the void.
+Importing this module sets up nothing. Until `start_logging` is called, log records are dropped.
 """
 
 import logging
@@ -11,24 +11,24 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from kimi_tui.base.paths import make_private_dir
-from kimi_tui.base.secrets import blacked_out, keep_hidden, secrets_in
+from kimi_tui.base.redaction import redact, register_secrets, secret_values
 
 MAX_BYTES = 2_000_000
 BACKUPS = 3
 
 
-def log_path(share_dir: Path) -> Path:
-    """Where the log of a share dir is."""
-    return share_dir / "logs" / "kimi-tui.log"
+def log_path(data_dir: Path) -> Path:
+    """Return the path of the log file in a data directory."""
+    return data_dir / "logs" / "kimi-tui.log"
 
 
 def start_logging(
-    share_dir: Path, *, level: str = "info", environ: Mapping[str, str] = os.environ
+    data_dir: Path, *, level: str = "info", environ: Mapping[str, str] = os.environ
 ) -> "LogFile":
-    """Log to the share dir's file from now on. Raises OSError when its folder can't be made."""
-    make_private_dir(log_path(share_dir).parent)
-    handler = LogFile(log_path(share_dir))
-    keep_hidden(secrets_in(environ))
+    """Start logging to a file in `data_dir`. Raises OSError if its directory can't be created."""
+    make_private_dir(log_path(data_dir).parent)
+    handler = LogFile(log_path(data_dir))
+    register_secrets(secret_values(environ))
     handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)-7s %(name)s: %(message)s"))
     root = logging.getLogger()
     for old in [old for old in root.handlers if isinstance(old, LogFile)]:
@@ -40,38 +40,38 @@ def start_logging(
     return handler
 
 
-def end_of_log(share_dir: Path, *, lines: int = 30) -> list[str]:
-    """The last lines of the log; none when it can't be read."""
+def log_tail(data_dir: Path, *, lines: int = 30) -> list[str]:
+    """Return the last lines of the log, or an empty list if it can't be read."""
     try:
-        with log_path(share_dir).open("rb") as file:
+        with log_path(data_dir).open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - 400 * lines))
-            return blacked_out(file.read().decode("utf-8", "replace")).splitlines()[-lines:]
+            return redact(file.read().decode("utf-8", "replace")).splitlines()[-lines:]
     except OSError:
         return []
 
 
 def is_logging() -> bool:
-    """Whether there is a log already."""
+    """Return whether logging has started."""
     return any(isinstance(handler, LogFile) for handler in logging.getLogger().handlers)
 
 
 class LogFile(RotatingFileHandler):
-    """The log file (0600). What can't be written is dropped: a log never breaks what it tells of."""
+    """Rotating log file with mode 0600. Write errors are ignored, so that logging never causes a failure."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", delay=True)
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, its traceback included, without secrets."""
-        return blacked_out(super().format(record))
+        """Return the log line with its traceback, without secrets."""
+        return redact(super().format(record))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """Nothing: the default writes to the screen."""
+        """Ignore the error. The default implementation writes to the screen."""
 
     def _open(self) -> TextIOWrapper:
         name = self.baseFilename
-        return open(name, "a", encoding="utf-8", errors="backslashreplace", opener=_private)
+        return open(name, "a", encoding="utf-8", errors="backslashreplace", opener=_open_private)
 
 
-def _private(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)

@@ -1,28 +1,31 @@
-"""Messages of the conversation, in the shape that the journal and every provider start from.
+"""Messages of the conversation, as stored in the journal and passed to providers.
 
 The JSON shape is that of `docs/formats.md`: `{"role", "content", "tool_calls"?, "tool_call_id"?}`.
 """
 
 from typing import Annotated, Any, Literal
 
-from kimi_tui.base.content import ContentPart, as_parts, text_of
-from kimi_tui.base.tagged import Prepared
-from kimi_tui.base.value import value
+from kimi_tui.base.content_parts import ContentPart, as_parts, text_of
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.pydantic_markers import LazyBeforeValidator
 
 Role = Literal["user", "assistant", "tool", "system"]
 
 
-@value
+@frozen
 class FunctionCall:
-    """The tool that is called; `arguments` is JSON text as the model wrote it."""
+    """Name and arguments of a tool call. `arguments` is JSON text as the model wrote it."""
 
     name: str
     arguments: str | None = None
 
 
-@value
+@frozen
 class ToolCall:
-    """A model's request to run a tool. `extras` holds a provider's own fields, sent back unchanged."""
+    """A model's request to run a tool.
+
+    `extras` has provider-specific fields, which are sent back unchanged.
+    """
 
     id: str
     function: FunctionCall
@@ -30,7 +33,7 @@ class ToolCall:
     extras: dict[str, Any] | None = None
 
 
-@value
+@frozen
 class ToolCallPart:
     """A fragment of the arguments of the last ToolCall, or of `tool_call_id` when calls interleave."""
 
@@ -38,36 +41,41 @@ class ToolCallPart:
     tool_call_id: str | None = None
 
 
-@value
+@frozen
 class Message:
-    """One message. In memory the content is always parts; on disk it may be a string."""
+    """A message. In memory the content is always parts; on disk it can be a string."""
 
     role: Role
-    content: Annotated[tuple[ContentPart, ...], Prepared(lambda value: _parts_or_json(value))] = ()
+    content: Annotated[
+        tuple[ContentPart, ...], LazyBeforeValidator(lambda value: _normalize_content(value))
+    ] = ()
     tool_calls: tuple[ToolCall, ...] | None = None
     tool_call_id: str | None = None
     steer: Literal[True] | None = None
-    """Whether the user said it to a turn that was running."""
+    """Whether the user sent it to a running turn."""
     typed: str | None = None
-    """The command that the user typed and that the program made this of."""
+    """The command typed by the user that the program expanded to this message."""
 
     @property
     def text(self) -> str:
-        """The text parts, joined."""
+        """The joined text parts."""
         return text_of(self.content)
 
 
 def user_message(content: str | tuple[ContentPart, ...], *, typed: str | None = None) -> Message:
-    """What the user, or the program in their place, says; made of the command that was `typed`, if any."""
+    """Return a message from the user, or from the program in the user's role.
+
+    `typed` is the command that was expanded to `content`, if any.
+    """
     return Message("user", as_parts(content), typed=typed)
 
 
 def steer_message(content: str | tuple[ContentPart, ...]) -> Message:
-    """What the user says to a turn that is running."""
+    """Return a message that the user sends to the running turn."""
     return Message("user", as_parts(content), steer=True)
 
 
-def _parts_or_json(value: Any) -> Any:
+def _normalize_content(value: Any) -> Any:
     if value is None:
         return ()
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The shape that answers must have: a JSON schema, told to the model and held against what it says."""
+"""JSON schema of the final response: instructions for the model and validation."""
 
 import json
 import re
@@ -6,138 +6,140 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from kimi_tui.base.content import TextPart, UserInput
+from kimi_tui.base.content_parts import TextPart, UserInput
 from kimi_tui.base.errors import UsageError
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.base.value import value
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.terminal_text import sanitize_line
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 ATTEMPTS = 3
-"""How often the model may try."""
-_MOST_PROBLEMS = 5
-_LONGEST_PROBLEM = 300
-_FENCED = re.compile(r"```[\w-]*\n(?P<inside>.*?)\n?```", re.DOTALL)
+"""Maximum number of attempts by the model."""
+_MAX_PROBLEMS = 5
+_MAX_PROBLEM_CHARS = 300
+_CODE_FENCE = re.compile(r"```[\w-]*\n(?P<inside>.*?)\n?```", re.DOTALL)
 
 
-@value
-class Structured:
-    """A JSON value that fits; null is one, too."""
+@frozen
+class StructuredOutput:
+    """A JSON value that matches the schema, possibly null."""
 
     value: Any
 
 
-class Misfit(Exception):
-    """Says how an answer doesn't fit, in a sentence for a user."""
+class SchemaMismatch(Exception):
+    """A response doesn't match the schema. The message is the reason, as sentences for the user."""
 
     @property
     def correction(self) -> str:
-        """What to say to the model."""
+        """Message that asks the model to correct its response."""
         return (
-            f"Your last message is not what was asked for: {self} Answer again with nothing but one JSON"
-            " value that fits the schema, without a code fence and without words around it."
+            f"Your last message doesn't match the JSON schema: {self} Respond again with only one JSON value"
+            " that matches the schema, without a code fence and without any other text."
         )
 
 
 class OutputSchema:
-    """A schema in JSON Schema's draft 2020-12, or in the one that its `$schema` names.
+    """A JSON schema in draft 2020-12, or in the draft that its `$schema` names.
 
-    Raises UsageError for a text that is no JSON schema.
+    Raises UsageError if the text isn't a valid JSON schema.
     """
 
     def __init__(self, text: str, *, name: str) -> None:
-        self._validator = _validator(text, name)
+        self._validator = _build_validator(text, name)
 
-    def asked_along_with(self, user_input: UserInput) -> UserInput:
-        """`user_input`, and that its answer has to fit."""
+    def append_instructions(self, user_input: UserInput) -> UserInput:
+        """Return `user_input` with instructions to respond with a value that matches the schema."""
         schema = json.dumps(self._validator.schema, ensure_ascii=False)
-        wish = (
-            "When you are done, let your last message be nothing but one JSON value that fits this JSON"
-            f" schema, without a code fence and without words around it:\n{schema}"
+        instructions = (
+            "When you are done, your last message must be only one JSON value that matches this JSON schema,"
+            f" without a code fence and without any other text:\n{schema}"
         )
         if isinstance(user_input, str):
-            return f"{user_input}\n\n{wish}"
-        return (*user_input, TextPart(wish))
+            return f"{user_input}\n\n{instructions}"
+        return (*user_input, TextPart(instructions))
 
-    def read(self, text: str) -> Structured:
-        """The value that `text` is, or that stands in its only code fence. Raises Misfit."""
-        value = _json_in(text)
+    def parse(self, text: str) -> StructuredOutput:
+        """Return the JSON value in `text` or in its only code fence. Raises SchemaMismatch."""
+        value = _parse_json(text)
         problems = [
-            f"{error.json_path}: {error.message[:_LONGEST_PROBLEM]}"
+            f"{error.json_path}: {error.message[:_MAX_PROBLEM_CHARS]}"
             for error in sorted(self._validator.iter_errors(value), key=lambda it: it.json_path)
         ]
         if problems:
-            more = len(problems) - _MOST_PROBLEMS
+            more = len(problems) - _MAX_PROBLEMS
             rest = f"; and {more} more" if more > 0 else ""
-            raise Misfit(f"{'; '.join(problems[:_MOST_PROBLEMS])}{rest}.")
-        return Structured(value)
+            raise SchemaMismatch(f"{'; '.join(problems[:_MAX_PROBLEMS])}{rest}.")
+        return StructuredOutput(value)
 
 
-def _validator(text: str, name: str) -> "Validator":
+def _build_validator(text: str, name: str) -> "Validator":
     from jsonschema import SchemaError
     from jsonschema.validators import Draft202012Validator, validator_for
 
     try:
         schema = json.loads(text)
     except ValueError as error:
-        raise UsageError(f"{name} is not JSON: {error}.", hint="Write a JSON schema into it.") from None
+        raise UsageError(
+            f"{name} isn't valid JSON: {error}.", hint="It must contain a JSON schema."
+        ) from None
     if not isinstance(schema, dict):
-        raise UsageError(f"{name} holds no JSON schema.", hint='It should be an object: {"type": …}.')
+        raise UsageError(f"{name} isn't a JSON schema.", hint='A schema is an object: {"type": …}.')
     kind = validator_for(schema, default=Draft202012Validator)
     try:
         kind.check_schema(schema)
     except SchemaError as error:
-        what = f"{name} is no valid JSON schema: {error.json_path}: {error.message[:_LONGEST_PROBLEM]}."
-        raise UsageError(what, hint="See json-schema.org for what a schema may hold.") from None
-    for reference in _references(schema):
-        if not _leads_somewhere(reference, schema):
+        what = f"{name} isn't a valid JSON schema: {error.json_path}: {error.message[:_MAX_PROBLEM_CHARS]}."
+        raise UsageError(what, hint="See json-schema.org for the syntax of schemas.") from None
+    for reference in _find_references(schema):
+        if not _is_resolvable(reference, schema):
             raise UsageError(
-                f"{name} refers to “{plain_line(reference)}”, which isn't in it.",
-                hint="Only references within the file are followed, such as #/$defs/name.",
+                f"{name} has a reference “{sanitize_line(reference)}” that can't be resolved.",
+                hint="Only references within the file are supported, such as #/$defs/name.",
             )
     validator: Validator = kind(schema)
     return validator
 
 
-def _references(value: Any) -> Iterator[str]:
+def _find_references(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for key, inner in value.items():
             if key in ("$ref", "$dynamicRef") and isinstance(inner, str):
                 yield inner
-            yield from _references(inner)
+            yield from _find_references(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _references(inner)
+            yield from _find_references(inner)
 
 
-def _leads_somewhere(reference: str, schema: Any) -> bool:
-    """Whether `reference` is a JSON pointer (RFC 6901) to a place in `schema`."""
+def _is_resolvable(reference: str, schema: Any) -> bool:
+    """Return whether `reference` is a JSON pointer (RFC 6901) to an existing value in `schema`."""
     if reference == "#":
         return True
     if not reference.startswith("#/"):
         return False
-    place = schema
+    node = schema
     for step in unquote(reference[2:]).split("/"):
         key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(place, dict) and key in place:
-            place = place[key]
-        elif isinstance(place, list) and key.isdecimal() and int(key) < len(place):
-            place = place[int(key)]
+        if isinstance(node, dict) and key in node:
+            node = node[key]
+        elif isinstance(node, list) and key.isdecimal() and int(key) < len(node):
+            node = node[int(key)]
         else:
             return False
     return True
 
 
-def _json_in(text: str) -> Any:
-    fenced = _FENCED.findall(text)
+def _parse_json(text: str) -> Any:
+    fenced = _CODE_FENCE.findall(text)
     for candidate in (text, *(fenced if len(fenced) == 1 else ())):
         try:
-            return json.loads(candidate, parse_constant=_refuse)
+            return json.loads(candidate, parse_constant=_reject_constant)
         except ValueError:
             continue
-    raise Misfit("It is not JSON." if text.strip() else "It is empty.")
+    raise SchemaMismatch("It isn't valid JSON." if text.strip() else "It is empty.")
 
 
-def _refuse(constant: str) -> Any:
+def _reject_constant(constant: str) -> Any:
     raise ValueError(constant)

@@ -1,24 +1,27 @@
-"""Where things lie on disk (`docs/formats.md`)."""
+"""File locations (`docs/formats.md`)."""
 
 import os
 from pathlib import Path
 
 
-def share_dir() -> Path:
-    """The folder of config, sessions and logs: `KIMI_SHARE_DIR`, else `~/.kimi-tui`. Not created here."""
+def data_dir() -> Path:
+    """Return the directory of config, sessions and logs: `KIMI_SHARE_DIR` or `~/.kimi-tui`.
+
+    Doesn't create it.
+    """
     override = os.environ.get("KIMI_SHARE_DIR")
     return Path(override).expanduser() if override else Path.home() / ".kimi-tui"
 
 
 def work_dir_key(work_dir: Path) -> str:
-    """The name under which a work dir's sessions and input history are kept: the MD5 of its path."""
-    import hashlib  # it loads OpenSSL, which the first frame needs nothing of
+    """Return the directory name for a working directory's sessions and input history: the MD5 of its path."""
+    import hashlib  # loads OpenSSL, which the first frame doesn't need
 
     return hashlib.md5(os.fsencode(work_dir), usedforsecurity=False).hexdigest()
 
 
 def make_private_dir(path: Path) -> Path:
-    """Create `path` and its missing parents, for the owner alone (0700)."""
+    """Create `path` and its missing parents with mode 0700, and return it."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(mode=0o700, exist_ok=True)

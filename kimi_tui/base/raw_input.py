@@ -1,7 +1,7 @@
-"""A file descriptor as input, past Python's buffers.
+"""Input from a file descriptor without Python's buffered readers.
 
-A buffered reader is locked while it reads, and the interpreter aborts when it ends while a thread that nobody
-waits for holds such a lock.
+A buffered reader holds a lock while it reads, and the interpreter aborts if it exits while a daemon thread
+holds that lock.
 """
 
 import os
@@ -10,57 +10,57 @@ _CHUNK = 1 << 16
 
 
 class LineTooLong(Exception):
-    """A line is longer than it may be."""
+    """A line exceeds the maximum length."""
 
 
 class RawInput:
-    """Reads what a descriptor gives. Not for several threads at once."""
+    """Reader of a file descriptor. Not thread-safe."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._rest = bytearray()
+        self._buffer = bytearray()
         self._ended = False
 
     def read(self) -> bytes:
-        """Everything up to the end. Raises OSError."""
+        """Read to the end of the input. Raises OSError."""
         while self._fill():
             pass
-        return self._take(len(self._rest))
+        return self._consume(len(self._buffer))
 
-    def readline(self, longest: int | None = None) -> bytes:
-        """A line with its end; the last may lack it; empty at the end.
+    def readline(self, max_bytes: int | None = None) -> bytes:
+        """Return the next line with its newline. The last line may lack it; empty at the end of the input.
 
-        Raises OSError, and LineTooLong for a line of more than `longest` bytes, which is skipped.
+        Raises OSError, and LineTooLong for a line of more than `max_bytes` bytes, which is skipped.
         """
         searched = 0
-        while (end := self._rest.find(b"\n", searched)) == -1:
-            searched = len(self._rest)
-            if longest is not None and searched > longest:
+        while (end := self._buffer.find(b"\n", searched)) == -1:
+            searched = len(self._buffer)
+            if max_bytes is not None and searched > max_bytes:
                 self._skip_line()
                 raise LineTooLong
             if not self._fill():
-                return self._take(len(self._rest))
-        if longest is not None and end > longest:
-            del self._rest[: end + 1]
+                return self._consume(len(self._buffer))
+        if max_bytes is not None and end > max_bytes:
+            del self._buffer[: end + 1]
             raise LineTooLong
-        return self._take(end + 1)
+        return self._consume(end + 1)
 
     def _skip_line(self) -> None:
-        while (end := self._rest.find(b"\n")) == -1:
-            self._rest.clear()
+        while (end := self._buffer.find(b"\n")) == -1:
+            self._buffer.clear()
             if not self._fill():
                 return
-        del self._rest[: end + 1]
+        del self._buffer[: end + 1]
 
     def _fill(self) -> bool:
-        """Read some more; False at the end."""
+        """Read another chunk. Return False at the end of the input."""
         if not self._ended:
             chunk = os.read(self._descriptor, _CHUNK)
-            self._rest += chunk
+            self._buffer += chunk
             self._ended = not chunk
         return not self._ended
 
-    def _take(self, count: int) -> bytes:
-        taken = bytes(self._rest[:count])
-        del self._rest[:count]
-        return taken
+    def _consume(self, count: int) -> bytes:
+        data = bytes(self._buffer[:count])
+        del self._buffer[:count]
+        return data

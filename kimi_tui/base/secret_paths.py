@@ -1,4 +1,7 @@
-"""Which files are likely to hold secrets, told by their paths. What they hold reaches no model unasked."""
+"""Detection of files that are likely to contain secrets, by path.
+
+Their content isn't sent to the model unasked.
+"""
 
 import os
 import re
@@ -7,7 +10,7 @@ from fnmatch import translate
 from functools import cache
 from pathlib import Path
 
-from kimi_tui.base.paths import share_dir
+from kimi_tui.base.paths import data_dir
 
 SECRET_NAMES = (
     ".env",
@@ -56,7 +59,7 @@ SECRET_NAMES = (
     "*.tfvars",
     "*.tfstate",
 )
-"""Patterns of whole file names, lower case; ripgrep understands them too."""
+"""Patterns of file names in lower case, also understood by ripgrep."""
 
 _HARMLESS_NAMES = (
     ".env.example",
@@ -92,32 +95,38 @@ _SECRET_PATHS = (
     "/etc/shadow*",
     "/etc/gshadow*",
 )
-"""Patterns of whole paths, each below a hidden folder or a system folder."""
+"""Patterns of absolute paths, each in a hidden or system directory."""
 _SYSTEM_FOLDERS = ("/proc/", "/etc/")
 _HARMLESS_PATHS = ("*/.ssh/known_hosts*", "*/.ssh/config", "*/.ssh/*.pub")
 
 
 def is_secret(path: str) -> bool:
-    """Whether the file at `path`, absolute, is likely to hold passwords, tokens or private keys."""
-    whole = path.replace(os.sep, "/").lower()
-    name = whole.rpartition("/")[2]
+    """Return whether the file at `path` is likely to contain passwords, tokens or private keys.
+
+    `path` must be absolute.
+    """
+    normalized = path.replace(os.sep, "/").lower()
+    name = normalized.rpartition("/")[2]
     if _matcher(SECRET_NAMES)(name):
         return not _matcher(_HARMLESS_NAMES)(name)
-    if "/." not in whole and not whole.startswith(_SYSTEM_FOLDERS):
+    if "/." not in normalized and not normalized.startswith(_SYSTEM_FOLDERS):
         return False
-    return bool(_matcher(_SECRET_PATHS)(whole)) and not _matcher(_HARMLESS_PATHS)(whole)
+    return bool(_matcher(_SECRET_PATHS)(normalized)) and not _matcher(_HARMLESS_PATHS)(normalized)
 
 
 def is_private(path: Path) -> bool:
-    """Whether the file at `path`, links resolved, is likely to hold secrets, or is a setting of ours."""
-    return _is_setting_of_ours(path) or is_secret(str(path))
+    """Return whether the file at `path` is likely to contain secrets or is a kimi-tui config file.
+
+    Symbolic links in `path` must be resolved.
+    """
+    return _is_own_setting(path) or is_secret(str(path))
 
 
-def _is_setting_of_ours(path: Path) -> bool:
-    share = share_dir().resolve()
-    if share not in path.parents:
+def _is_own_setting(path: Path) -> bool:
+    root = data_dir().resolve()
+    if root not in path.parents:
         return False
-    top = path.relative_to(share).parts[0]
+    top = path.relative_to(root).parts[0]
     return top.startswith("config.") or top in {"mcp.json", "credentials"}
 
 

@@ -1,1 +1,1 @@
-"""Options to settings; picks one front end; exit codes."""
+"""Command line: parses options, starts a front end and sets the exit code."""

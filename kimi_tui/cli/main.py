@@ -1,4 +1,6 @@
-"""The process entry: picks what to run, and turns every error into a sentence and an exit code."""
+"""Process entry point: dispatches to a front end or subcommand and turns errors into messages and exit
+codes.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -21,7 +23,7 @@ _HELP = {"-h", "--help", "--help-all"}
 
 
 def run() -> None:
-    """Run the program with the process's arguments, and end the process."""
+    """Run the program with the process's arguments and exit."""
     try:
         code = main(sys.argv[1:])
         if sys.stdout is not None:
@@ -29,7 +31,7 @@ def run() -> None:
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:
-        code = _reader_has_gone()
+        code = _exit_on_broken_pipe()
     sys.exit(code)
 
 
@@ -43,63 +45,63 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return _dispatch(arguments)
     except KimiTuiError as error:
-        from kimi_tui.cli.failures import tell
+        from kimi_tui.cli.error_report import print_error
 
-        return tell(error, arguments)
+        return print_error(error, arguments)
     except (KeyboardInterrupt, BrokenPipeError):
         raise
-    except Exception as error:  # noqa: BLE001 (the process entry: it is logged there)
-        from kimi_tui.cli.failures import tell_unexpected
+    except Exception as error:  # noqa: BLE001 (process entry point; `print_crash` logs it)
+        from kimi_tui.cli.error_report import print_crash
 
-        return tell_unexpected(error, arguments)
+        return print_crash(error, arguments)
 
 
 def _dispatch(arguments: Sequence[str]) -> int:
-    from kimi_tui.language.saying import speak
+    from kimi_tui.i18n.translate import set_language
 
-    speak("auto")  # until the settings are read
+    set_language("auto")  # until the settings are read
     if (arguments and arguments[0] in SUBCOMMANDS) or _HELP.intersection(arguments):
-        from kimi_tui.cli.tongue import speak_as_configured
+        from kimi_tui.cli.language_setup import set_language_from_config
 
-        speak_as_configured()
+        set_language_from_config()
     if arguments and arguments[0] in SUBCOMMANDS:
-        from kimi_tui.cli.commands.subcommands import run_subcommand
+        from kimi_tui.cli.commands.runner import run_subcommand
 
         return run_subcommand(arguments)
-    from kimi_tui.cli.parsing import parse
+    from kimi_tui.cli.parser import parse
 
-    line = parse(arguments)
-    if line is None:
+    cli_options = parse(arguments)
+    if cli_options is None:
         return 0
-    if line.version:
+    if cli_options.version:
         sys.stdout.write(f"kimi-tui {__version__}\n")
         return 0
-    if line.is_acp_mode:
-        from kimi_tui.cli.acp_front import run_acp_front
+    if cli_options.is_acp_mode:
+        from kimi_tui.cli.run_acp import run_acp_mode
 
-        return run_acp_front(line)
-    if line.is_wire_mode:
-        from kimi_tui.cli.wire_front import run_wire_front
+        return run_acp_mode(cli_options)
+    if cli_options.is_wire_mode:
+        from kimi_tui.cli.run_wire import run_wire_mode
 
-        return run_wire_front(line)
-    if line.is_print_mode and line.daemon:
-        from kimi_tui.cli.daemon_front import run_daemon_front
+        return run_wire_mode(cli_options)
+    if cli_options.is_print_mode and cli_options.daemon:
+        from kimi_tui.cli.run_daemon import run_daemon_mode
 
-        return run_daemon_front(line)
-    from kimi_tui.base.collection import put_off_collection
+        return run_daemon_mode(cli_options)
+    from kimi_tui.base.gc_control import pause_gc
 
-    put_off_collection()  # until the engine is open
-    if line.is_print_mode:
-        from kimi_tui.cli.print_front import run_print_front
+    pause_gc()  # until the engine is open
+    if cli_options.is_print_mode:
+        from kimi_tui.cli.run_print import run_print_mode
 
-        return run_print_front(line)
-    from kimi_tui.cli.screen_front import run_screen_front
+        return run_print_mode(cli_options)
+    from kimi_tui.cli.run_tui import run_tui_mode
 
-    return run_screen_front(line)
+    return run_tui_mode(cli_options)
 
 
-def _reader_has_gone() -> int:
-    """Quietly: what is still buffered goes nowhere."""
+def _exit_on_broken_pipe() -> int:
+    """Discard buffered output, so that the interpreter doesn't report an error. Return the exit code."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

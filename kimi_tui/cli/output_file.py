@@ -1,4 +1,4 @@
-"""The file of `--output`: what was there stays until the run is over, then the output takes its place."""
+"""File of `--output`, replaced only once the run is over."""
 
 import contextlib
 import io
@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kimi_tui.base.errors import UsageError
-from kimi_tui.base.identity import new_uid
+from kimi_tui.base.ids import new_uid
 
 
 @contextmanager
 def output_file(path: Path) -> Iterator[io.FileIO]:
-    """Somewhere to write what is to be the text of `path` at the end, however the run ends.
+    """Yield a file whose content replaces `path` at the end, unless an exception is raised.
 
-    Links stay, and so do the rights of a file that is there. What is no plain file, such as a pipe or a
-    terminal, is written to as it is. Raises UsageError when it can't be written.
+    Links and the permissions of an existing file are kept. Pipes, terminals and other special files are
+    written to directly. Raises UsageError if `path` isn't writable.
     """
     target = path.expanduser()
     try:
@@ -27,24 +27,24 @@ def output_file(path: Path) -> Iterator[io.FileIO]:
             return
         if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError(13, os.strerror(13))
-        fresh = target.with_name(f".{target.name}.{new_uid()}")
-        file = io.FileIO(fresh, "x")
+        temporary = target.with_name(f".{target.name}.{new_uid()}")
+        file = io.FileIO(temporary, "x")
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _not_writable_error(path, error) from error
     try:
         with file:
             yield file
-        with contextlib.suppress(OSError):  # an odd file system's rights are no reason to lose the output
-            fresh.chmod(target.stat().st_mode & 0o777)
-        fresh.replace(target)
+        with contextlib.suppress(OSError):  # some file systems have no permissions; keep the output anyway
+            temporary.chmod(target.stat().st_mode & 0o777)
+        temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
-            fresh.unlink()
+            temporary.unlink()
         raise
 
 
-def _unwritable(path: Path, error: OSError) -> UsageError:
+def _not_writable_error(path: Path, error: OSError) -> UsageError:
     return UsageError(
-        f"--output {path} can't be written: {error.strerror or error}.",
-        hint="Name a file that you may write to.",
+        f"Can't write --output {path}: {error.strerror or error}.",
+        hint="Choose a writable file.",
     )

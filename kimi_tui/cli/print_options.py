@@ -1,33 +1,34 @@
-"""From the command line to what print mode is asked to do."""
+"""Conversion of command-line options to print options."""
 
 from pathlib import Path
 
 from kimi_tui import __version__
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.output_schema import OutputSchema
-from kimi_tui.cli.command_line import CommandLine
+from kimi_tui.cli.options import CliOptions
 from kimi_tui.headless.options import PrintOptions
 
 
-def print_options(line: CommandLine) -> PrintOptions:
-    """Raises UsageError for an output schema that can't be used."""
+def to_print_options(cli_options: CliOptions) -> PrintOptions:
+    """Return the options of print mode. Raises UsageError for an unusable output schema."""
     return PrintOptions(
-        prompt=line.text,
-        input_format=line.input_format or "text",
-        output_format=line.output_format or ("json" if line.daemon and not line.quiet else "text"),
-        final_only=line.final_message_only or line.quiet,
-        allow_denials=line.allow_denials,
-        schema=_schema(line.output_schema) if line.output_schema is not None else None,
+        prompt=cli_options.text,
+        input_format=cli_options.input_format or "text",
+        output_format=cli_options.output_format
+        or ("json" if cli_options.daemon and not cli_options.quiet else "text"),
+        final_only=cli_options.final_message_only or cli_options.quiet,
+        allow_denials=cli_options.allow_denials,
+        schema=_read_schema(cli_options.output_schema) if cli_options.output_schema is not None else None,
         version=__version__,
     )
 
 
-def _schema(path: Path) -> OutputSchema:
+def _read_schema(path: Path) -> OutputSchema:
     try:
         text = path.expanduser().read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        problem = getattr(error, "strerror", None) or "it is no text"
+        problem = getattr(error, "strerror", None) or "not UTF-8 text"
         raise UsageError(
-            f"--output-schema {path} can't be read: {problem}.", hint="Name a file with a JSON schema."
+            f"Can't read --output-schema {path}: {problem}.", hint="Choose a file with a JSON schema."
         ) from error
     return OutputSchema(text, name=f"--output-schema {path}")

@@ -1,4 +1,4 @@
-"""Signals that ask the process to end."""
+"""Handlers of signals that end the process."""
 
 import asyncio
 import os
@@ -6,24 +6,24 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from kimi_tui.base.child_groups import end_all
+from kimi_tui.base.process_groups import kill_all_groups
 
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def stopping_signals(stop: Callable[[int], None], *, patience: int = 1) -> Iterator[None]:
-    """Within, a signal calls `stop` on the running loop; after `patience` of them one ends the process.
+def stopping_signals(stop: Callable[[int], None], *, max_signals: int = 1) -> Iterator[None]:
+    """Call `stop` on the running loop for up to `max_signals` signals; any further one ends the process.
 
-    From the second on the process's commands are killed.
+    From the second signal on, the process groups of commands are killed.
     """
     loop = asyncio.get_running_loop()
     seen: list[int] = []
 
     def handle(number: int) -> None:
         if seen:
-            end_all()
-        if len(seen) >= patience:
+            kill_all_groups()
+        if len(seen) >= max_signals:
             os._exit(128 + number)
         seen.append(number)
         stop(number)

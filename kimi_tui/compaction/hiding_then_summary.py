@@ -1,19 +1,21 @@
-"""HidingThenSummaryCompaction: placeholders as long as they help, then a summary."""
+"""HidingThenSummaryCompaction: hides tool results as long as that helps, then summarizes."""
 
 from collections.abc import Sequence
 
 from kimi_tui.base.message import Message
-from kimi_tui.compaction.hiding import ToolResultHidingCompaction
+from kimi_tui.compaction.hide_tool_results import ToolResultHidingCompaction
+from kimi_tui.compaction.llm_summary import LLMSummaryCompaction
 from kimi_tui.compaction.strategy import CompactionContext, CompactionStrategy
-from kimi_tui.compaction.summary import LLMSummaryCompaction
-from kimi_tui.history.estimate import estimated_tokens
+from kimi_tui.history.token_estimate import estimate_tokens
 
-ENOUGH = 0.9
-"""Hiding is enough when it leaves a tenth of the threshold free; else the next step would compact again."""
+TARGET_RATIO = 0.9
+"""Largest share of the threshold that may remain for hiding to suffice; else the next step would compact
+again.
+"""
 
 
 class HidingThenSummaryCompaction:
-    """Hides tool results; when there is nothing left to hide, or too little, summarises."""
+    """Hides tool results. Summarizes if that leaves the conversation too long."""
 
     def __init__(
         self, *, hiding: CompactionStrategy | None = None, summary: CompactionStrategy | None = None
@@ -22,16 +24,16 @@ class HidingThenSummaryCompaction:
         self._summary = summary or LLMSummaryCompaction()
 
     async def compact(self, context: CompactionContext, /) -> Sequence[Message] | None:
-        """The history with placeholders, else a summary; None when neither makes it shorter.
+        """Return the history with placeholders, or a summary, or None if neither makes it shorter.
 
-        Raises ChatProviderError.
+        Raises: ChatProviderError.
         """
         hidden = await self._hiding.compact(context)
-        if hidden is not None and _is_enough(hidden, context):
+        if hidden is not None and _is_short_enough(hidden, context):
             return hidden
         return await self._summary.compact(context) or hidden
 
 
-def _is_enough(hidden: Sequence[Message], context: CompactionContext) -> bool:
-    saved = estimated_tokens(context.history) - estimated_tokens(hidden)
-    return context.token_count - saved < context.threshold * ENOUGH
+def _is_short_enough(hidden: Sequence[Message], context: CompactionContext) -> bool:
+    saved = estimate_tokens(context.history) - estimate_tokens(hidden)
+    return context.token_count - saved < context.threshold * TARGET_RATIO

@@ -1,55 +1,63 @@
-"""What a compaction strategy is, and what it gets to work with (`docs/compaction.md`)."""
+"""Interface of compaction strategies, and their input (`docs/compaction.md`)."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import Message
-from kimi_tui.base.value import value
 from kimi_tui.llm.provider import LLM
 
 
-class Ask(Protocol):
-    """Puts one question to the model, without tools; failures that may pass are tried again."""
+class AskModel(Protocol):
+    """Asks the model one question, without tools. Temporary failures are retried."""
 
     async def __call__(self, system_prompt: str, question: str) -> str:
-        """The answer's text. Raises ChatProviderError, ContextTooLong among them."""
+        """Return the text of the response.
+
+        Raises: ChatProviderError, including ContextTooLong.
+        """
         ...
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class CompactionContext:
-    """A conversation that is to become shorter. All sizes are in tokens."""
+    """A conversation to compact. All sizes are in tokens."""
 
     history: Sequence[Message]
-    """Without what an earlier compaction restated: that is restated anew."""
+    """The messages, without the carry-over note of an earlier compaction, which is rebuilt."""
     token_count: int
-    """The weight of the conversation, with what is sent beside the history."""
+    """Size of the conversation, including the system prompt and the tools."""
     threshold: int
-    """From this weight on, a compaction is due."""
+    """Size at which a compaction is due."""
     max_context_size: int
     reserved_context_size: int
-    """How much of the model's window is kept free for its answer."""
+    """Part of the context window that is reserved for the response."""
     llm: LLM
-    ask: Ask
+    ask: AskModel
     request: int | None = None
-    """Where in the history the user's latest request stands. It, and what the user has said since, is kept
-    word for word."""
+    """Index of the user's latest request in the history. It and later messages of the user are kept
+    verbatim.
+    """
     focus: str = ""
-    """What the user asked a summary to look at above all."""
+    """What the user asked a summary to focus on."""
 
     @property
     def room(self) -> int:
-        """How much a request to the model may weigh."""
+        """Maximum size of a request to the model."""
         return max(1, self.max_context_size - self.reserved_context_size)
 
 
 class CompactionStrategy(Protocol):
-    """Makes a conversation shorter. Collaborators come in as a tool's do: positional, by annotation."""
+    """Shortens a conversation. Its dependencies are injected as for tools: positional arguments, by
+    annotation.
+    """
 
     async def compact(self, context: CompactionContext, /) -> Sequence[Message] | None:
-        """The messages that replace the history, or None when there is nothing to do.
+        """Return the messages that replace the history, or None to leave it unchanged.
 
-        It may drop, replace and merge; it keeps the order, and each tool message that it keeps stays with its
-        call. Raises ChatProviderError when the model fails it.
+        A strategy may drop, replace and merge messages. It must keep their order, and each tool message
+        together with its call.
+
+        Raises: ChatProviderError if the model fails.
         """
         ...

@@ -1,20 +1,20 @@
-"""When a compaction is due."""
+"""Trigger that decides when a compaction is due."""
 
-from kimi_tui.base.value import value
+from kimi_tui.base.frozen import frozen
 
 
-@value(kw_only=True)
-class Trigger:
-    """How full a model's window may become."""
+@frozen(kw_only=True)
+class CompactionTrigger:
+    """How much of the context window may be used before a compaction."""
 
     reserved_context_size: int = 50_000
     ratio: float = 0.85
 
-    def reserve(self, max_context_size: int) -> int:
-        """How many tokens are kept free; at most half of the window, or small models had no room left."""
+    def reserved_tokens(self, max_context_size: int) -> int:
+        """Return the number of tokens to keep free, at most half of the context window."""
         return min(self.reserved_context_size, max_context_size // 2)
 
     def threshold(self, max_context_size: int) -> int:
-        """From how many tokens on a compaction is due."""
+        """Return the number of tokens at which a compaction is due."""
         by_ratio = -int(-max_context_size * self.ratio // 1)
-        return max(1, min(by_ratio, max_context_size - self.reserve(max_context_size)))
+        return max(1, min(by_ratio, max_context_size - self.reserved_tokens(max_context_size)))

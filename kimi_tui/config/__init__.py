@@ -1,1 +1,1 @@
-"""Settings: what the user may set, where it is read from and what wins (`docs/configuration.md`)."""
+"""Settings: models, sources and precedence (`docs/configuration.md`)."""

@@ -1,7 +1,7 @@
-"""Keys that `kimi-tui login` was given: the share dir's `credentials.json`, for the owner alone.
+"""API keys stored by `kimi-tui login`: `credentials.json` in the data directory, readable only by its owner.
 
-They take the place of environment variables that aren't set. A key that the config holds itself goes before.
-A key under any other name is that of the provider which the config calls so.
+A stored key replaces an environment variable that isn't set. A key in the config takes precedence. Keys under
+names other than those of known providers belong to the provider with that name in the config.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,9 +9,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.base.private_file import replace_private_file
-from kimi_tui.base.value import value
+from kimi_tui.base.frozen import frozen
 from kimi_tui.config.environment import KNOWN_PROVIDERS, environment_layer
 
 if TYPE_CHECKING:
@@ -20,40 +20,40 @@ if TYPE_CHECKING:
 _SERVICES = frozenset(known.name for known in KNOWN_PROVIDERS)
 
 
-@value
+@frozen
 class Credential:
-    """A provider's key, and its address when it is not the usual one."""
+    """A provider's API key, and its base URL if it isn't the default."""
 
     api_key: str = field(repr=False)
     base_url: str | None = None
 
 
 def secrets_of(settings: "Settings") -> Iterator[str]:
-    """What of `settings` must not be shown."""
+    """Yield the parts of `settings` that must not be shown."""
     for provider in settings.providers.values():
         yield provider.api_key.get_secret_value()
         yield from provider.custom_headers.values()
 
 
 class Credentials:
-    """The keys of a share dir by their providers' names: kimi, openai, anthropic, those of the config."""
+    """API keys in a data directory by provider name: kimi, openai, anthropic, or a provider in the config."""
 
-    def __init__(self, share_dir: Path) -> None:
-        self.path = share_dir / "credentials.json"
+    def __init__(self, data_dir: Path) -> None:
+        self.path = data_dir / "credentials.json"
 
     def read(self) -> dict[str, Credential]:
-        """What is stored. Raises ConfigError for a file that can't be read."""
+        """Return the stored credentials. Raises ConfigError for an unreadable file."""
         try:
             text = self.path.read_text("utf-8")
-            import json  # the first frame waits, and most have no such file
+            import json  # on demand, to keep startup fast
 
             data: Any = json.loads(text)
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            problem = getattr(error, "strerror", None) or "it is not JSON"
+            problem = getattr(error, "strerror", None) or "not valid JSON"
             raise ConfigError(
-                f"The stored keys in {self.path} can't be read: {problem}.",
+                f"Can't read the stored API keys in {self.path}: {problem}.",
                 hint="Remove the file and run `kimi-tui login` again.",
             ) from None
         tables = data.items() if isinstance(data, dict) else ()
@@ -63,12 +63,12 @@ class Credentials:
             if isinstance(table, dict) and isinstance(table.get("api_key"), str) and table["api_key"]
         }
 
-    def keep(self, provider: str, credential: Credential) -> None:
-        """Store a key, in place of an earlier one. Raises ConfigError."""
+    def save(self, provider: str, credential: Credential) -> None:
+        """Store a provider's key, replacing an earlier one. Raises ConfigError."""
         self._write({**self.read(), provider: credential})
 
-    def forget(self, provider: str) -> None:
-        """Remove a provider's key, if there is one. Raises ConfigError."""
+    def delete(self, provider: str) -> None:
+        """Remove a provider's key, if any. Raises ConfigError."""
         self._write({name: it for name, it in self.read().items() if name != provider})
 
     def _write(self, stored: Mapping[str, Credential]) -> None:
@@ -80,22 +80,22 @@ class Credentials:
         }
         try:
             if tables:
-                replace_private_file(self.path, json.dumps(tables, indent=1))
+                write_private_atomic(self.path, json.dumps(tables, indent=1))
             else:
                 self.path.unlink(missing_ok=True)
         except OSError as error:
             raise ConfigError(
-                f"{self.path} can't be written: {error.strerror or error}.",
-                hint="Make the share folder writable, or set KIMI_SHARE_DIR.",
+                f"Can't write {self.path}: {error.strerror or error}.",
+                hint="Make the data directory writable, or set KIMI_SHARE_DIR.",
             ) from error
 
 
-def stored_layer(
+def credentials_layer(
     configured: Mapping[str, Any], stored: Mapping[str, Credential], environ: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What the stored keys and the environment add to the settings that files have `configured`.
+    """Return the settings that stored keys and the environment add to `configured`, the settings in files.
 
-    As `environment_layer`, for which a stored key is a variable that isn't set. Raises ConfigError.
+    Same as `environment_layer`, with stored keys as variables that aren't set. Raises ConfigError.
     """
     variables: dict[str, str] = {}
     keys: dict[str, str] = {}

@@ -1,17 +1,17 @@
-"""Settings from the environment (`docs/configuration.md`): keys, base URLs, Kimi's model."""
+"""Settings from environment variables (`docs/configuration.md`): keys, base URLs and Kimi's model."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.base.value import value
+from kimi_tui.base.frozen import frozen
 
 KEY_VARIABLES = ("KIMI_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class KnownProvider:
-    """A provider that needs nothing but a key."""
+    """A provider that only needs an API key."""
 
     name: str
     key_variable: str
@@ -47,18 +47,21 @@ _FAMILIES = {"openai_legacy": "openai", "openai_responses": "openai"}
 
 
 def environment_layer(configured: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
-    """What the environment adds to, or sets over, the settings that files have `configured`.
+    """Return the settings that the environment adds to or overrides in `configured`, the settings in files.
 
-    Without a configured model, each provider that the environment has a key for becomes one of the same name.
-    Raises ConfigError when KIMI_MODEL_MAX_CONTEXT_SIZE is no size.
+    If no model is configured, each provider with a key in the environment adds a model of the same name.
+    Raises ConfigError if KIMI_MODEL_MAX_CONTEXT_SIZE isn't a size.
     """
     if configured.get("models"):
         return _overrides(configured, environ)
-    return _models_of_keys(environ, chosen=configured.get("default_model"))
+    return _models_from_keys(environ, chosen=configured.get("default_model"))
 
 
-def _models_of_keys(environ: Mapping[str, str], *, chosen: object) -> dict[str, Any]:
-    """`chosen` is the default model of the config files, which stays it where there is a key for it."""
+def _models_from_keys(environ: Mapping[str, str], *, chosen: object) -> dict[str, Any]:
+    """Return models for the keys in the environment.
+
+    `chosen` is the default model in the config files. It stays the default if there is a key for it.
+    """
     keyed = [known for known in KNOWN_PROVIDERS if environ.get(known.key_variable)]
     if not keyed:
         return {}
@@ -97,10 +100,10 @@ def _overrides(configured: Mapping[str, Any], environ: Mapping[str, str]) -> dic
 
 
 def known_provider(type_name: str, base_url: str | None) -> KnownProvider | None:
-    """The provider whose variables count for one of this type; None when the environment has no say.
+    """Return the provider whose variables apply to this type, or None if no variable applies.
 
-    Kimi's variables are ours and always count. The keys of the others are meant for their own servers and
-    shared with many programs: they don't go to a server that the config names.
+    Kimi's variables always apply. Many programs share the keys of other providers, so they are never sent
+    to a custom `base_url`.
     """
     family = _FAMILIES.get(type_name, type_name)
     known = next((known for known in KNOWN_PROVIDERS if known.name == family), None)
@@ -140,7 +143,7 @@ def _kimi_model(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _tables(tables: Any) -> list[tuple[str, Mapping[str, Any]]]:
-    """The entries of `tables` that are tables; what is none is told when the whole is validated."""
+    """Return the entries of `tables` that are tables. Validation reports the others later."""
     if not isinstance(tables, Mapping):
         return []
     return [(name, table) for name, table in tables.items() if isinstance(table, Mapping)]

@@ -1,69 +1,69 @@
-"""The MCP servers that a project brings along, and whether the user trusts it with starting them."""
+"""MCP servers of a project and whether the user trusts them."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.config.project import project_file
-from kimi_tui.config.source import Source, read_config_text, source_from_text
-from kimi_tui.config.trust import Trust
+from kimi_tui.config.config_source import ConfigSource, read_config_text, source_from_text
+from kimi_tui.config.project_config import project_file
+from kimi_tui.config.project_trust import ProjectTrust
 
 SERVERS_KEY = "mcpServers"
 _FILE = ".mcp.json"
 
 
-def project_mcp_path(work_dir: Path, share_dir: Path) -> Path | None:
-    """`.mcp.json` of the work dir or of the repository around it; None when there is none."""
-    return project_file(work_dir, share_dir, _FILE)
+def project_mcp_path(work_dir: Path, data_dir: Path) -> Path | None:
+    """Return `.mcp.json` of the working directory or its repository, or None."""
+    return project_file(work_dir, data_dir, _FILE)
 
 
-def mcp_source(path: Path) -> Source:
-    """The MCP config in a file. Raises ConfigError."""
+def read_mcp_source(path: Path) -> ConfigSource:
+    """Return the MCP config in a file. Raises ConfigError."""
     return source_from_text(read_config_text(path), name=str(path), syntax="json", path=path)
 
 
-def is_trusted_mcp(source: Source, share_dir: Path) -> bool:
-    """Whether the user said yes to this very text."""
-    return source.path is not None and Trust(share_dir).covers(source.path, source.text)
+def is_trusted_mcp(source: ConfigSource, data_dir: Path) -> bool:
+    """Return whether the user trusts the file with its current content."""
+    return source.path is not None and ProjectTrust(data_dir).is_trusted(source.path, source.text)
 
 
-def untrusted_mcp(work_dir: Path, share_dir: Path) -> Source | None:
-    """The project's MCP config when it names servers that the user hasn't said yes to.
+def untrusted_mcp_source(work_dir: Path, data_dir: Path) -> ConfigSource | None:
+    """Return the project's MCP config if it has servers that the user doesn't trust yet.
 
-    One that can't be read is none: that is told when the session looks for servers.
+    None for an unreadable file: the session reports it later.
     """
-    path = project_mcp_path(work_dir, share_dir)
+    path = project_mcp_path(work_dir, data_dir)
     if path is None:
         return None
     try:
-        source = mcp_source(path)
+        source = read_mcp_source(path)
     except ConfigError:
         return None
-    return source if source.data.get(SERVERS_KEY) and not is_trusted_mcp(source, share_dir) else None
+    return source if source.data.get(SERVERS_KEY) and not is_trusted_mcp(source, data_dir) else None
 
 
-def summary_of_servers(source: Source) -> Iterator[str]:
-    """One line a server, for whoever decides whether to trust them; nothing of it is checked yet."""
+def summarize_servers(source: ConfigSource) -> Iterator[str]:
+    """Yield one line per server for the trust prompt. Nothing is validated yet."""
     servers = source.data.get(SERVERS_KEY)
     for name, entry in servers.items() if isinstance(servers, dict) else ():
-        yield f"{name}: {_target(entry)}"
+        yield f"{name}: {_format_target(entry)}"
 
 
-def _target(entry: Any) -> str:
+def _format_target(entry: Any) -> str:
     if not isinstance(entry, dict):
-        return "nothing that could be started"
+        return "no command or URL"
     args = entry.get("args")
     words = [entry.get("command") or entry.get("url"), *(args if isinstance(args, list) else ())]
     target = " ".join(str(word) for word in words if word)
-    return f"{target}{_sent_along(entry)}" if target else "nothing that could be started"
+    return f"{target}{_format_environment(entry)}" if target else "no command or URL"
 
 
-def _sent_along(entry: dict[str, Any]) -> str:
-    """What else decides what the server does, and what of the user's environment it is given."""
-    said = [f"{key} {entry[key]}" for key in ("cwd", "auth") if isinstance(entry.get(key), str)]
+def _format_environment(entry: dict[str, Any]) -> str:
+    """Return the remaining keys that affect the server, including the environment it gets."""
+    parts = [f"{key} {entry[key]}" for key in ("cwd", "auth") if isinstance(entry.get(key), str)]
     for key in ("env", "headers"):
         table = entry.get(key)
         if isinstance(table, dict) and table:
-            said.append(f"{key} " + ", ".join(f"{name}={value}" for name, value in table.items()))
-    return f" (with {'; '.join(said)})" if said else ""
+            parts.append(f"{key} " + ", ".join(f"{name}={value}" for name, value in table.items()))
+    return f" (with {'; '.join(parts)})" if parts else ""

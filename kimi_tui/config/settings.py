@@ -1,4 +1,4 @@
-"""The settings, validated: one model a table of the config file (`docs/configuration.md`)."""
+"""Settings models: one model per table of the config file (`docs/configuration.md`)."""
 
 import re
 from typing import Annotated, Literal
@@ -6,27 +6,27 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from kimi_tui.base.hook_events import HookEventName
-from kimi_tui.config.appearance import UI as UI
-from kimi_tui.config.appearance import Theme
-from kimi_tui.language.choice import LanguageSetting
+from kimi_tui.config.startup_settings import Theme
+from kimi_tui.config.startup_settings import UISettings as UISettings
+from kimi_tui.i18n.locale import LanguageSetting
 
 ProviderType = Literal["kimi", "openai", "openai_legacy", "openai_responses", "anthropic", "scripted", "demo"]
 ForeignProviderType = Literal["google_genai", "gemini", "vertexai", "_echo", "_chaos"]
-"""Types of kimi-cli that we can't reach: a config with such a provider loads, using it is an error."""
+"""Provider types of kimi-cli that are not supported: a config with one loads, but using it is an error."""
 Capability = Literal["thinking", "always_thinking", "image_in", "video_in"]
 
-OWN_STRATEGIES = {
-    "LLMSummaryCompaction": "kimi_tui.compaction.summary:LLMSummaryCompaction",
-    "ToolResultHidingCompaction": "kimi_tui.compaction.hiding:ToolResultHidingCompaction",
+BUILTIN_STRATEGIES = {
+    "LLMSummaryCompaction": "kimi_tui.compaction.llm_summary:LLMSummaryCompaction",
+    "ToolResultHidingCompaction": "kimi_tui.compaction.hide_tool_results:ToolResultHidingCompaction",
     "HidingThenSummaryCompaction": "kimi_tui.compaction.hiding_then_summary:HidingThenSummaryCompaction",
     "FallbackCompaction": "kimi_tui.compaction.fallback:FallbackCompaction",
 }
-"""Strategies of compaction that come with the program, by the names of their classes."""
+"""Built-in compaction strategies by class name."""
 
 
 def _http_url(value: str | None) -> str | None:
     if value and not value.startswith(("http://", "https://")):
-        raise ValueError("it should be a URL that begins with http:// or https://")
+        raise ValueError("must be a URL that begins with http:// or https://")
     return value or None
 
 
@@ -34,233 +34,242 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
-class Provider(_Table):
-    """Where a model is reached."""
+class ProviderConfig(_Table):
+    """A server or service that provides models."""
 
     type: Annotated[
         Literal[ProviderType, ForeignProviderType],
         BeforeValidator(lambda value: "scripted" if value == "_scripted_echo" else value),
     ]
-    """How it is spoken with; `openai` is chat completions, which most servers know."""
+    """Protocol. `openai` is the chat completions API, which most servers support."""
     base_url: Annotated[str | None, AfterValidator(_http_url)] = None
-    """Where it is, with the version, such as `http://localhost:11434/v1`."""
+    """Base URL including the version, such as `http://localhost:11434/v1`."""
     api_key: SecretStr = SecretStr("")
-    """The key itself, or `env:NAME` to read it from the environment."""
+    """API key, or `env:NAME` to read it from the environment."""
     custom_headers: dict[str, str] = {}
-    """Sent with every request."""
+    """HTTP headers to send with every request."""
     env: dict[str, str] = {}
-    """Variables that are set for this provider alone."""
+    """Environment variables to set for this provider only."""
     scripts: str | None = None
-    """For `scripted`: the file of scripts."""
+    """File of scripts, for type `scripted`."""
     idle_timeout_s: float = Field(120.0, gt=0)
-    """Seconds without a byte after which an answer counts as broken."""
+    """Seconds without data after which a response counts as interrupted."""
 
 
 class ModelPrice(_Table):
-    """US dollars per million tokens."""
+    """Price in US dollars per million tokens."""
 
     input: float = Field(0.0, ge=0)
-    """What is sent."""
+    """Price of input tokens."""
     output: float = Field(0.0, ge=0)
-    """What the model writes."""
+    """Price of output tokens."""
     cached: float = Field(0.0, ge=0)
-    """What is sent and was in the provider's cache."""
+    """Price of input tokens read from the provider's cache."""
 
 
-class Model(_Table):
+class ModelSettings(_Table):
     """A model of a provider."""
 
     provider: str
-    """Its provider's name under `[providers]`."""
+    """Name of its provider under `[providers]`."""
     model: str
-    """What the provider calls it."""
+    """Model name to send to the provider."""
     max_context_size: int = Field(gt=0)
-    """Tokens that it can hold."""
+    """Size of the context window in tokens."""
     capabilities: frozenset[Capability] | None = None
-    """What it can do; without it, what the provider's models are known for."""
+    """Capabilities. By default, those known for the provider's models."""
     price: ModelPrice | None = None
-    """What it costs; without it no cost is shown, and `--max-cost` can't stop anything."""
+    """Price per token. Without it no cost is shown and `--max-cost` has no effect."""
     max_output_tokens: int | None = Field(None, gt=0)
-    """Tokens that an answer may have."""
+    """Maximum number of tokens in a response."""
 
 
-class LoopControl(_Table):
+class LoopControlSettings(_Table):
     """Limits of a turn."""
 
     max_steps_per_turn: int = Field(1000, ge=1)
-    """Model calls in one turn."""
+    """Maximum number of model calls in a turn."""
     max_retries_per_step: int = Field(3, ge=1)
-    """Attempts at one model call."""
+    """Maximum number of attempts for a model call."""
     reserved_context_size: int = Field(50_000, ge=0)
-    """Tokens that stay free for the answer."""
+    """Tokens to keep free for the response."""
     compaction_trigger_ratio: float = Field(0.85, gt=0, le=1)
-    """How full the window may become before the conversation is compacted."""
+    """Fraction of the context window at which the conversation is compacted."""
     repetition_note_after: int = Field(3, ge=0)
-    """How often the model does the same, with the same result, before it is told so; 0 for never."""
+    """Identical calls with identical results before the model is warned; 0 to never warn."""
     repetition_stop_after: int = Field(8, ge=0)
-    """How often before the turn is stopped."""
+    """Identical calls with identical results before the turn is stopped."""
 
 
-def _our_strategy(value: object) -> object:
-    """kimi-cli's strategies have the same names as ours."""
+def _resolve_builtin_strategy(value: object) -> object:
+    """Return the path of a built-in strategy. kimi-cli's strategies have the same names."""
     theirs = "kimi_cli.soul.compaction:"
-    return OWN_STRATEGIES.get(value.removeprefix(theirs), value) if isinstance(value, str) else value
+    return BUILTIN_STRATEGIES.get(value.removeprefix(theirs), value) if isinstance(value, str) else value
 
 
 def _class_path(value: str) -> str:
     module, colon, name = value.partition(":")
     if not (colon and name.isidentifier() and all(part.isidentifier() for part in module.split("."))):
-        raise ValueError("it should be module:Class")
+        raise ValueError("must have the form module:Class")
     return value
 
 
-class Compaction(_Table):
-    """How conversations that fill the model's window are made shorter."""
+class CompactionSettings(_Table):
+    """How a conversation that fills the context window is compacted."""
 
-    strategy: Annotated[str, BeforeValidator(_our_strategy), AfterValidator(_class_path)] = OWN_STRATEGIES[
-        "LLMSummaryCompaction"
-    ]
-    """One of ours by its name, or `module:Class`."""
+    strategy: Annotated[str, BeforeValidator(_resolve_builtin_strategy), AfterValidator(_class_path)] = (
+        BUILTIN_STRATEGIES["LLMSummaryCompaction"]
+    )
+    """Name of a built-in strategy, or `module:Class`."""
 
 
-class Checkpoints(_Table):
-    """What checkpoints keep beside the conversation."""
+class CheckpointSettings(_Table):
+    """What checkpoints save besides the conversation."""
 
     files: bool = True
-    """Whether the files' states are kept too, so that a revert takes changes on disk back."""
+    """Whether to save file snapshots, so that a revert restores files on disk."""
     exclude: tuple[str, ...] = ()
-    """What is not covered, as lines of a .gitignore in the work dir."""
+    """Files not to cover, as lines of a .gitignore in the working directory."""
     max_file_mb: int = Field(64, ge=1)
     """Larger files are not covered."""
     max_total_mb: int = Field(2048, ge=1)
-    """How much a project's file states may take on disk before the oldest go; one look takes in no more."""
+    """Disk space for a project's file snapshots. The oldest are removed first; one scan stores no more than
+    this.
+    """
     max_files: int = Field(400_000, ge=0)
-    """In a work dir with more files only those that file tools write are covered."""
+    """In a working directory with more files, only files written by file tools are covered."""
     max_first_look_s: float = Field(180, gt=0)
-    """When the first look at all files takes longer, only those that file tools write are covered."""
+    """Maximum seconds for the first scan. If it takes longer, only files written by file tools are
+    covered.
+    """
     max_look_s: float = Field(20, gt=0)
-    """The same of each later look."""
+    """Maximum seconds for each later scan, with the same effect."""
     max_age_days: float = Field(60, gt=0)
-    """File states that are older go."""
+    """Older file snapshots are removed."""
 
 
-class Subagents(_Table):
+class SubagentSettings(_Table):
     """Limits of sub-agents."""
 
     max_steps: int = Field(300, ge=1)
-    """Of one task."""
+    """Maximum number of steps for a task."""
     timeout: int = Field(3600, ge=1, le=86_400)
-    """Seconds that a task may take when its call names no other limit."""
+    """Time limit of a task in seconds, unless its call sets another."""
     max_at_once: int = Field(10, ge=1, le=100)
-    """How many work at the same time; others wait for their turn."""
+    """Maximum number of sub-agents that run at the same time. Others wait."""
 
 
-class Permissions(_Table):
-    """Rules of what may run; deny wins over ask, ask over allow."""
+class PermissionSettings(_Table):
+    """Permission rules. `deny` takes precedence over `ask`, and `ask` over `allow`."""
 
     allow: tuple[str, ...] = ()
-    """What runs without asking."""
+    """Calls that run without asking."""
     ask: tuple[str, ...] = ()
-    """What is asked even with `--yolo`."""
+    """Calls that need approval even with `--yolo`."""
     deny: tuple[str, ...] = ()
-    """What never runs."""
+    """Calls that never run."""
 
 
 def _regular_expression(value: str) -> str:
     try:
         re.compile(value)
     except re.error as error:
-        raise ValueError(f"it is no regular expression: {error}") from error
+        raise ValueError(f"not a valid regular expression: {error}") from error
     return value
 
 
-class Hook(_Table):
-    """A command that is run at a moment of a session and may object. Those of all config files add up."""
+class HookSettings(_Table):
+    """A command that runs on an event of the session and may block it. Hooks of all config files are
+    combined.
+    """
 
     event: HookEventName
-    """The moment."""
+    """Event that triggers the hook."""
     matcher: Annotated[str, AfterValidator(_regular_expression)] = ""
-    """What the event must be about, such as `Bash|WriteFile`; empty for anything."""
+    """Regular expression for the event's subject, such as `Bash|WriteFile`. Empty matches anything."""
     command: str = Field(min_length=1)
-    """What is run, by the shell."""
+    """Shell command to run."""
     timeout: float = Field(30, gt=0, le=600)
-    """Seconds."""
+    """Timeout in seconds."""
 
 
-class MoonshotSearch(_Table):
-    """Moonshot's search service; without a key, public search engines are asked instead."""
+class MoonshotSearchSettings(_Table):
+    """Moonshot's search service. Without an API key, public search engines are used instead."""
 
     base_url: Annotated[str, AfterValidator(_http_url)]
-    """The whole address that a search is posted to."""
+    """Complete URL for search requests."""
     api_key: SecretStr = SecretStr("")
-    """The key itself, or `env:NAME` to read it from the environment."""
+    """API key, or `env:NAME` to read it from the environment."""
     custom_headers: dict[str, str] = {}
-    """Sent with every request."""
+    """HTTP headers to send with every request."""
 
 
-class Services(_Table):
-    """Services beside the models."""
+class ServiceSettings(_Table):
+    """Services other than models."""
 
-    moonshot_search: MoonshotSearch | None = None
+    moonshot_search: MoonshotSearchSettings | None = None
 
 
-class Sandbox(_Table):
-    """Bounds that the system holds the agent's commands to; `--sandbox`."""
+class SandboxSettings(_Table):
+    """Restrictions that the operating system enforces on the agent's commands, as with `--sandbox`."""
 
     enabled: bool = False
-    """Whether commands run in the sandbox. Where there is none, they don't run."""
+    """Whether commands run in the sandbox. If no sandbox is available, they don't run."""
     network: bool = False
-    """Whether they reach the network."""
+    """Whether commands can reach the network."""
     write: tuple[str, ...] = ()
-    """What they may change besides the work dir and the added ones; relative paths begin in the work dir."""
+    """Paths that commands may change, besides the working and added directories. Relative to the working
+    directory.
+    """
     read: tuple[str, ...] = ()
-    """What they may read though it is hidden from them otherwise, such as `~/.npmrc`."""
+    """Paths that are hidden by default but that commands may read, such as `~/.npmrc`."""
     hide: tuple[str, ...] = ()
-    """What is hidden from them besides credentials and our own folder."""
+    """Paths to hide, besides credentials and the data directory."""
     env: tuple[str, ...] = ()
-    """Variables that they see though their names sound like secrets; those with the model's key are hidden
-    without a sandbox, too, and from hooks."""
+    """Environment variables with secret-sounding names that commands may see. Variables with a model's API
+    key are always hidden, from hooks as well.
+    """
 
 
-class Web(_Table):
-    """How pages are fetched."""
+class WebSettings(_Table):
+    """How web pages are fetched."""
 
     allow_private_addresses: bool = False
-    """Whether pages of this machine and its network may be fetched, too."""
+    """Whether pages on this machine and its local network may be fetched."""
 
 
-class UsersShell(_Table):
-    """The shell that the user types commands into, beside the conversation."""
+class ShellSettings(_Table):
+    """Shell commands that you run yourself."""
 
     tell_model: bool = True
-    """Whether the model learns with the next prompt what was run there, and what it printed."""
+    """Whether the next prompt includes the commands that you ran and their output."""
 
 
 class Settings(_Table):
     """All settings."""
 
     default_model: str = ""
-    """Its name under `[models]`; needed when there are several."""
+    """Default model. Required if you define more than one."""
     default_thinking: bool = False
-    """Whether the model thinks before it answers."""
+    """Whether the model thinks before it responds."""
     theme: Theme = "auto"
-    """The colours; `auto` follows the terminal's background."""
+    """Color theme; `auto` follows the terminal's background."""
     language: LanguageSetting = "auto"
-    """What you are spoken to in, English or Chinese; `auto` follows `LC_ALL`, `LC_MESSAGES` or `LANG`."""
-    providers: dict[str, Provider] = {}
-    models: dict[str, Model] = {}
-    loop_control: LoopControl = LoopControl()
-    compaction: Compaction = Compaction()
-    checkpoints: Checkpoints = Checkpoints()
-    subagents: Subagents = Subagents()
-    permissions: Permissions = Permissions()
-    hooks: tuple[Hook, ...] = ()
+    """Interface language, English or Chinese; `auto` follows `LC_ALL`, `LC_MESSAGES` or `LANG`."""
+    providers: dict[str, ProviderConfig] = {}
+    models: dict[str, ModelSettings] = {}
+    loop_control: LoopControlSettings = LoopControlSettings()
+    compaction: CompactionSettings = CompactionSettings()
+    checkpoints: CheckpointSettings = CheckpointSettings()
+    subagents: SubagentSettings = SubagentSettings()
+    permissions: PermissionSettings = PermissionSettings()
+    hooks: tuple[HookSettings, ...] = ()
     extra_skill_dirs: tuple[str, ...] = ()
-    """Further folders of skills; relative ones begin in the work dir."""
-    services: Services = Services()
-    web: Web = Web()
-    sandbox: Sandbox = Sandbox()
-    shell: UsersShell = UsersShell()
+    """More directories with skills, relative to the working directory."""
+    services: ServiceSettings = ServiceSettings()
+    web: WebSettings = WebSettings()
+    sandbox: SandboxSettings = SandboxSettings()
+    shell: ShellSettings = ShellSettings()
     keymap: dict[str, str] = {}
-    """Binding ids to keys, several separated by commas; `/keys` lists the ids."""
-    ui: UI = UI()
+    """Keys by binding id; separate several keys by commas. `/keys` lists the ids."""
+    ui: UISettings = UISettings()

@@ -1,7 +1,7 @@
-"""The config file that a newcomer finds when they open it for the first time."""
+"""Config file with comments, created by the first `kimi-tui config edit`."""
 
 TEMPLATE = """\
-# kimi-tui's settings. `kimi-tui config check` says what is wrong with them.
+# Settings of kimi-tui. Run `kimi-tui config check` to find problems.
 
 # default_model = "kimi"
 # default_thinking = false
@@ -10,7 +10,7 @@ TEMPLATE = """\
 # [providers.moonshot]
 # type = "kimi"                   # kimi, openai, anthropic
 # base_url = "https://api.moonshot.cn/v1"
-# api_key = "env:KIMI_API_KEY"    # or the key itself
+# api_key = "env:KIMI_API_KEY"    # or the API key itself
 
 # [models.kimi]
 # provider = "moonshot"
@@ -19,7 +19,7 @@ TEMPLATE = """\
 # capabilities = ["thinking", "image_in"]
 # price = { input = 0.6, output = 2.5, cached = 0.15 }   # US dollars per million tokens
 
-# A server on this machine needs no key:
+# A local server needs no API key:
 # [providers.ollama]
 # type = "openai"
 # base_url = "http://localhost:11434/v1"
@@ -27,35 +27,35 @@ TEMPLATE = """\
 # [loop_control]
 # max_steps_per_turn = 1000
 # max_retries_per_step = 3
-# compaction_trigger_ratio = 0.85 # how full the model's window may become
+# compaction_trigger_ratio = 0.85 # compact when the context window is this full
 
-# [compaction]                    # how a conversation that fills the window is made shorter
+# [compaction]                    # how long conversations are compacted
 # strategy = "HidingThenSummaryCompaction"
 
 # [checkpoints]
-# files = false                   # keep no file states: /revert then takes back the conversation only
-# exclude = ["data/", "*.iso"]    # what is not covered, written as in a .gitignore
+# files = false                   # save no file snapshots: /revert then affects only the conversation
+# exclude = ["data/", "*.iso"]    # files not to cover, in .gitignore syntax
 # max_file_mb = 64                # larger files are not covered
-# max_total_mb = 2048             # what a project's file states may take on disk before the oldest go
+# max_total_mb = 2048             # disk space for a project's file snapshots; the oldest are removed first
 # max_age_days = 60
 
-# Who searches the web; without a key, public search engines do.
+# Web search service. Without an API key, public search engines are used.
 # [services.moonshot_search]
 # base_url = "https://api.kimi.com/coding/v1/search"
 # api_key = "env:KIMI_API_KEY"
 
 # [web]
-# allow_private_addresses = false   # true: pages of this machine and its network are fetched, too
+# allow_private_addresses = false   # whether to fetch pages from this machine and its local network
 
 # [permissions]
 # allow = []
 # ask = []
 # deny = []
 
-# [[hooks]]                       # commands that run at moments of a session and may say no
+# [[hooks]]                       # commands that run on events and can block them
 # event = "PreToolUse"
 # matcher = "Bash"
-# command = "grep -q 'git push' && { echo 'Pushing is done by people.' >&2; exit 2; }; exit 0"
+# command = "grep -q 'git push' && { echo 'Ask the user to push.' >&2; exit 2; }; exit 0"
 
 # [ui]
 # mouse = true

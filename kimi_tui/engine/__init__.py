@@ -1,1 +1,1 @@
-"""One session behind the Wire: commands in, events out; the composition root."""
+"""The engine of a session: takes commands and sends events over the Wire."""

@@ -1,30 +1,30 @@
-"""One session behind the Wire: commands in, events out."""
+"""Engine of one session: handles commands and sends events over the Wire."""
 
 import asyncio
 from contextlib import AsyncExitStack
 
-from kimi_tui.engine.beside import Beside
+from kimi_tui.engine.background_services import BackgroundServices
+from kimi_tui.engine.build.handlers import SessionHandlers
 from kimi_tui.engine.client_tools import client_tools
-from kimi_tui.engine.course import Course
-from kimi_tui.engine.keepsakes import Keepsakes
-from kimi_tui.engine.model_in_use import ModelInUse
-from kimi_tui.engine.modes import Modes
-from kimi_tui.engine.recorder import Recorder
-from kimi_tui.engine.telling import Telling
-from kimi_tui.engine.todos import SessionTodos
-from kimi_tui.engine.users_room import UsersRoom
+from kimi_tui.engine.models.active_model import ActiveModel
+from kimi_tui.engine.recording.recorder import Recorder
+from kimi_tui.engine.session.metadata import SessionMetadata
+from kimi_tui.engine.session.modes import Modes
+from kimi_tui.engine.session.publisher import SessionPublisher
+from kimi_tui.engine.session.todos import SessionTodos
+from kimi_tui.engine.session.user_commands import UserCommandHandler
 from kimi_tui.history.session import Session
-from kimi_tui.soul.approval import WireApproval
 from kimi_tui.soul.soul import Soul
+from kimi_tui.soul.wire_approval import WireApproval
 from kimi_tui.tools.toolset import Toolset
+from kimi_tui.wire.argument_completion import CompleteArgument
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import (
     Command,
     DeleteSession,
+    ExcludeTools,
     Interrupt,
-    LeaveOutTools,
     ListSessions,
-    PersonalCommand,
     PreviewSession,
     Prompt,
     ReadTask,
@@ -43,15 +43,15 @@ from kimi_tui.wire.commands import (
     StopShell,
     StopTask,
     SubscribeHooks,
+    UserCommand,
 )
-from kimi_tui.wire.completion import CompleteArgument
 from kimi_tui.wire.events import TodoUpdate
+from kimi_tui.wire.model_setup import ConnectModel, FindModels
 from kimi_tui.wire.settings import ChangeSetting, ListSettings
-from kimi_tui.wire.setup import ConnectModel, LookForModels
 
 
 class Engine:
-    """Serves one session until it is told to shut down."""
+    """Serves one session until it receives Shutdown."""
 
     def __init__(
         self,
@@ -62,13 +62,13 @@ class Engine:
         toolset: Toolset,
         approval: WireApproval,
         todos: SessionTodos,
-        telling: Telling,
+        publisher: SessionPublisher,
         modes: Modes,
-        model: ModelInUse,
-        keepsakes: Keepsakes,
-        course: Course,
-        beside: Beside,
-        users_room: UsersRoom | None = None,
+        model: ActiveModel,
+        metadata: SessionMetadata,
+        handlers: SessionHandlers,
+        services: BackgroundServices,
+        user_commands: UserCommandHandler | None = None,
         resources: AsyncExitStack,
     ) -> None:
         self._wire = wire
@@ -77,84 +77,84 @@ class Engine:
         self._toolset = toolset
         self._approval = approval
         self._todos = todos
-        self._telling = telling
+        self._publisher = publisher
         self._modes = modes
         self._model = model
-        self._keepsakes = keepsakes
-        self._turns = course.turns
-        self._journey = course.journey
-        self._slash = course.slash
-        self._beside = beside
-        self._users_room = users_room
+        self._metadata = metadata
+        self._turns = handlers.turns
+        self._revert_scheduler = handlers.revert_scheduler
+        self._slash = handlers.slash
+        self._services = services
+        self._user_commands = user_commands
         self._resources = resources
         self._recorder: Recorder | None = None
-        modes.changed = self._mode_changed
+        modes.on_change = self._on_mode_change
 
     async def serve(self) -> None:
-        """Replay what the session holds, then follow commands until Shutdown.
+        """Replay the session, then handle commands until Shutdown.
 
-        Closes the Wire and everything that was opened for the session at the end.
+        Finally closes the Wire and everything that was opened for the session.
         """
         try:
-            await self._beside.time_machine.settle()
-            await self._introduce()
+            await self._services.timeline.recover_revert()
+            await self._send_initial_state()
             self._recorder = Recorder(self._session.wire_file, self._wire.subscribe())
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._recorder.run())
                 try:
-                    async with self._beside.at_work(self._wire, group):
-                        await self._move_on(group)
+                    async with self._services.run(self._wire, group):
+                        await self._run_commands(group)
                 finally:
                     self._wire.close()
         finally:
             self._wire.close()
             await self._resources.aclose()
 
-    async def _move_on(self, group: asyncio.TaskGroup) -> None:
+    async def _run_commands(self, group: asyncio.TaskGroup) -> None:
         try:
-            self._journey.begin(group)
+            self._revert_scheduler.start(group)
             self._model.prepare(group)
-            await self._follow_commands(group)
+            await self._dispatch_commands(group)
         finally:
             await self._turns.stop()
-            self._journey.interrupt()
-            self._model.stop()
+            self._revert_scheduler.interrupt()
+            self._model.cancel_preparation()
 
-    async def _introduce(self) -> None:
-        self._telling.info()
-        await self._telling.first_past()
+    async def _send_initial_state(self) -> None:
+        self._publisher.send_info()
+        await self._publisher.send_initial_replay()
         if self._todos.items:
             self._wire.send(TodoUpdate(self._todos.items))
-        self._telling.damage()
-        self._modes.tell()
-        self._beside.side_work.introduce()
+        self._publisher.send_repairs()
+        self._modes.announce()
+        self._services.background_work.send_initial_state()
         self._soul.send_status()
 
-    async def _follow_commands(self, group: asyncio.TaskGroup) -> None:
+    async def _dispatch_commands(self, group: asyncio.TaskGroup) -> None:
         async for command in self._wire.commands():
             if not isinstance(command, Interrupt):
-                await self._journey.jumped()
+                await self._revert_scheduler.wait_for_revert()
             if isinstance(command, Shutdown):
                 return
-            await self._telling.errors(self._follow(command, group))
+            await self._publisher.report_errors(self._handle(command, group))
 
-    async def _follow(self, command: Command, group: asyncio.TaskGroup) -> None:
+    async def _handle(self, command: Command, group: asyncio.TaskGroup) -> None:
         match command:
-            case Steer(user_input=user_input) if self._turns.can_be_steered:
+            case Steer(user_input=user_input) if self._turns.is_steerable:
                 self._soul.steer(user_input)
             case Prompt(user_input=user_input) | Steer(user_input=user_input):
                 self._turns.add(user_input, group)
-                # Beside the commands: the one that interrupts this turn must not wait for a slow disk.
-                group.create_task(self._telling.errors(self._keepsakes.keep(user_input)))
+                # In its own task: a command that interrupts this turn must not wait for a slow disk.
+                group.create_task(self._publisher.report_errors(self._metadata.save_changes(user_input)))
             case Interrupt() if self._turns.is_running:
                 self._turns.interrupt()
             case Interrupt():
-                if not self._journey.interrupt():
-                    self._beside.side_questions.drop()
+                if not self._revert_scheduler.interrupt():
+                    self._services.side_questions.cancel_running()
             case RunSlash(line=line):
                 await self._slash.run(line, group)
             case SetModel(name=name):
-                await self._model.choose(name, group)
+                await self._model.select(name, group)
             case SetThinking(enabled=enabled):
                 self._modes.set_thinking(enabled)
             case SetYolo(enabled=enabled):
@@ -164,16 +164,18 @@ class Engine:
             case SetPlanMode(enabled=enabled):
                 await self._modes.set_plan_mode(enabled)
             case RegisterTools(tools=tools):
-                self._toolset.lend(client_tools(self._wire, tools))
-            case LeaveOutTools(names=names):
-                self._toolset.leave_out(names)
+                self._toolset.register(client_tools(self._wire, tools))
+            case ExcludeTools(names=names):
+                self._toolset.exclude(names)
             case SubscribeHooks(hooks=hooks):
-                self._beside.hooks.subscribe(hooks)
-                self._telling.info()
+                self._services.hooks.subscribe(hooks)
+                self._publisher.send_info()
             case ReadTask() | StopTask():
-                group.create_task(self._telling.errors(self._beside.side_work.follow(command)))
+                group.create_task(
+                    self._publisher.report_errors(self._services.background_work.handle(command))
+                )
             case RunShell(on_terminal=True):
-                await self._personal(command)
+                await self._handle_user_command(command)
             case (
                 RunShell()
                 | StopShell()
@@ -181,26 +183,26 @@ class Engine:
                 | PreviewSession()
                 | RenameSession()
                 | DeleteSession()
-                | LookForModels()
+                | FindModels()
                 | ConnectModel()
                 | ListSettings()
                 | ChangeSetting()
             ):
-                group.create_task(self._telling.errors(self._personal(command)))
+                group.create_task(self._publisher.report_errors(self._handle_user_command(command)))
             case CompleteArgument(command=name, text=text):
-                group.create_task(self._telling.errors(self._slash.complete(name, text)))
+                group.create_task(self._publisher.report_errors(self._slash.complete(name, text)))
             case SaveRecording():
                 if self._recorder is not None:
                     await self._recorder.save()
             case Shutdown():
                 pass
             case _:
-                await self._journey.travel(command)
+                await self._revert_scheduler.handle_timeline_command(command)
 
-    async def _personal(self, command: PersonalCommand) -> None:
-        if self._users_room is not None:
-            await self._users_room.follow(command)
+    async def _handle_user_command(self, command: UserCommand) -> None:
+        if self._user_commands is not None:
+            await self._user_commands.handle(command)
 
-    def _mode_changed(self) -> None:
-        self._approval.answer_what_is_granted()
-        self._telling.info()
+    def _on_mode_change(self) -> None:
+        self._approval.resolve_granted_requests()
+        self._publisher.send_info()

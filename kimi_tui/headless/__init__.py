@@ -1,1 +1,1 @@
-"""Print mode. It knows only the Wire."""
+"""Print mode and the daemon. Both use only the Wire."""

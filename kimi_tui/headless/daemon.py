@@ -1,4 +1,6 @@
-"""The daemon: print mode that stays. Each line is a prompt and has its result; one session has them all."""
+"""Daemon: print mode that keeps running. Each input line is a prompt with its own result; all share one
+session.
+"""
 
 import asyncio
 import logging
@@ -6,22 +8,22 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from kimi_tui.base.content import UserInput
+from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.exit_codes import ExitCode, exit_code_of
-from kimi_tui.base.interruption import Interruption
-from kimi_tui.base.output import ByteStream, Output
+from kimi_tui.base.interrupt import ProcessInterrupt
+from kimi_tui.base.output_stream import OutputStream, RawStream
 from kimi_tui.base.raw_input import LineTooLong
-from kimi_tui.headless.client import LONGEST_LINE, Client, Door
-from kimi_tui.headless.conversation import Conversation, internal_error
-from kimi_tui.headless.input import message_in
+from kimi_tui.headless.daemon_client import MAX_LINE_BYTES, ClientListener, DaemonClient
 from kimi_tui.headless.options import PrintOptions
-from kimi_tui.headless.print_mode import CLOSING_S, READING_S
+from kimi_tui.headless.print_mode import CLOSE_TIMEOUT_S, DRAIN_TIMEOUT_S
 from kimi_tui.headless.printer import Printer
-from kimi_tui.headless.printers import printer_of
-from kimi_tui.headless.remarks import Remarks
-from kimi_tui.headless.result import ending_of, result_of
-from kimi_tui.headless.tally import Tally, failure_of
+from kimi_tui.headless.printer_factory import create_printer
+from kimi_tui.headless.prompt_input import parse_prompt_line
+from kimi_tui.headless.run_result import build_result, determine_outcome
+from kimi_tui.headless.run_stats import RunStats, to_turn_failure
+from kimi_tui.headless.stderr_notices import StderrNotices
+from kimi_tui.headless.turn_runner import TurnRunner, internal_error
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.commands import Interrupt, Shutdown
 from kimi_tui.wire.events import Event, SessionInfo
@@ -34,62 +36,64 @@ async def run_daemon(
     options: PrintOptions,
     *,
     start: Callable[[], Awaitable[None]],
-    door: Door,
-    stderr: ByteStream,
-    interruption: Interruption,
+    listener: ClientListener,
+    stderr: RawStream,
+    interruption: ProcessInterrupt,
 ) -> int:
-    """Answer the door's clients until no more can come or a signal does; returns the exit code.
+    """Serve the clients of `listener` until no more can connect or a signal arrives. Return the exit code.
 
-    `start` opens an engine behind `wire` and serves it until Shutdown. A turn that fails, a line that is no
-    prompt and a client that has gone end nothing but themselves; a session that can't be opened ends it all.
+    `start` opens an engine behind `wire` and serves it until Shutdown. A failed turn, an invalid line or a
+    disconnected client doesn't affect other prompts. If the session can't be opened, the daemon exits.
     """
-    return await _Daemon(wire, options, Output(stderr), interruption).to_the_end(start, door)
+    return await _Daemon(wire, options, OutputStream(stderr), interruption).run(start, listener)
 
 
 class _Daemon:
-    """One session with all that takes part in it."""
+    """Runs one session for all clients."""
 
-    def __init__(self, wire: Wire, options: PrintOptions, err: Output, interruption: Interruption) -> None:
+    def __init__(
+        self, wire: Wire, options: PrintOptions, err: OutputStream, interruption: ProcessInterrupt
+    ) -> None:
         self._wire = wire
         self._options = options
         self._err = err
         self._interruption = interruption
-        self._remarks = Remarks(err)
-        self._nobody = _OnlyRemarks(self._remarks)
-        self._tally = Tally()
-        self._conversation = Conversation(
-            wire=wire, printer=self._nobody, tally=self._tally, schema=options.schema
+        self._notices = StderrNotices(err)
+        self._idle_printer = _IdlePrinter(self._notices)
+        self._stats = RunStats()
+        self._turn_runner = TurnRunner(
+            wire=wire, printer=self._idle_printer, stats=self._stats, schema=options.schema
         )
         self._turn = asyncio.Lock()
-        """Held by the client whose turn it is; the others wait in the order in which they came."""
-        self._hosts: set[asyncio.Task[None]] = set()
+        """Held by the client whose turn is running. The others wait in the order of arrival."""
+        self._client_tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._failure: KimiTuiError | None = None
-        """Why there is no session (any more)."""
-        self._reader_has_gone = False
+        """Why the session could not be opened or has ended."""
+        self._is_output_closed = False
 
-    async def to_the_end(self, start: Callable[[], Awaitable[None]], door: Door) -> int:
-        """Serve, and return the exit code."""
-        following = self._conversation.follow(self._wire.subscribe())
+    async def run(self, start: Callable[[], Awaitable[None]], listener: ClientListener) -> int:
+        """Serve the clients. Return the exit code."""
+        processing = self._turn_runner.process_events(self._wire.subscribe())
         async with asyncio.TaskGroup() as group:
-            follower = group.create_task(following)
-            serving = group.create_task(self._serve(start))
-            welcoming = group.create_task(self._welcome(door, group))
-            stop = group.create_task(self._interruption.wait())
-            await asyncio.wait([serving, welcoming, stop], return_when=asyncio.FIRST_COMPLETED)
+            event_task = group.create_task(processing)
+            engine_task = group.create_task(self._serve(start))
+            accept_task = group.create_task(self._accept_clients(listener, group))
+            signal_task = group.create_task(self._interruption.wait())
+            await asyncio.wait([engine_task, accept_task, signal_task], return_when=asyncio.FIRST_COMPLETED)
             self._stopping.set()
-            welcoming.cancel()
-            stop.cancel()
-            await self._shut_down(serving)
-            await asyncio.wait([follower], timeout=READING_S)
-            follower.cancel()
-            if self._hosts:
-                await asyncio.wait(self._hosts, timeout=READING_S)
-            for host in self._hosts:
-                host.cancel()
+            accept_task.cancel()
+            signal_task.cancel()
+            await self._shut_down(engine_task)
+            await asyncio.wait([event_task], timeout=DRAIN_TIMEOUT_S)
+            event_task.cancel()
+            if self._client_tasks:
+                await asyncio.wait(self._client_tasks, timeout=DRAIN_TIMEOUT_S)
+            for client_task in self._client_tasks:
+                client_task.cancel()
         if self._failure is not None and self._interruption.signal_number is None:
-            await self._remarks.failure(failure_of(self._failure))
-        await self._err.close(within_s=READING_S)
+            await self._notices.report_failure(to_turn_failure(self._failure))
+        await self._err.close(within_s=DRAIN_TIMEOUT_S)
         return self._exit_code()
 
     async def _serve(self, start: Callable[[], Awaitable[None]]) -> None:
@@ -102,99 +106,105 @@ class _Daemon:
             self._failure = internal_error(error)
         finally:
             self._wire.close()
-            self._conversation.opened.set()
+            self._turn_runner.opened.set()
 
-    async def _shut_down(self, serving: asyncio.Task[None]) -> None:
+    async def _shut_down(self, engine_task: asyncio.Task[None]) -> None:
         self._wire.command(Shutdown())
-        hurrying = asyncio.ensure_future(self._interruption.wait_for_more())
-        await asyncio.wait([serving, hurrying], timeout=CLOSING_S, return_when=asyncio.FIRST_COMPLETED)
-        hurrying.cancel()
-        serving.cancel()
+        repeat_task = asyncio.ensure_future(self._interruption.wait_for_repeat())
+        await asyncio.wait(
+            [engine_task, repeat_task], timeout=CLOSE_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
+        )
+        repeat_task.cancel()
+        engine_task.cancel()
 
-    async def _welcome(self, door: Door, group: asyncio.TaskGroup) -> None:
-        """Return when no more clients can come and all have gone."""
-        async for client in door.clients():
-            host = group.create_task(self._host(client))
-            self._hosts.add(host)
-            host.add_done_callback(self._hosts.discard)
-        if self._hosts:
-            await asyncio.wait(self._hosts)
+    async def _accept_clients(self, listener: ClientListener, group: asyncio.TaskGroup) -> None:
+        """Accept clients. Return when no more can connect and all have disconnected."""
+        async for client in listener.clients():
+            client_task = group.create_task(self._serve_client(client))
+            self._client_tasks.add(client_task)
+            client_task.add_done_callback(self._client_tasks.discard)
+        if self._client_tasks:
+            await asyncio.wait(self._client_tasks)
 
-    async def _host(self, client: Client) -> None:
-        """Answer one client's lines until there are no more, it has gone, or the daemon stops."""
-        printer = printer_of(self._options, client.out, self._remarks)
-        await self._conversation.opened.wait()
-        if self._conversation.info is None:
-            failure = self._failure or KimiTuiError("The session has ended.", hint="Start the daemon again.")
-            await self._answer(client, printer, failure)
+    async def _serve_client(self, client: DaemonClient) -> None:
+        """Process a client's lines until they end, the client disconnects or the daemon stops."""
+        printer = create_printer(self._options, client.out, self._notices)
+        await self._turn_runner.opened.wait()
+        if self._turn_runner.info is None:
+            failure = self._failure or KimiTuiError("The session has ended.", hint="Restart the daemon.")
+            await self._run_prompt(client, printer, failure)
         else:
-            await printer.begin(self._conversation.info)
+            await printer.begin(self._turn_runner.info)
             number = 0
-            while (line := await self._line_from(client)) != b"":
+            while (line := await self._read_line(client)) != b"":
                 number += 1
                 if line is None or line.strip():
                     async with self._turn:
-                        await self._answer(client, printer, self._prompt_on(line, number))
-        self._reader_has_gone = client.out.broken.is_set()
+                        await self._run_prompt(client, printer, self._parse_prompt(line, number))
+        self._is_output_closed = client.out.broken.is_set()
         await client.close()
 
-    async def _line_from(self, client: Client) -> bytes | None:
-        """The next line, None for one that is too long; empty when nothing more is to be answered."""
-        reading = asyncio.ensure_future(client.line())
-        ends = [asyncio.ensure_future(end.wait()) for end in (self._stopping, client.out.broken)]
+    async def _read_line(self, client: DaemonClient) -> bytes | None:
+        """Return the next line, None if it is too long, or an empty string if no more lines are to be
+        processed.
+        """
+        read_task = asyncio.ensure_future(client.read_line())
+        stop_tasks = [asyncio.ensure_future(event.wait()) for event in (self._stopping, client.out.broken)]
         try:
-            await asyncio.wait([reading, *ends], return_when=asyncio.FIRST_COMPLETED)
-            if not reading.done() or any(end.done() for end in ends):
+            await asyncio.wait([read_task, *stop_tasks], return_when=asyncio.FIRST_COMPLETED)
+            if not read_task.done() or any(task.done() for task in stop_tasks):
                 return b""
-            return reading.result()
+            return read_task.result()
         except LineTooLong:
             return None
         finally:
-            for task in (reading, *ends):
+            for task in (read_task, *stop_tasks):
                 task.cancel()
 
-    def _prompt_on(self, line: bytes | None, number: int) -> UserInput | KimiTuiError:
+    def _parse_prompt(self, line: bytes | None, number: int) -> UserInput | KimiTuiError:
         if line is None:
-            what = f"Line {number} of the input has more than {LONGEST_LINE // (1024 * 1024)} MB."
-            return UsageError(what, hint="Name a file in the prompt instead of sending it.")
+            what = f"Line {number} of the input exceeds {MAX_LINE_BYTES // (1024 * 1024)} MB."
+            return UsageError(what, hint="Refer to a file in the prompt instead.")
         if self._options.input_format == "text":
             return line.decode("utf-8", "replace").strip()
         try:
-            return message_in(line, number)
+            return parse_prompt_line(line, number)
         except UsageError as error:
             return error
 
-    async def _answer(self, client: Client, printer: Printer, asked: UserInput | KimiTuiError) -> None:
-        """Have a turn, and write its result."""
-        began = time.monotonic()
-        self._tally = tally = self._tally.next()
-        self._conversation.hand_to(printer, tally)
-        if isinstance(asked, KimiTuiError):
-            tally.fail(asked)
+    async def _run_prompt(
+        self, client: DaemonClient, printer: Printer, prompt: UserInput | KimiTuiError
+    ) -> None:
+        """Run a turn and write its result."""
+        started_at = time.monotonic()
+        self._stats = stats = self._stats.start_next()
+        self._turn_runner.switch_output(printer, stats)
+        if isinstance(prompt, KimiTuiError):
+            stats.fail(prompt)
         elif not self._stopping.is_set():
-            await self._converse(client, asked)
+            await self._run_turn(client, prompt)
         if self._failure is not None:
-            tally.fail(self._failure)
-        ending = ending_of(
-            tally,
+            stats.fail(self._failure)
+        outcome = determine_outcome(
+            stats,
             signal_number=self._interruption.signal_number,
             output_closed=client.out.broken.is_set(),
             allow_denials=self._options.allow_denials,
         )
-        await printer.finish(result_of(tally, ending, duration_s=time.monotonic() - began))
-        self._tally = tally.next()
-        self._conversation.hand_to(self._nobody, self._tally)
-        if tally.error is not None and self._failure is None:
-            await self._remarks.failure(tally.error)
+        await printer.finish(build_result(stats, outcome, duration_s=time.monotonic() - started_at))
+        self._stats = stats.start_next()
+        self._turn_runner.switch_output(self._idle_printer, self._stats)
+        if stats.error is not None and self._failure is None:
+            await self._notices.report_failure(stats.error)
 
-    async def _converse(self, client: Client, user_input: UserInput) -> None:
-        """One turn. What a client asked for who has gone is interrupted."""
+    async def _run_turn(self, client: DaemonClient, user_input: UserInput) -> None:
+        """Run one turn. Interrupt it if its client disconnects."""
         async with asyncio.TaskGroup() as group:
-            turn = group.create_task(self._conversation.send(user_input))
-            gone = group.create_task(client.out.broken.wait())
-            await asyncio.wait([turn, gone], return_when=asyncio.FIRST_COMPLETED)
-            gone.cancel()
-            if not turn.done():
+            turn_task = group.create_task(self._turn_runner.run_prompt(user_input))
+            disconnect_task = group.create_task(client.out.broken.wait())
+            await asyncio.wait([turn_task, disconnect_task], return_when=asyncio.FIRST_COMPLETED)
+            disconnect_task.cancel()
+            if not turn_task.done():
                 self._wire.command(Interrupt())
 
     def _exit_code(self) -> int:
@@ -202,24 +212,24 @@ class _Daemon:
             return 128 + self._interruption.signal_number
         if self._failure is not None:
             return exit_code_of(self._failure)
-        return ExitCode.PIPE_CLOSED if self._reader_has_gone else ExitCode.DONE
+        return ExitCode.PIPE_CLOSED if self._is_output_closed else ExitCode.DONE
 
 
-class _OnlyRemarks:
-    """The printer between turns, when nobody has asked for anything."""
+class _IdlePrinter:
+    """Printer between turns, while no client waits for output."""
 
-    def __init__(self, remarks: Remarks) -> None:
-        self._remarks = remarks
+    def __init__(self, notices: StderrNotices) -> None:
+        self._notices = notices
 
     async def begin(self, info: SessionInfo) -> None:
-        """The session is open."""
+        """Do nothing."""
 
     async def show(self, event: Outgoing) -> None:
-        """Something happened."""
-        await self._remarks.on(event)
+        """Report an event on stderr."""
+        await self._notices.report_event(event)
 
     async def reply(self, event: Event, text: str) -> None:
-        """Nobody asked for it."""
+        """Do nothing."""
 
     async def finish(self, result: dict[str, Any]) -> None:
-        """It is over."""
+        """Do nothing."""

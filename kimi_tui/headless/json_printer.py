@@ -1,49 +1,49 @@
-"""Output as one JSON object: the result, with the final text in it."""
+"""JSON output: one object, the result with the final text in it."""
 
 from typing import Any
 
-from kimi_tui.base.content import TextPart
-from kimi_tui.base.json_line import json_line
+from kimi_tui.base.content_parts import TextPart
+from kimi_tui.base.json_lines import dump_json_line
 from kimi_tui.base.message import ToolCall, ToolCallPart
-from kimi_tui.base.output import Output
-from kimi_tui.headless.remarks import Remarks
-from kimi_tui.headless.step_answer import StepAnswer
+from kimi_tui.base.output_stream import OutputStream
+from kimi_tui.headless.response_assembler import ResponseAssembler
+from kimi_tui.headless.stderr_notices import StderrNotices
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import encode
 from kimi_tui.wire.events import BtwEnd, Event, SessionInfo, StepBegin, StepRetry
 
 
 class JsonPrinter:
-    """Keeps the last step's words until the end."""
+    """Collects the response of the last step until the end."""
 
-    def __init__(self, out: Output, remarks: Remarks) -> None:
+    def __init__(self, out: OutputStream, notices: StderrNotices) -> None:
         self._out = out
-        self._remarks = remarks
-        self._answer = StepAnswer()
+        self._notices = notices
+        self._response = ResponseAssembler()
         self._replies: list[dict[str, Any]] = []
 
     async def begin(self, info: SessionInfo) -> None:
-        """The session is open."""
+        """Do nothing."""
 
     async def show(self, event: Outgoing) -> None:
-        """Something happened."""
+        """Process an event."""
         match event:
             case StepBegin() | StepRetry():
-                self._answer = StepAnswer()
+                self._response = ResponseAssembler()
             case TextPart() | ToolCall() | ToolCallPart():
-                self._answer.add(event)
+                self._response.add(event)
             case BtwEnd(response=str(response)):
-                self._answer = StepAnswer()
-                self._answer.add(TextPart(response))
-        await self._remarks.on(event)
+                self._response = ResponseAssembler()
+                self._response.add(TextPart(response))
+        await self._notices.report_event(event)
 
     async def reply(self, event: Event, text: str) -> None:
-        """A command was answered: the result has the event."""
+        """Add the event to the result's replies."""
         self._replies.append(encode(event))
 
     async def finish(self, result: dict[str, Any]) -> None:
-        """It is over."""
-        answer, self._answer = self._answer, StepAnswer()
+        """Write the result."""
+        response, self._response = self._response, ResponseAssembler()
         replies, self._replies = self._replies, []
-        told = {"replies": replies} if replies else {}
-        await self._out.write(json_line({**result, **told, "result": answer.text}))
+        extra = {"replies": replies} if replies else {}
+        await self._out.write(dump_json_line({**result, **extra, "result": response.text}))

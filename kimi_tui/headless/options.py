@@ -1,25 +1,25 @@
-"""What print mode is asked to do."""
+"""Options of print mode."""
 
 from typing import Literal
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.output_schema import OutputSchema
-from kimi_tui.base.value import value
 
 InputFormat = Literal["text", "stream-json"]
 OutputFormat = Literal["text", "json", "stream-json"]
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class PrintOptions:
-    """Input and output of one run."""
+    """Input and output of a run."""
 
     prompt: str = ""
     input_format: InputFormat = "text"
     output_format: OutputFormat = "text"
     final_only: bool = False
-    """Of each turn, only its last message."""
+    """Whether to print only the last message of each turn."""
     allow_denials: bool = False
-    """Whether a denied tool leaves the exit code 0."""
+    """Whether the exit code is 0 even if tool calls were denied."""
     schema: OutputSchema | None = None
-    """What the answer of each turn must fit."""
+    """Schema that the response of each turn must match."""
     version: str = ""

@@ -1,4 +1,4 @@
-"""What every output format does with a run."""
+"""Interface of the output formats."""
 
 from typing import Any, Protocol
 
@@ -10,17 +10,17 @@ class Printer(Protocol):
     """Writes a run in one format."""
 
     async def begin(self, info: SessionInfo) -> None:
-        """The session is open."""
+        """Handle the opening of the session."""
         ...
 
     async def show(self, event: Outgoing) -> None:
-        """Something happened."""
+        """Process an event."""
         ...
 
     async def reply(self, event: Event, text: str) -> None:
-        """A command that is not the model's was answered by `event`, which says `text`."""
+        """Write the reply to a slash command: `event` and its `text`."""
         ...
 
     async def finish(self, result: dict[str, Any]) -> None:
-        """It is over."""
+        """Write the result."""
         ...

@@ -1,1 +1,1 @@
-"""What is kept on disk: journal, context, sessions (`docs/formats.md`)."""
+"""Stored conversations and sessions: journal, context, session state (`docs/formats.md`)."""

@@ -1,63 +1,63 @@
-"""Branches: the rotations that reverts, clears, compactions and switches left behind, at a glance."""
+"""Previews of branches: the rotations left by reverts, clears, compactions and switches."""
 
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import Message
-from kimi_tui.base.value import value
-from kimi_tui.history.deed import deed_of
 from kimi_tui.history.journal import raw_lines
-from kimi_tui.history.notation import DamagedLine, parse, role_of
-from kimi_tui.history.records import Checkpoint, FilesOf, Revert
+from kimi_tui.history.record_codec import DamagedLine, parse, role_of
+from kimi_tui.history.records import Checkpoint, FileStateRecord, RevertRecord
+from kimi_tui.history.step_summary import summarize_step
 from kimi_tui.wire.timeline import RevertReason
 
-_MESSAGES = {"user", "assistant", "tool", "system"}
-_TREE = {"_checkpoint", "_files", "_revert"}
+_MESSAGE_ROLES = {"user", "assistant", "tool", "system"}
+_TREE_ROLES = {"_checkpoint", "_files", "_revert"}
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class Branch:
-    """A line of the conversation that was left, from its beginning: it shares a trunk with the live line."""
+    """A branch that was left, from its beginning: its first part is shared with the current branch."""
 
     number: int
     path: Path
     time: float
-    """When it was last written, in seconds since the epoch."""
+    """Time of the last write, in seconds since the epoch."""
     messages: int
     checkpoints: tuple[Checkpoint, ...]
     reason: RevertReason | None = None
-    """Why it was left; None when no line says so (a rotation of kimi-cli)."""
+    """Why it was left; None if no record says so (a rotation of kimi-cli)."""
     to: int | None = None
-    """The checkpoint that the conversation went to from here."""
+    """The checkpoint that the conversation continued from."""
 
 
-@value
-class Glance:
+@frozen
+class BranchPreview:
     """A rotation, read without its messages."""
 
     branch: Branch
-    reverts: tuple[Revert, ...]
-    """In the order of the file: a line may have been cut more than once."""
+    reverts: tuple[RevertRecord, ...]
+    """In file order. A branch may have been reverted more than once."""
 
 
-def glance(number: int, path: Path) -> Glance:
-    """Look at a rotation; only the records of its tree and what ends it are parsed. Raises SessionError."""
+def preview_branch(number: int, path: Path) -> BranchPreview:
+    """Preview a rotation: only checkpoints, reverts and the last messages are parsed. Raises SessionError."""
     messages = 0
     checkpoints: list[Checkpoint] = []
-    reverts: list[Revert] = []
-    places: dict[int, int] = {}
-    """Where each checkpoint stands in the list, by its number."""
+    reverts: list[RevertRecord] = []
+    index_by_id: dict[int, int] = {}
+    """Index of each checkpoint in the list, by its id."""
     parent: str | None = None
     tail: list[bytes] = []
-    """What was said after the last checkpoint."""
+    """The messages after the last checkpoint."""
     for raw in raw_lines(path):
         role = role_of(raw.data)
-        messages += role in _MESSAGES
-        if role in _MESSAGES:
+        messages += role in _MESSAGE_ROLES
+        if role in _MESSAGE_ROLES:
             tail.append(raw.data)
-        if role not in _TREE:
+        if role not in _TREE_ROLES:
             continue
         try:
             record, _ = parse(raw.data)
@@ -66,28 +66,34 @@ def glance(number: int, path: Path) -> Glance:
         match record:
             case Checkpoint():
                 tail.clear()
-                places[record.id] = len(checkpoints)
+                index_by_id[record.id] = len(checkpoints)
                 checkpoints.append(replace(record, parent=record.parent or parent))
                 parent = record.uid
-            case FilesOf(id=checkpoint, files=files, changes=changes) if checkpoint in places:
-                known = checkpoints[places[checkpoint]]
-                checkpoints[places[checkpoint]] = replace(known, files=files, changes=changes)
-            case Revert():
+            case FileStateRecord(id=checkpoint_id, files=files, changes=changes) if (
+                checkpoint_id in index_by_id
+            ):
+                index = index_by_id[checkpoint_id]
+                checkpoints[index] = replace(checkpoints[index], files=files, changes=changes)
+            case RevertRecord():
                 reverts.append(record)
                 parent = record.parent or parent
             case _:
                 pass
-    if checkpoints and checkpoints[-1].kind == "step" and (done := deed_of(_messages(tail))) is not None:
+    if (
+        checkpoints
+        and checkpoints[-1].kind == "step"
+        and (done := summarize_step(_parse_messages(tail))) is not None
+    ):
         checkpoints[-1] = replace(checkpoints[-1], label=done.label or checkpoints[-1].label)
     time = path.stat().st_mtime
-    return Glance(
+    return BranchPreview(
         Branch(number=number, path=path, time=time, messages=messages, checkpoints=tuple(checkpoints)),
         tuple(reverts),
     )
 
 
-def _messages(lines: Iterable[bytes]) -> list[Message]:
-    """The messages in some lines of a journal; one that is damaged is passed over."""
+def _parse_messages(lines: Iterable[bytes]) -> list[Message]:
+    """Return the messages in some lines of a journal. Damaged lines are skipped."""
     messages = []
     for line in lines:
         with suppress(DamagedLine):
@@ -97,14 +103,19 @@ def _messages(lines: Iterable[bytes]) -> list[Message]:
     return messages
 
 
-def branches(glances: Iterable[Glance], live: Iterable[Revert]) -> tuple[Branch, ...]:
-    """The branches, with why each was left: the line that replaced it says so, the live one or another."""
-    glances = list(glances)
-    left = {revert.branch: revert for look in glances for revert in look.reverts}
-    left |= {revert.branch: revert for revert in live}
-    result: list[Branch] = []
-    for look in glances:
-        revert = left.get(look.branch.number)
-        why = (revert.reason, revert.to) if revert is not None else (None, None)
-        result.append(replace(look.branch, reason=why[0], to=why[1]))
-    return tuple(result)
+def resolve_branches(
+    previews: Iterable[BranchPreview], current_reverts: Iterable[RevertRecord]
+) -> tuple[Branch, ...]:
+    """Return the branches with the reason why each was left.
+
+    The revert records of the branches that replaced them contain it.
+    """
+    previews = list(previews)
+    revert_by_branch = {revert.branch: revert for preview in previews for revert in preview.reverts}
+    revert_by_branch |= {revert.branch: revert for revert in current_reverts}
+    branches: list[Branch] = []
+    for preview in previews:
+        revert = revert_by_branch.get(preview.branch.number)
+        reason, to = (revert.reason, revert.to) if revert is not None else (None, None)
+        branches.append(replace(preview.branch, reason=reason, to=to))
+    return tuple(branches)

@@ -1,148 +1,149 @@
-"""The conversation: what was said, its token count and checkpoints, and what can be done with them."""
+"""Conversation of a session: its messages, token count, checkpoints and branches."""
 
 import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from kimi_tui.base.content import system_note
-from kimi_tui.base.identity import new_uid
+from kimi_tui.base.content_parts import system_note
+from kimi_tui.base.ids import new_uid
 from kimi_tui.base.message import Message
 from kimi_tui.history.branch import Branch
-from kimi_tui.history.conversation import sendable
-from kimi_tui.history.deed import deed_of
-from kimi_tui.history.disk import LOCAL_DISK, Disk
-from kimi_tui.history.finding import Finding
-from kimi_tui.history.kept_line import KeptLine, Reversion
-from kimi_tui.history.line import Line
-from kimi_tui.history.reading import Reading
-from kimi_tui.history.records import Checkpoint, FilesOf, Revert, Usage
-from kimi_tui.history.serial import Serial, serially
-from kimi_tui.history.steps import pending_records, step_records
-from kimi_tui.history.tree import Tree
+from kimi_tui.history.checkpoint_tree import CheckpointTree
+from kimi_tui.history.conversation_state import ConversationState
+from kimi_tui.history.conversation_store import ConversationStore, RevertResult
+from kimi_tui.history.filesystem import LOCAL_FILE_SYSTEM, FileSystem
+from kimi_tui.history.message_history import complete_tool_results
+from kimi_tui.history.read_only import ReadOnlyConversation
+from kimi_tui.history.records import Checkpoint, FileStateRecord, RevertRecord, UsageRecord
+from kimi_tui.history.repair_report import RepairFinding
+from kimi_tui.history.serial_queue import SerialQueue, run_serially
+from kimi_tui.history.step_records import pending_records, step_records
+from kimi_tui.history.step_summary import summarize_step
 from kimi_tui.wire.timeline import CheckpointKind, FileChanges, RevertReason
 
 
 class Context:
-    """One conversation, kept in `file_backend`, which is made with the first thing that is said.
+    """One conversation, stored in `file_backend`. The file is created with the first message.
 
-    At any time between two calls the history can be sent to a provider, apart from calls whose results are
-    appended one by one. Every change may raise JournalWriteError, and is carried out to its end even when the
-    caller is cancelled meanwhile. A context on a file that holds something must `restore` before it changes.
+    Between two calls the history can always be sent to a provider, unless results of calls are being appended
+    one by one. Every change may raise JournalWriteError, and is completed even if the caller is canceled in
+    the meantime. If the file already has content, call `restore` before the first change.
     """
 
-    def __init__(self, file_backend: Path | str, *, disk: Disk = LOCAL_DISK) -> None:
-        self._kept = KeptLine(
+    def __init__(self, file_backend: Path | str, *, fs: FileSystem = LOCAL_FILE_SYSTEM) -> None:
+        self._store = ConversationStore(
             Path(file_backend),
-            disk=disk,
-            replaced=lambda: self.changed(None),
-            was_put_back=self._was_put_back,
+            fs=fs,
+            on_replaced=lambda: self.on_change(None),
+            on_rewritten=self._on_file_rewritten,
         )
-        self._serial = Serial()
-        self._repairs: tuple[Finding, ...] = ()
-        self._reading = Reading(Path(file_backend))
-        self.put_back: Callable[[], None] = lambda: None
-        """Called when the file, which somebody had deleted or moved, was written anew."""
-        self.changed: Callable[[int | None], None] = lambda _: None
-        """Called with the number of each checkpoint that is made or changed; with None for another line."""
+        self._serial_queue = SerialQueue()
+        self._repairs: tuple[RepairFinding, ...] = ()
+        self._reader = ReadOnlyConversation(Path(file_backend))
+        self.on_file_rewritten: Callable[[], None] = lambda: None
+        """Called after the file, which another program had deleted or moved, was recreated."""
+        self.on_change: Callable[[int | None], None] = lambda _: None
+        """Called with the id of each new or changed checkpoint; with None after a switch of branches."""
 
     @property
     def history(self) -> Sequence[Message]:
         """The messages."""
-        return self._kept.line.history
+        return self._store.state.history
 
     @property
     def system_prompt(self) -> str | None:
-        """The system prompt that the conversation was last run with."""
-        return self._kept.line.system_prompt
+        """The system prompt that the conversation last ran with."""
+        return self._store.state.system_prompt
 
     @property
     def token_count(self) -> int:
-        """The weight of the conversation as a provider last counted it."""
-        return self._kept.line.token_count
+        """Size of the conversation in tokens, as a provider last counted it."""
+        return self._store.state.token_count
 
     @property
     def token_count_with_pending(self) -> int:
-        """`token_count`, and an estimate of the messages since."""
-        return self._kept.line.token_count_with_pending
+        """`token_count` plus an estimate of the messages since."""
+        return self._store.state.token_count_with_pending
 
     @property
     def n_checkpoints(self) -> int:
-        """The id of the next checkpoint: how many there have been in the session's life."""
-        return self._kept.line.next_id
+        """The id of the next checkpoint: the number of checkpoints created in the session's life."""
+        return self._store.state.next_id
 
     @property
     def checkpoints(self) -> Sequence[Checkpoint]:
         """The checkpoints that can be reverted to, oldest first."""
-        return self._kept.line.checkpoints
+        return self._store.state.checkpoints
 
     @property
-    def since_checkpoint(self) -> Sequence[Message]:
-        """What was said since the newest checkpoint."""
-        return self._kept.line.since_checkpoint
+    def messages_since_checkpoint(self) -> Sequence[Message]:
+        """The messages since the newest checkpoint."""
+        return self._store.state.messages_since_checkpoint
 
     @property
-    def reverts(self) -> Sequence[Revert]:
-        """Why the live line began anew, each time, oldest first."""
-        return self._kept.line.reverts
+    def reverts(self) -> Sequence[RevertRecord]:
+        """The revert records of the current branch, oldest first."""
+        return self._store.state.reverts
 
     @property
-    def marked(self) -> Sequence[tuple[int, Checkpoint]]:
-        """The checkpoints with how many messages lie before each, oldest first."""
-        return self._kept.line.marked
+    def indexed_checkpoints(self) -> Sequence[tuple[int, Checkpoint]]:
+        """The checkpoints, each with the number of messages before it, oldest first."""
+        return self._store.state.indexed_checkpoints
 
-    def said_after(self, checkpoint_id: int) -> Sequence[Message]:
-        """What was said after a checkpoint. Raises ValueError when it is not on the live line."""
-        return self._kept.line.history[self._kept.line.mark(checkpoint_id).messages :]
+    def messages_after(self, checkpoint_id: int) -> Sequence[Message]:
+        """Return the messages after a checkpoint. Raises ValueError if it isn't on the current branch."""
+        return self._store.state.history[self._store.state.position_of(checkpoint_id).messages :]
 
     @property
-    def repairs(self) -> Sequence[Finding]:
-        """What was found torn, damaged or unfinished; each thing is told once in the session's life."""
+    def repairs(self) -> Sequence[RepairFinding]:
+        """Torn, damaged or unfinished records found by `restore`, each reported once per session."""
         return self._repairs
 
-    @serially
+    @run_serially
     async def restore(self) -> bool:
-        """Read what the file holds and mend it. Whether there was anything.
+        """Read and repair the file. Return False if it was empty.
 
-        Raises RuntimeError when something was said or restored before, SessionError when it can't be read.
+        Raises RuntimeError if the context was already changed or restored, SessionError if the file can't be
+        read.
         """
-        found = await self._kept.restore()
-        self._repairs = found or ()
-        return found is not None
+        findings = await self._store.restore()
+        self._repairs = findings or ()
+        return findings is not None
 
-    @serially
+    @run_serially
     async def append_message(self, message: Message | Sequence[Message]) -> None:
-        """Append messages in one write, fsynced when the user says something.
+        """Append messages in one write, synced if one of them is from the user.
 
-        Calls and steps that are open are finished first. Raises ValueError for a result that no call awaits.
+        Unfinished calls and steps are completed first. Raises ValueError for a result that no call awaits.
         """
-        messages = self._kept.line.prepared([message] if isinstance(message, Message) else message)
-        await self._kept.write(messages, sync=any(said.role == "user" for said in messages))
+        messages = self._store.state.prepare_messages([message] if isinstance(message, Message) else message)
+        await self._store.write(messages, sync=any(each.role == "user" for each in messages))
 
-    @serially
+    @run_serially
     async def append_step(self, messages: Sequence[Message], *, token_count: int | None) -> None:
-        """Append a step in one fsynced write: the model's message, its tools' results, notes that follow.
+        """Append a step in one synced write: the model's message, its tool results, and further notes.
 
-        `token_count` is what the provider counted for the request and the model's message. A call without a
-        result gets the one that was noted, else one that says it was interrupted. Raises ValueError for a
-        result that no call awaits.
+        `token_count` is the provider's count for the request and the model's message. A call without a result
+        gets its pending result, or one that says it was interrupted. Raises ValueError for a result that
+        no call awaits.
         """
-        await self._kept.write(step_records(self._kept.line, messages, token_count), sync=True)
-        if self._kept.line.checkpoints:
-            self.changed(self._kept.line.checkpoints[-1].id)
+        await self._store.write(step_records(self._store.state, messages, token_count), sync=True)
+        if self._store.state.checkpoints:
+            self.on_change(self._store.state.checkpoints[-1].id)
 
-    @serially
-    async def note_pending(self, message: Message) -> None:
-        """Note a message of the step under way: the model's when it is complete, each result as it finishes.
+    @run_serially
+    async def record_pending(self, message: Message) -> None:
+        """Record a message of the running step: the complete response, or the result of a finished call.
 
-        Should the process die before `append_step`, a restore makes the step of it. Nothing but the step may
-        be appended meanwhile, or the step counts as interrupted. A result replaces the one noted before for
-        its call; one that comes too late is ignored.
+        If the process dies before `append_step`, a restore completes the step from these records. In between,
+        only the step itself may be appended; anything else marks the step as interrupted. A result replaces
+        an earlier one for the same call. A result that comes too late is ignored.
         """
-        if records := pending_records(self._kept.line, message):
-            await self._kept.write(records, sync=False)
+        if records := pending_records(self._store.state, message):
+            await self._store.write(records, sync=False)
 
-    @serially
+    @run_serially
     async def checkpoint(
         self,
         add_user_message: bool,
@@ -152,119 +153,128 @@ class Context:
         files: str | None = None,
         changes: FileChanges | None = None,
     ) -> Checkpoint:
-        """Make the state of now one to come back to; with `add_user_message` the model sees its id.
+        """Create a checkpoint of the current state. With `add_user_message`, the model sees its id.
 
-        `files` is the manifest of the files' state, or why there is none; `changes`, what became of
-        them since the checkpoint before.
+        `files` is the manifest id of the file state, or why it was not captured. `changes` describes the
+        file changes since the previous checkpoint.
         """
-        before = self._kept.line.unfinished()
+        closing = self._store.state.closing_messages()
         checkpoint = Checkpoint(
-            id=self._kept.line.next_id,
+            id=self._store.state.next_id,
             uid=new_uid(),
-            parent=self._kept.line.parent,
+            parent=self._store.state.parent,
             time=time.time(),
             kind=kind,
             label=label,
             files=files,
             tokens=self.token_count_with_pending,
-            done=deed_of([*self._kept.line.since_checkpoint, *before]),
+            done=summarize_step([*self._store.state.messages_since_checkpoint, *closing]),
             changes=changes,
         )
         note = Message("user", (system_note(f"CHECKPOINT {checkpoint.id}"),))
-        await self._kept.write([*before, checkpoint, *([note] if add_user_message else [])], sync=True)
-        self.changed(checkpoint.id)
-        return self._kept.line.checkpoints[-1]
+        await self._store.write([*closing, checkpoint, *([note] if add_user_message else [])], sync=True)
+        self.on_change(checkpoint.id)
+        return self._store.state.checkpoints[-1]
 
-    @serially
-    async def note_files(self, checkpoint_id: int, files: str, changes: FileChanges | None) -> None:
-        """Note the files' state at a checkpoint that was made before it was known.
+    @run_serially
+    async def record_files(self, checkpoint_id: int, files: str, changes: FileChanges | None) -> None:
+        """Record the file state of an earlier checkpoint once it is known.
 
-        Nothing is noted when the checkpoint is not on the live line any more.
+        Does nothing if the checkpoint is no longer on the current branch.
         """
-        if self._kept.line.has(checkpoint_id):
-            await self._kept.write([FilesOf(id=checkpoint_id, files=files, changes=changes)], sync=False)
-            self.changed(checkpoint_id)
+        if self._store.state.has_checkpoint(checkpoint_id):
+            await self._store.write(
+                [FileStateRecord(id=checkpoint_id, files=files, changes=changes)], sync=False
+            )
+            self.on_change(checkpoint_id)
 
-    @serially
+    @run_serially
     async def revert_to(
         self, checkpoint_id: int, *, reason: RevertReason = "user", keep_user_message: bool = False
-    ) -> Reversion:
-        """Go back to just before a checkpoint; what came after it becomes a branch.
+    ) -> RevertResult:
+        """Revert to the state just before a checkpoint. Everything after it becomes a branch.
 
-        `keep_user_message` keeps what the user said right after it: a D-Mail can't take back the request.
-        Raises ValueError when the checkpoint is not on the live line.
+        `keep_user_message` keeps the user's prompt after the checkpoint: a D-Mail can't revert the request
+        itself. Raises ValueError if the checkpoint isn't on the current branch.
         """
-        live = await self._kept.whole()
-        words = await asyncio.to_thread(live.own_words, checkpoint_id) if keep_user_message else []
-        return await self._kept.go_to(live.before(checkpoint_id), words, to=checkpoint_id, reason=reason)
+        current = await self._store.full_segment()
+        prompts = (
+            await asyncio.to_thread(current.user_messages_after, checkpoint_id) if keep_user_message else []
+        )
+        return await self._store.switch_to(
+            current.before_checkpoint(checkpoint_id), prompts, to=checkpoint_id, reason=reason
+        )
 
-    @serially
+    @run_serially
     async def restore_from_rotation(
         self, number: int, *, reason: RevertReason = "switch", before: int | None = None
-    ) -> Reversion:
-        """Go on where a branch ended, or just `before` a checkpoint of it.
+    ) -> RevertResult:
+        """Continue where a branch ended, or just `before` one of its checkpoints.
 
-        The live line becomes a branch in turn. Raises ValueError when there is no such branch or checkpoint.
+        The current branch becomes a branch in turn. Raises ValueError if the branch or checkpoint doesn't
+        exist.
         """
-        branch = await self._kept.branch(number)
+        branch = await self._store.read_branch(number)
         if before is not None:
-            return await self._kept.go_to(branch.before(before), to=before, reason=reason)
-        last = branch.line.checkpoints[-1].id if branch.line.checkpoints else 0
-        reversion = await self._kept.go_to(branch, to=last, reason=reason)
-        self._repairs = (*self._repairs, *branch.found)
-        return reversion
+            return await self._store.switch_to(branch.before_checkpoint(before), to=before, reason=reason)
+        last = branch.state.checkpoints[-1].id if branch.state.checkpoints else 0
+        result = await self._store.switch_to(branch, to=last, reason=reason)
+        self._repairs = (*self._repairs, *branch.findings)
+        return result
 
-    @serially
-    async def clear(self) -> Reversion:
-        """Forget everything but the system prompt; what was said becomes a branch."""
-        return await self._kept.begin_anew((), reason="clear")
+    @run_serially
+    async def clear(self) -> RevertResult:
+        """Remove everything but the system prompt. The conversation so far becomes a branch."""
+        return await self._store.start_new((), reason="clear")
 
-    @serially
-    async def replace(self, messages: Sequence[Message], *, reason: RevertReason = "compaction") -> Reversion:
-        """Put `messages` in the place of the history, which becomes a branch, in one atomic replacement.
+    @run_serially
+    async def replace(
+        self, messages: Sequence[Message], *, reason: RevertReason = "compaction"
+    ) -> RevertResult:
+        """Replace the history with `messages` in one atomic write. The old history becomes a branch.
 
-        Results without a call are left out, calls without a result are answered.
+        Results without a call are dropped, calls without a result get one that says they were interrupted.
         """
-        return await self._kept.begin_anew(sendable(messages), reason=reason)
+        return await self._store.start_new(complete_tool_results(messages), reason=reason)
 
-    @serially
+    @run_serially
     async def update_token_count(self, token_count: int) -> None:
-        """Note the weight of the history as a provider counted it."""
-        await self._kept.write([Usage(token_count)], sync=False)
+        """Record the size of the history as counted by a provider."""
+        await self._store.write([UsageRecord(token_count)], sync=False)
 
-    @serially
+    @run_serially
     async def set_system_prompt(self, text: str) -> None:
-        """Note the system prompt of this run. It is on disk, as the first line, with the next change."""
-        self._kept.set_prompt(text)
+        """Set the system prompt of this run. The next change writes it to disk as the first line."""
+        self._store.set_prompt(text)
 
-    @serially
+    @run_serially
     async def branches(self) -> tuple[Branch, ...]:
-        """The lines of the conversation that were left, oldest first. Raises SessionError."""
-        return await asyncio.to_thread(self._reading.branches, self._kept.line)
+        """Return the other branches of the conversation, oldest first. Raises SessionError."""
+        return await asyncio.to_thread(self._reader.branches, self._store.state)
 
-    @serially
-    async def tree(self) -> Tree:
-        """All lines of the conversation, put together. Raises SessionError."""
-        return await asyncio.to_thread(self._reading.tree, self._kept.line)
+    @run_serially
+    async def tree(self) -> CheckpointTree:
+        """Return the tree of all branches. Raises SessionError."""
+        return await asyncio.to_thread(self._reader.tree, self._store.state)
 
-    @serially
-    async def read_branch(self, number: int) -> Line:
-        """A branch, to look at. Raises ValueError when there is no such branch, SessionError."""
-        return (await self._kept.branch(number)).line
+    @run_serially
+    async def read_branch(self, number: int) -> ConversationState:
+        """Return the state of a branch, read-only. Raises ValueError for an unknown branch, SessionError."""
+        return (await self._store.read_branch(number)).state
 
-    @serially
+    @run_serially
     async def copy_to(self, path: Path, *, branch: int | None = None, before: int | None = None) -> None:
-        """Write the live line or a branch, or what of it lies `before` a checkpoint, to another file.
+        """Write a branch, or the part of it `before` a checkpoint, to another file; None is the current one.
 
-        Raises ValueError when there is no such branch or checkpoint, JournalWriteError, SessionError.
+        Raises ValueError if the branch or checkpoint doesn't exist, JournalWriteError, SessionError.
         """
-        stretch = await (self._kept.whole() if branch is None else self._kept.branch(branch))
-        await self._kept.copy(stretch if before is None else stretch.before(before), path)
+        segment = await (self._store.full_segment() if branch is None else self._store.read_branch(branch))
+        await self._store.copy(segment if before is None else segment.before_checkpoint(before), path)
 
-    @serially
+    @run_serially
     async def close(self) -> None:
-        """Return when everything that was asked for has been carried out."""
+        """Wait until all running changes are complete."""
 
-    def _was_put_back(self) -> None:
-        self._reading.forget()
-        self.put_back()
+    def _on_file_rewritten(self) -> None:
+        self._reader.clear_cache()
+        self.on_file_rewritten()

@@ -1,119 +1,130 @@
-"""Records of `context.jsonl`: one JSON object a line, told apart by `role` (`docs/formats.md`).
+"""Record types of `context.jsonl`: one JSON object per line, identified by `role` (`docs/formats.md`).
 
-A role that begins with `_` is not a message:
+A role that starts with `_` is not a message:
 
-- `_system_prompt` {content}, the first line.
-- `_checkpoint` {id} and ours: uid, parent, time, kind, label, files, tokens, done, changes.
-- `_files` {id, files, changes}: the files' state at a checkpoint that was made before it was known.
-- `_usage` {token_count}: what the conversation up to here weighs, as the provider counted it. In a step it
-  stands between the assistant message and the tool results, which no model has seen yet.
-- `_revert` {to, next_id, branch, reason} and `parent`, the uid that the next checkpoint grows from.
-- `_repair` {time, found: [{kind, line, detail}], next_id}: what a restore found.
-- `_pending` {message}: a step under way. Its assistant message is noted as soon as the answer is complete,
-  each tool result as it finishes; the step's own write, which follows at its end, supersedes them. A group
-  that no such write follows is what a killed process left: restore makes a step of it.
+- `_system_prompt` {content}: the first line.
+- `_checkpoint` {id}, plus kimi-tui's own fields: uid, parent, time, kind, label, files, tokens, done,
+  changes.
+- `_files` {id, files, changes}: the file state of an earlier checkpoint, added once it is known.
+- `_usage` {token_count}: the size of the conversation up to here, as counted by the provider. Within a step,
+  it follows the assistant message and precedes the tool results, since no model has seen those yet.
+- `_revert` {to, next_id, branch, reason} and `parent`, the uid of the next checkpoint's parent.
+- `_repair` {time, found: [{kind, line, detail}], next_id}: the damage found by a restore.
+- `_pending` {message}: part of an unfinished step. The assistant message is recorded as soon as the response
+  is complete, each tool result when its call finishes. The write at the end of the step supersedes them. If
+  that write is missing, the process was killed, and a restore completes the step from the pending records.
 
-Unknown fields and unknown `_` records are ignored here, and kept on disk since lines are copied verbatim.
+Unknown fields and unknown `_` records are ignored here. They stay on disk since lines are copied verbatim.
 """
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import Message
-from kimi_tui.base.value import value
-from kimi_tui.history.finding import Finding
+from kimi_tui.history.repair_report import RepairFinding
 from kimi_tui.wire.timeline import CheckpointKind, FileChanges, RevertReason
 
 
-@value
+@frozen
 class SystemPrompt:
-    """The system prompt that the session was last run with."""
+    """The system prompt that the session last ran with."""
 
     content: str
 
 
-@value(kw_only=True)
-class Deed:
-    """What the model did between a checkpoint and the one before it."""
+@frozen(kw_only=True)
+class StepSummary:
+    """What the model did between a checkpoint and its predecessor."""
 
     label: str = ""
-    """One line: its calls, or how its answer begins."""
+    """One line: the tool calls, or the beginning of the response."""
     tools: tuple[str, ...] = ()
-    """The tools that it called, in order."""
+    """The names of the called tools, in order."""
     shell: bool = False
-    """Whether a shell command is among the calls."""
+    """Whether any of the calls is a shell command."""
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class Checkpoint:
-    """A state of the conversation to come back to; everything after its record lies behind it."""
+    """A state of the conversation to revert to. A revert drops everything after its record."""
 
     id: int
-    """Grows for the whole life of the session and is never used again."""
+    """Increases during the whole life of the session; never reused."""
     uid: str
     parent: str | None = None
-    """The uid of the state that this one grew from, also across reverts and compactions."""
+    """The uid of the preceding state, also across reverts and compactions."""
     time: float = 0.0
-    """Seconds since the epoch; 0 when the file doesn't say."""
+    """Seconds since the epoch; 0 if the file doesn't contain it."""
     kind: CheckpointKind = "step"
     label: str = ""
     files: str | None = None
-    """The manifest of the files' state, or why there is none."""
+    """The manifest id of the file state, or the reason why there is no manifest."""
     tokens: int = 0
-    """What the conversation weighed, partly estimated."""
-    done: Deed | None = None
-    """What was done since the checkpoint before it; None when nothing was, or it isn't known."""
+    """Size of the conversation in tokens, partly estimated."""
+    done: StepSummary | None = None
+    """Summary of the work since the previous checkpoint; None if there was none or it is unknown."""
     changes: FileChanges | None = None
-    """What became of the files since then; None when that isn't known."""
+    """File changes since the previous checkpoint; None if unknown."""
 
 
-@value(kw_only=True)
-class FilesOf:
-    """The files' state at a checkpoint of this line, which had to be found out first."""
+@frozen(kw_only=True)
+class FileStateRecord:
+    """The file state of an earlier checkpoint of this branch, recorded once it was known."""
 
     id: int
     files: str
-    """The manifest, or why there is none."""
+    """The manifest id, or the reason why there is no manifest."""
     changes: FileChanges | None = None
 
 
-@value
-class Usage:
-    """The weight of the conversation so far, in tokens."""
+@frozen
+class UsageRecord:
+    """Size of the conversation so far, in tokens."""
 
     token_count: int
 
 
-@value(kw_only=True)
-class Revert:
-    """Why the file begins anew here; what was left behind is `branch`."""
+@frozen(kw_only=True)
+class RevertRecord:
+    """Start of a new branch in this file; `branch` is the one that was left."""
 
     to: int
-    """The checkpoint that the conversation went to; 0, the beginning, for a clear or a compaction."""
+    """The checkpoint reverted to; 0, the beginning, for a clear or a compaction."""
     next_id: int
     branch: int | None = None
     reason: RevertReason = "user"
     parent: str | None = None
 
 
-@value(kw_only=True)
-class Repair:
-    """What a restore found, so that the user is told of it once."""
+@frozen(kw_only=True)
+class RepairRecord:
+    """Damage found by a restore, recorded so that it is reported only once."""
 
-    found: tuple[Finding, ...] = ()
+    found: tuple[RepairFinding, ...] = ()
     next_id: int = 0
-    """Ids below may have been used by records that are lost."""
+    """Lower ids may have been used by records that are lost."""
     time: float = 0.0
 
 
-@value
-class Pending:
-    """A message of the step under way. It is parsed when it is needed: after the step's end it never is."""
+@frozen
+class PendingRecord:
+    """A message of an unfinished step. Parsed only on demand, since the end of the step supersedes it."""
 
     data: bytes
     """The message as JSON."""
 
 
-@value
-class Ignored:
+@frozen
+class IgnoredRecord:
     """A `_` record that this version doesn't know."""
 
 
-Record = Message | SystemPrompt | Checkpoint | FilesOf | Usage | Revert | Repair | Pending | Ignored
+Record = (
+    Message
+    | SystemPrompt
+    | Checkpoint
+    | FileStateRecord
+    | UsageRecord
+    | RevertRecord
+    | RepairRecord
+    | PendingRecord
+    | IgnoredRecord
+)

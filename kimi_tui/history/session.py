@@ -1,4 +1,4 @@
-"""Sessions: the folders that hold a conversation and what belongs to it (`docs/formats.md`)."""
+"""Sessions: directories that contain a conversation and its related files (`docs/formats.md`)."""
 
 import asyncio
 import contextlib
@@ -11,180 +11,189 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import SessionError
-from kimi_tui.base.identity import new_id
+from kimi_tui.base.ids import new_id
 from kimi_tui.base.paths import make_private_dir, work_dir_key
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.base.usage import TokenUsage
-from kimi_tui.history.claim import Claim
-from kimi_tui.history.disk import LOCAL_DISK, Disk, replace_file
-from kimi_tui.history.index import SessionIndex, SessionSummary
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.base.token_usage import TokenUsage
+from kimi_tui.history.filesystem import LOCAL_FILE_SYSTEM, FileSystem, replace_file
 from kimi_tui.history.journal import Journal
-from kimi_tui.history.serial import Serial, serially
-from kimi_tui.history.state import SessionState, encoded_state, read_state
+from kimi_tui.history.serial_queue import SerialQueue, run_serially
+from kimi_tui.history.session_index import SessionIndex, SessionSummary
+from kimi_tui.history.session_lock import SessionLock
+from kimi_tui.history.session_state import SessionState, encode_state, read_state
 from kimi_tui.history.todo_log import FILE_NAME as TODO_LOG
 
-_AHEAD_S = 300.0
-"""By how much the clock of a file server may differ from ours."""
-_NEAR = 3
-"""How many sessions an error about an unknown one names."""
+_MAX_CLOCK_SKEW_S = 300.0
+"""Maximum difference between the clock of a file server and the local one."""
+_MAX_SUGGESTIONS = 3
+"""Number of sessions suggested in an error about an unknown one."""
 
 
 class Session:
-    """A session. Its folder appears with the first thing that is written into it.
+    """A session. Its directory is created with the first file written to it.
 
-    `acquire` it before anything is written: it has one writer.
+    Call `acquire` before anything is written: a session has a single writer.
     """
 
-    def __init__(self, folder: Path, work_dir: Path, *, disk: Disk = LOCAL_DISK) -> None:
+    def __init__(self, folder: Path, work_dir: Path, *, fs: FileSystem = LOCAL_FILE_SYSTEM) -> None:
         self.id = folder.name
         self.dir = folder
         self.work_dir = work_dir
         self.context_file = folder / "context.jsonl"
         self.wire_file = folder / "wire.jsonl"
         self._state_file = folder / "state.json"
-        self._disk = disk
-        self._claim = Claim(folder.parent / "locks" / self.id)
-        self._index = SessionIndex(folder.parent, disk=disk)
-        self._serial = Serial()
+        self._fs = fs
+        self._lock = SessionLock(folder.parent / "locks" / self.id)
+        self._index = SessionIndex(folder.parent, fs=fs)
+        self._serial_queue = SerialQueue()
         state = read_state(self._state_file)
         self._state = state if state is not None else SessionState()
         self._state_is_damaged = state is None
 
     @property
     def state(self) -> SessionState:
-        """What the session remembers."""
+        """The session's state apart from its conversation."""
         return self._state
 
     @property
     def problem(self) -> str:
-        """What the user should know of the session's state; mostly nothing."""
+        """Problem with the session's state file, for the user; usually empty."""
         if not self._state_is_damaged:
             return ""
-        return f"{self._state_file} can't be read: title, todos and grants begin anew; it is kept as it is."
+        return (
+            f"Can't read {self._state_file}. Title, todo list and permissions were reset; the file is kept."
+        )
 
     def acquire(self) -> None:
-        """Become the session's one writer. Raises SessionError when another process is."""
-        self._claim.acquire()
-        self._note(self._state.title)
+        """Become the session's only writer. Raises SessionError if another process is."""
+        self._lock.acquire()
+        self._update_index(self._state.title)
 
-    def reread(self) -> None:
-        """Take up what the process that writes it has changed since."""
+    def reload_state(self) -> None:
+        """Read the state again, in case the process that writes it has changed it."""
         if (state := read_state(self._state_file)) is not None:
             self._state = state
 
     def is_in_use(self) -> bool:
-        """Whether a process writes it now."""
-        return self._claim.is_held()
+        """Return whether a process is writing to the session."""
+        return self._lock.is_held()
 
     def release(self) -> None:
-        """Let others write. To release twice changes nothing."""
-        self._claim.release()
+        """Let other processes write. No effect if already released."""
+        self._lock.release()
 
-    @serially
+    @run_serially
     async def update_state(self, /, **changes: Any) -> None:
-        """Change fields of the state, on disk by an atomic replacement and in memory. Raises SessionError."""
+        """Change fields of the state, on disk (atomically) and in memory. Raises SessionError."""
         state = replace(self._state, **changes, work_dir=str(self.work_dir), updated=time.time())
         await asyncio.to_thread(self._save, state)
         self._state = state
 
     def _save(self, state: SessionState) -> None:
-        with _telling_errors("The session's state can't be saved", self._state_file):
+        with _mapping_errors("Can't save the session state", self._state_file):
             make_private_dir(self.dir)
             if self._state_is_damaged:
-                self._disk.rename(self._state_file, self._state_file.with_suffix(".json.damaged"))
+                self._fs.rename(self._state_file, self._state_file.with_suffix(".json.damaged"))
                 self._state_is_damaged = False
-            replace_file(self._disk, self._state_file, [encoded_state(state)])
+            replace_file(self._fs, self._state_file, [encode_state(state)])
         if state.title != self._state.title:
-            self._note(state.title)
+            self._update_index(state.title)
 
-    def _note(self, title: str) -> None:
-        self._index.note(self.id, work_dir=self.work_dir, title=title, updated=time.time())
+    def _update_index(self, title: str) -> None:
+        self._index.record(self.id, work_dir=self.work_dir, title=title, updated=time.time())
 
 
 class SessionStore:
-    """The sessions under a share dir. Work dirs are absolute paths."""
+    """The sessions in a data directory. Working directories are absolute paths."""
 
-    def __init__(self, share_dir: Path, *, disk: Disk = LOCAL_DISK) -> None:
-        self._folder = share_dir / "sessions"
-        self._disk = disk
+    def __init__(self, data_dir: Path, *, fs: FileSystem = LOCAL_FILE_SYSTEM) -> None:
+        self._folder = data_dir / "sessions"
+        self._fs = fs
 
     def create(self, work_dir: Path) -> Session:
-        """A new session; nothing is on disk yet."""
+        """Return a new session. Nothing is written to disk yet."""
         return self._session(self._folder_of(work_dir) / new_id(), work_dir)
 
-    def last(self, work_dir: Path) -> Session | None:
-        """The session that was last used in a work dir, whether or not that ended well."""
+    def latest(self, work_dir: Path) -> Session | None:
+        """Return the last used session of a working directory, including sessions that crashed."""
         summaries = self.list(work_dir)
         return self._session(summaries[0].dir, work_dir) if summaries else None
 
-    def find(self, wanted: str) -> Session:
-        """The session of that id, or whose id begins so. Raises SessionError, which names near ones."""
+    def find(self, id_prefix: str) -> Session:
+        """Return the session with this id or id prefix. Raises SessionError with suggestions."""
         summaries = self.list()
-        found = [known for known in summaries if known.id == wanted] or [
-            known for known in summaries if wanted and known.id.startswith(wanted)
+        matches = [summary for summary in summaries if summary.id == id_prefix] or [
+            summary for summary in summaries if id_prefix and summary.id.startswith(id_prefix)
         ]
-        if len(found) != 1:
-            problem = (
-                f"Several sessions begin with “{wanted}”" if found else f"There is no session “{wanted}”"
+        if len(matches) != 1:
+            shown = sanitize_line(id_prefix)
+            raise SessionError(
+                f"Several session IDs start with “{shown}”."
+                if matches
+                else f"Session “{shown}” doesn't exist.",
+                hint=_suggest_sessions(id_prefix, matches or summaries),
             )
-            raise SessionError(f"{plain_line(problem)}.", hint=_nearest(wanted, found or summaries))
-        summary = found[0]
+        summary = matches[0]
         if summary.work_dir is None:
             raise SessionError(
-                f"It isn't known any more which folder session {summary.id} worked in.",
-                hint="Go to that folder and resume it there with --continue.",
+                f"The working directory of session {summary.id} is unknown.",
+                hint="Change to that directory and resume the session with --continue.",
             )
         return self._session(summary.dir, summary.work_dir)
 
     def list(self, work_dir: Path | None = None) -> tuple[SessionSummary, ...]:
-        """The sessions of a work dir, or all, last used first. Journals are not read for it.
+        """Return the sessions of a working directory, or all, last used first. Doesn't read the journals.
 
-        What was used in the future, by a clock that was wrong then or is now, comes after all others.
+        Sessions with a time in the future, because a clock is or was wrong, come last.
         """
         if work_dir is not None:
             folders: Iterable[Path] = [self._folder_of(work_dir)]
         else:
             folders = self._folder.iterdir() if self._folder.is_dir() else ()
-        found = [known for folder in folders for known in SessionIndex(folder, disk=self._disk).summaries()]
-        found = [replace(known, work_dir=work_dir or known.work_dir) for known in found]
-        now = time.time() + _AHEAD_S
-        return tuple(sorted(found, key=lambda known: (known.updated <= now, known.updated), reverse=True))
+        all_summaries = (
+            summary for folder in folders for summary in SessionIndex(folder, fs=self._fs).summaries()
+        )
+        summaries = [replace(summary, work_dir=work_dir or summary.work_dir) for summary in all_summaries]
+        latest = time.time() + _MAX_CLOCK_SKEW_S
+        return tuple(
+            sorted(summaries, key=lambda summary: (summary.updated <= latest, summary.updated), reverse=True)
+        )
 
     def fork(self, session: Session) -> Session:
-        """A copy of a session with its branches, as a new one in the same work dir. Raises SessionError."""
+        """Copy a session with its branches, in the same working directory. Raises SessionError."""
         copy = self.create(session.work_dir)
         if not session.dir.exists():
             return copy
-        beside = copy.dir.with_name(f".{copy.id}")
+        temporary = copy.dir.with_name(f".{copy.id}")
         title = f"{session.state.title} (fork)" if session.state.title else ""
-        with _telling_errors("The session can't be copied", session.dir):
+        with _mapping_errors("Can't fork the session", session.dir):
             try:
-                make_private_dir(beside)
-                _copy_session(session, beside)
+                make_private_dir(temporary)
+                _copy_session(session, temporary)
                 state = replace(
                     session.state,
                     title=title,
                     work_dir=str(session.work_dir),
-                    usage=TokenUsage(),  # the copy has its own account
+                    usage=TokenUsage(),  # the fork counts its own usage
                     cost_usd=None,
                     updated=time.time(),
                 )
-                replace_file(self._disk, beside / "state.json", [encoded_state(state)])
-                self._disk.rename(beside, copy.dir)
+                replace_file(self._fs, temporary / "state.json", [encode_state(state)])
+                self._fs.rename(temporary, copy.dir)
             except OSError:
-                shutil.rmtree(beside, ignore_errors=True)
+                shutil.rmtree(temporary, ignore_errors=True)
                 raise
         return self._session(copy.dir, session.work_dir)
 
     def delete(self, session: Session) -> None:
-        """Delete a session and its branches. Raises SessionError, also when it is in use."""
+        """Delete a session and its branches. Raises SessionError, also if it is in use."""
         session.acquire()
         try:
-            with _telling_errors("The session can't be deleted", session.dir):
-                doomed = session.dir.with_name(f".{session.id}.deleted")
+            with _mapping_errors("Can't delete the session", session.dir):
+                trash = session.dir.with_name(f".{session.id}.deleted")
                 if session.dir.exists():
-                    self._disk.rename(session.dir, doomed)
-                    shutil.rmtree(doomed)
+                    self._fs.rename(session.dir, trash)
+                    shutil.rmtree(trash)
         finally:
             session.release()
 
@@ -192,17 +201,17 @@ class SessionStore:
         return self._folder / work_dir_key(work_dir)
 
     def _session(self, folder: Path, work_dir: Path) -> Session:
-        return Session(folder, work_dir, disk=self._disk)
+        return Session(folder, work_dir, fs=self._fs)
 
 
 def _copy_session(session: Session, folder: Path) -> None:
-    """Copy what a session has. Branches never change, so they get a second name where that is possible."""
-    live = session.context_file
-    for file in (live, session.wire_file, session.dir / TODO_LOG):
+    """Copy the files of a session. Branches never change, so they are hard-linked where possible."""
+    current = session.context_file
+    for file in (current, session.wire_file, session.dir / TODO_LOG):
         if file.exists():
             _copy(file, folder / file.name)
-    for branch in Journal(live).rotations().values():
-        if branch.samefile(live):
+    for branch in Journal(current).rotations().values():
+        if branch.samefile(current):
             continue
         try:
             (folder / branch.name).hardlink_to(branch)
@@ -215,31 +224,31 @@ def _copy_session(session: Session, folder: Path) -> None:
 
 def _copy(source: Path, target: Path) -> None:
     shutil.copyfile(source, target)
-    with contextlib.suppress(PermissionError):  # some file systems have one mode for all files
+    with contextlib.suppress(PermissionError):  # some file systems have one fixed mode for all files
         target.chmod(0o600)
 
 
-def _nearest(wanted: str, summaries: Iterable[SessionSummary]) -> str:
-    """What to do instead: the sessions that look like the wanted one, else the newest."""
-    known = list(summaries)
-    if not known:
-        return "There are no sessions yet; start without --session."
-    ids = difflib.get_close_matches(wanted, [one.id for one in known], n=_NEAR, cutoff=0.5)
-    near = [
-        one
-        for one in known
-        if one.id in ids or (wanted and wanted.lower() in f"{one.id} {one.title}".lower())
+def _suggest_sessions(id_prefix: str, summaries: Iterable[SessionSummary]) -> str:
+    """Return a hint that lists sessions similar to `id_prefix`, or the newest ones if none is similar."""
+    sessions = list(summaries)
+    if not sessions:
+        return "No sessions yet. Start without --session."
+    ids = difflib.get_close_matches(id_prefix, [each.id for each in sessions], n=_MAX_SUGGESTIONS, cutoff=0.5)
+    similar = [
+        each
+        for each in sessions
+        if each.id in ids or (id_prefix and id_prefix.lower() in f"{each.id} {each.title}".lower())
     ]
-    named = [plain_line(f"{one.id} {one.title}") for one in (near or known)[:_NEAR]]
-    return f"{'Near' if near else 'The newest'} are: {'; '.join(named)}."
+    labels = [sanitize_line(f"{each.id} {each.title}") for each in (similar or sessions)[:_MAX_SUGGESTIONS]]
+    return f"{'Similar sessions' if similar else 'Newest sessions'}: {'; '.join(labels)}."
 
 
 @contextlib.contextmanager
-def _telling_errors(what: str, path: Path) -> Iterator[None]:
+def _mapping_errors(what: str, path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise SessionError(
             f"{what}: {error.strerror or error} ({path}).",
-            hint="Free some space or make the folder writable, then try again.",
+            hint="Free some disk space or make the directory writable, then try again.",
         ) from error

@@ -1,7 +1,8 @@
-"""The todo log: which todo list stood at which checkpoint, so that a jump can bring it along.
+"""Log of the todo list at each checkpoint, so that a revert can restore it.
 
-`todos.jsonl` in the session's folder has a line for each change: {"from": the id of the next checkpoint then,
-"items": the list}. Ids never repeat: the list at a checkpoint is that of the last line that is not after it.
+`todos.jsonl` in the session directory has one line per change: {"from": id of the next checkpoint at that
+time, "items": the list}. Ids never repeat, so the list at a checkpoint is the last one whose "from" isn't
+greater.
 """
 
 import json
@@ -9,47 +10,47 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from kimi_tui.base.encoding import from_jsonable, to_jsonable
+from kimi_tui.base.json_codec import from_jsonable, to_jsonable
 from kimi_tui.base.paths import make_private_dir
-from kimi_tui.history.disk import APPENDING, LOCAL_DISK, Disk, write_all
-from kimi_tui.history.notation import well_formed
-from kimi_tui.wire.display import TodoItem
+from kimi_tui.history.filesystem import APPEND_FLAGS, LOCAL_FILE_SYSTEM, FileSystem, write_all
+from kimi_tui.history.record_codec import replace_surrogates
+from kimi_tui.wire.display_blocks import TodoItem
 
 FILE_NAME = "todos.jsonl"
 Todos = tuple[TodoItem, ...]
 
 
 class TodoLog:
-    """The lists of one session. Its methods block, and raise OSError."""
+    """The todo lists of one session. The methods block and raise OSError."""
 
-    def __init__(self, folder: Path, *, disk: Disk = LOCAL_DISK) -> None:
+    def __init__(self, folder: Path, *, fs: FileSystem = LOCAL_FILE_SYSTEM) -> None:
         self._path = folder / FILE_NAME
-        self._disk = disk
+        self._fs = fs
 
-    def note(self, items: Todos, *, since: int, instead_of: Todos) -> None:
-        """Note that the list is `items` from checkpoint `since` on, `instead_of` another one."""
-        lines = [] if not instead_of or self._path.exists() else [_line(0, instead_of)]
-        lines.append(_line(since, items))
+    def record(self, items: Todos, *, since: int, previous: Todos) -> None:
+        """Record that the list is `items` from checkpoint `since` on, replacing `previous`."""
+        lines = [] if not previous or self._path.exists() else [_encode_line(0, previous)]
+        lines.append(_encode_line(since, items))
         make_private_dir(self._path.parent)
-        file = self._disk.open(self._path, APPENDING)
+        file = self._fs.open(self._path, APPEND_FLAGS)
         try:
-            write_all(self._disk, file, (b"" if self._ends_whole() else b"\n") + b"".join(lines))
-            self._disk.fsync(file)
+            write_all(self._fs, file, (b"" if self._ends_with_newline() else b"\n") + b"".join(lines))
+            self._fs.fsync(file)
         finally:
-            self._disk.close(file)
+            self._fs.close(file)
 
-    def at(self, checkpoint_id: int) -> Todos | None:
-        """The list at a checkpoint; None when nothing is known."""
-        found: Todos | None = None
+    def items_at(self, checkpoint_id: int) -> Todos | None:
+        """Return the list at a checkpoint; None if unknown."""
+        todos: Todos | None = None
         for since, items in self._lines():
             if since <= checkpoint_id:
-                found = items
-            elif found is None:
-                found = ()
-        return found
+                todos = items
+            elif todos is None:
+                todos = ()
+        return todos
 
     def _lines(self) -> Iterator[tuple[int, Todos]]:
-        """What can be read of it; a line that was cut off or damaged costs itself."""
+        """Yield (since, items) of each valid line. Truncated or damaged lines are skipped."""
         try:
             data = self._path.read_bytes()
         except FileNotFoundError:
@@ -61,7 +62,7 @@ class TodoLog:
             except (ValueError, KeyError, TypeError, RecursionError):
                 continue
 
-    def _ends_whole(self) -> bool:
+    def _ends_with_newline(self) -> bool:
         with self._path.open("rb") as file:
             if not file.seek(0, os.SEEK_END):
                 return True
@@ -69,6 +70,6 @@ class TodoLog:
             return file.read(1) == b"\n"
 
 
-def _line(since: int, items: Todos) -> bytes:
+def _encode_line(since: int, items: Todos) -> bytes:
     record = {"from": since, "items": [to_jsonable(item) for item in items]}
-    return json.dumps(well_formed(record), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return json.dumps(replace_surrogates(record), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

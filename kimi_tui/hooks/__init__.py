@@ -1,1 +1,1 @@
-"""Hooks: commands of the user's and subscriptions of a client's that run at moments of a session."""
+"""Hooks: the user's commands and a client's subscriptions that run on session events."""

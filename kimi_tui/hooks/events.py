@@ -1,98 +1,98 @@
-"""The moments at which hooks run, each with what its hooks are told (names and fields as in kimi-cli)."""
+"""Hook events and their payloads. Names and fields are those of kimi-cli."""
 
 from dataclasses import field, fields
 from typing import Any, Literal, cast
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.hook_events import HookEventName
-from kimi_tui.base.value import value
 
-_NOT_TOLD = "not told"
-
-
-def _known_as() -> Any:
-    return field(default=(), metadata={_NOT_TOLD: True})
+_NOT_SERIALIZED = "not_serialized"
 
 
-@value(kw_only=True)
+def _aliases_field() -> Any:
+    return field(default=(), metadata={_NOT_SERIALIZED: True})
+
+
+@frozen(kw_only=True)
 class PreToolUse:
-    """A tool is about to be called. A block keeps it from running."""
+    """A tool is about to be called. A block prevents the call."""
 
     tool_name: str
-    """As the model knows it."""
+    """The name the model uses."""
     tool_input: dict[str, Any]
     tool_call_id: str
-    known_as: tuple[str, ...] = _known_as()
-    """Its other names, which matchers may use."""
+    tool_aliases: tuple[str, ...] = _aliases_field()
+    """Other names of the tool, which matchers may use."""
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class PostToolUse:
-    """A tool did what it was called for. What a block says is told to the model with the result."""
+    """A tool call succeeded. The reason of a block is added to the result for the model."""
 
     tool_name: str
     tool_input: dict[str, Any]
     tool_output: str
     tool_call_id: str
-    known_as: tuple[str, ...] = _known_as()
+    tool_aliases: tuple[str, ...] = _aliases_field()
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class PostToolUseFailure:
-    """A tool was called and failed. What a block says is told to the model with the error."""
+    """A tool call failed. The reason of a block is added to the error for the model."""
 
     tool_name: str
     tool_input: dict[str, Any]
     error: str
     tool_call_id: str
-    known_as: tuple[str, ...] = _known_as()
+    tool_aliases: tuple[str, ...] = _aliases_field()
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class UserPromptSubmit:
-    """The user said something. A block keeps it from the model."""
+    """The user sent a prompt. A block keeps it from the model."""
 
     prompt: str
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class Stop:
-    """The model has ended its turn. A block makes it go on, once."""
+    """The model has ended its turn. A block makes it continue, once."""
 
     stop_hook_active: bool
-    """Whether it went on already since a hook wanted it to."""
+    """Whether the turn was already continued because of a hook."""
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class StopFailure:
-    """A turn was ended by an error or a limit."""
+    """A turn ended with an error or at a limit."""
 
     error_type: str
     error_message: str
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class SessionStart:
     """A session was opened."""
 
     source: Literal["startup", "resume"]
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class SessionEnd:
     """A session is being closed."""
 
     reason: Literal["exit"] = "exit"
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class SubagentStart:
-    """A sub-agent is about to be given a task. A block keeps it from starting."""
+    """A sub-agent is about to start. A block prevents it."""
 
     agent_name: str
     prompt: str
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class SubagentStop:
     """A sub-agent has ended."""
 
@@ -100,15 +100,15 @@ class SubagentStop:
     response: str
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class PreCompact:
-    """The conversation is about to be compacted. A block keeps it as it is while there is room."""
+    """The conversation is about to be compacted. A block prevents that unless the context window is full."""
 
     trigger: Literal["auto", "manual"]
     token_count: int
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class PostCompact:
     """The conversation was compacted."""
 
@@ -116,9 +116,9 @@ class PostCompact:
     estimated_token_count: int
 
 
-@value(kw_only=True)
-class Notification:
-    """The user is told something, or asked: `permission_prompt` and `question_prompt` wait for an answer."""
+@frozen(kw_only=True)
+class UserNotification:
+    """A notification for the user. `permission_prompt` and `question_prompt` wait for an answer."""
 
     sink: str
     notification_type: str
@@ -140,25 +140,29 @@ HookEvent = (
     | SubagentStop
     | PreCompact
     | PostCompact
-    | Notification
+    | UserNotification
 )
 
 
 def name_of(event: HookEvent) -> HookEventName:
-    """How the config names `event`."""
+    """Return the name of `event` in the config."""
+    if isinstance(event, UserNotification):
+        return "Notification"
     return cast("HookEventName", type(event).__name__)
 
 
-def told(event: HookEvent) -> dict[str, Any]:
-    """What hooks are told of `event`, as JSON values."""
-    return {each.name: getattr(event, each.name) for each in fields(event) if _NOT_TOLD not in each.metadata}
+def hook_payload(event: HookEvent) -> dict[str, Any]:
+    """Return the fields that hooks receive for `event`, as JSON values."""
+    return {
+        each.name: getattr(event, each.name) for each in fields(event) if _NOT_SERIALIZED not in each.metadata
+    }
 
 
-def targets_of(event: HookEvent) -> tuple[str, ...] | None:
-    """What a matcher looks at, the name that is shown first; None when it looks at nothing."""
+def matcher_targets(event: HookEvent) -> tuple[str, ...] | None:
+    """Return the texts that a matcher is applied to, the displayed one first; None without a target."""
     match event:
         case PreToolUse() | PostToolUse() | PostToolUseFailure():
-            return (event.tool_name, *event.known_as)
+            return (event.tool_name, *event.tool_aliases)
         case UserPromptSubmit(prompt=prompt):
             return (prompt,)
         case StopFailure(error_type=error_type):
@@ -171,27 +175,27 @@ def targets_of(event: HookEvent) -> tuple[str, ...] | None:
             return (agent_name,)
         case PreCompact(trigger=trigger) | PostCompact(trigger=trigger):
             return (trigger,)
-        case Notification(sink=sink, notification_type=notification_type):
+        case UserNotification(sink=sink, notification_type=notification_type):
             return (notification_type, sink)
         case Stop():
             return None
 
 
-def shown_target(event: HookEvent) -> str:
-    """What front ends are told that `event` is about; empty where that says nothing."""
+def display_target(event: HookEvent) -> str:
+    """Return the target of `event` to display; may be empty."""
     if isinstance(event, UserPromptSubmit):
-        return ""  # it stands in the conversation
-    return (targets_of(event) or ("",))[0]
+        return ""  # the conversation shows it
+    return (matcher_targets(event) or ("",))[0]
 
 
 def can_be_blocked(event: HookEvent) -> bool:
-    """Whether a hook's no means anything: the others are only told."""
+    """Return whether a hook can block `event`. Other events only notify hooks."""
     return isinstance(
         event,
         PreToolUse | PostToolUse | PostToolUseFailure | UserPromptSubmit | Stop | SubagentStart | PreCompact,
     )
 
 
-def takes_plain_text(event: HookEvent) -> bool:
-    """Whether what a hook prints is context for the model though it is no JSON."""
+def accepts_plain_text(event: HookEvent) -> bool:
+    """Return whether output of a hook that isn't JSON is context for the model."""
     return isinstance(event, UserPromptSubmit | SessionStart)

@@ -1,4 +1,4 @@
-"""One hook: a command of the config's, or a subscription of the client's."""
+"""A hook: a command from the config, or a client's subscription."""
 
 import asyncio
 import json
@@ -7,35 +7,35 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from kimi_tui.base.child_environment import Environment, whole_environment
+from kimi_tui.base.child_environment import Environment, full_environment
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.hook_events import HookEventName
-from kimi_tui.base.identity import new_id
-from kimi_tui.base.value import value
-from kimi_tui.hooks.events import HookEvent, name_of, shown_target, takes_plain_text, targets_of
-from kimi_tui.hooks.outcome import HookOutcome, read_outcome
-from kimi_tui.hooks.process import HookFailed, run_command
+from kimi_tui.base.ids import new_id
+from kimi_tui.hooks.command_runner import HookError, run_command
+from kimi_tui.hooks.decision import HookDecision, parse_decision
+from kimi_tui.hooks.events import HookEvent, accepts_plain_text, display_target, matcher_targets, name_of
 from kimi_tui.wire.channel import WireClosed
 from kimi_tui.wire.requests import Answer, HookRequest, HookResponse, Request
 
-LONGEST_STDERR = 500
+MAX_STDERR_CHARS = 500
 
 
-@value
-class Watched:
-    """The events that a hook wants to hear of."""
+@frozen
+class HookFilter:
+    """Selects the events that a hook runs on."""
 
     event: HookEventName
     matcher: str = ""
-    """A regular expression that is searched for in what the event is about; empty for all."""
+    """Regular expression searched in the event's targets; empty matches all events."""
 
     def __str__(self) -> str:
         return f"{self.event} ({self.matcher})" if self.matcher else self.event
 
-    def means(self, event: HookEvent) -> bool:
-        """Whether `event` is one of them. An expression that is none matches nothing."""
+    def matches(self, event: HookEvent) -> bool:
+        """Return whether `event` is selected. An invalid expression matches nothing."""
         if name_of(event) != self.event:
             return False
-        targets = targets_of(event)
+        targets = matcher_targets(event)
         if not self.matcher or targets is None:
             return True
         try:
@@ -45,80 +45,83 @@ class Watched:
 
 
 class Hook(Protocol):
-    """Something that is told of events and may say no."""
+    """Receives events and may block them."""
 
     @property
-    def watched(self) -> Watched:
-        """The events that it is told of."""
+    def event_filter(self) -> HookFilter:
+        """Events it runs on."""
         ...
 
     @property
     def label(self) -> str:
-        """What the log and lists call it. Hooks of one label and event run once."""
+        """Name in logs and lists. Hooks with the same label run once per event."""
         ...
 
-    async def decide(self, event: HookEvent, told: dict[str, Any]) -> HookOutcome:
-        """Tell it. Raises HookFailed."""
+    async def decide(self, event: HookEvent, payload: dict[str, Any]) -> HookDecision:
+        """Run the hook and return its decision. Raises HookError."""
         ...
 
 
-@value
+@frozen
 class CommandHook:
-    """A command of the user's."""
+    """A command from the config."""
 
-    watched: Watched
+    event_filter: HookFilter
     command: str
     timeout_s: float
     work_dir: Path
-    environment: Environment = whole_environment
+    environment: Environment = full_environment
 
     @property
     def label(self) -> str:
         """The command."""
         return self.command
 
-    async def decide(self, event: HookEvent, told: dict[str, Any]) -> HookOutcome:
-        """Run the command. Raises HookFailed."""
-        text = json.dumps(told, ensure_ascii=False, default=str)
-        ended = await run_command(
+    async def decide(self, event: HookEvent, payload: dict[str, Any]) -> HookDecision:
+        """Run the command and return its decision. Raises HookError."""
+        text = json.dumps(payload, ensure_ascii=False, default=str)
+        command_exit = await run_command(
             self.command,
             text,
             work_dir=self.work_dir,
             timeout_s=self.timeout_s,
             environment=self.environment,
         )
-        plain_text = takes_plain_text(event)
-        outcome = read_outcome(ended.status, ended.output, ended.errors, plain_text=plain_text)
-        if outcome is None:
-            raise HookFailed(f"it ended with {ended.status}: {ended.errors.strip()[:LONGEST_STDERR]}")
-        return outcome
+        plain_text = accepts_plain_text(event)
+        decision = parse_decision(
+            command_exit.status, command_exit.output, command_exit.errors, plain_text=plain_text
+        )
+        if decision is None:
+            errors = command_exit.errors.strip()[:MAX_STDERR_CHARS]
+            raise HookError(f"exited with status {command_exit.status}: {errors}")
+        return decision
 
 
-@value
+@frozen
 class ClientHook:
-    """A subscription of the client's: it is asked over the Wire."""
+    """A client's subscription, called over the Wire."""
 
-    watched: Watched
+    event_filter: HookFilter
     subscription_id: str
     timeout_s: float
     ask: Callable[[Request], Awaitable[Answer]]
 
     @property
     def label(self) -> str:
-        """The client's own id."""
+        """The client's id for the subscription."""
         return f"client hook {self.subscription_id}"
 
-    async def decide(self, event: HookEvent, told: dict[str, Any]) -> HookOutcome:
-        """Ask the client. Raises HookFailed."""
-        request = HookRequest(new_id(), self.subscription_id, name_of(event), shown_target(event), told)
+    async def decide(self, event: HookEvent, payload: dict[str, Any]) -> HookDecision:
+        """Send the client a request and return its decision. Raises HookError."""
+        request = HookRequest(new_id(), self.subscription_id, name_of(event), display_target(event), payload)
         try:
             async with asyncio.timeout(self.timeout_s):
                 answer = await self.ask(request)
         except TimeoutError as error:
-            raise HookFailed(f"the client gave no answer within {self.timeout_s:g} s") from error
+            raise HookError(f"the client didn't respond within {self.timeout_s:g} s") from error
         except WireClosed as error:
-            raise HookFailed("the client has gone") from error
+            raise HookError("the client disconnected") from error
         if not isinstance(answer, HookResponse):
-            raise HookFailed("the client gave another kind of answer")
+            raise HookError("the client sent an unexpected response")
         blocked = answer.action == "block"
-        return HookOutcome(blocked, (answer.reason or "The client gave no reason.") if blocked else "")
+        return HookDecision(blocked, (answer.reason or "The client gave no reason.") if blocked else "")

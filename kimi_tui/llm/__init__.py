@@ -1,1 +1,1 @@
-"""Chat providers: one vocabulary over every model."""
+"""Chat providers: one protocol for every model."""

@@ -1,18 +1,18 @@
-"""The ChatProvider protocol: a conversation in, a stream of parts out."""
+"""ChatProvider protocol: takes a conversation and streams the parts of a response."""
 
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Literal, Protocol
 
-from kimi_tui.base.content import ImageURLPart, TextPart, ThinkPart
+from kimi_tui.base.content_parts import ImageURLPart, TextPart, ThinkPart
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import Message, ToolCall, ToolCallPart
-from kimi_tui.base.usage import TokenUsage
-from kimi_tui.base.value import value
+from kimi_tui.base.token_usage import TokenUsage
 
 ThinkingEffort = Literal["off", "low", "medium", "high"]
 ProviderKind = Literal["kimi", "openai", "anthropic", "scripted", "demo"]
 
 
-@value
+@frozen
 class ToolSchema:
     """A tool as a model sees it. `parameters` is a JSON schema of type object."""
 
@@ -21,55 +21,56 @@ class ToolSchema:
     parameters: dict[str, Any]
 
 
-@value
+@frozen
 class MessageStart:
-    """The server named the answer."""
+    """The server sent the id of the response."""
 
     message_id: str
 
 
 StreamPart = MessageStart | TextPart | ThinkPart | ImageURLPart | ToolCall | ToolCallPart | TokenUsage
-"""What a provider streams. A TokenUsage replaces the one before it. Fragments of a call that is not the last
-carry its `tool_call_id`."""
+"""A streamed part. A TokenUsage replaces the previous one. A ToolCallPart belongs to the last call unless it
+has a `tool_call_id`.
+"""
 
 
 class ChatProvider(Protocol):
-    """A model that answers conversations."""
+    """A model that responds to conversations."""
 
     @property
     def model_name(self) -> str:
-        """The model's name as its server knows it."""
+        """The model's name on its server."""
         ...
 
     def generate(
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
     ) -> AsyncGenerator[StreamPart, None]:
-        """Stream the model's answer to `history`. Close the iterator to abandon it.
+        """Stream the model's response to `history`. Close the iterator to abandon it.
 
         Raises APIConnectionError, APITimeoutError, APIStatusError, ContextTooLong and APIEmptyResponseError,
-        also after parts have streamed; it never retries by itself.
+        possibly after parts have streamed. It never retries.
         """
         ...
 
     def with_thinking(self, effort: ThinkingEffort) -> "ChatProvider":
-        """The same provider with another thinking effort; models that can't think ignore it."""
+        """Return this provider with another thinking effort. Models that can't think ignore it."""
         ...
 
     async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
-        """Get ready for a request that begins with `history`, so that its answer comes sooner.
+        """Prepare for a request that begins with `history`, to reduce its latency.
 
         Raises ChatProviderError.
         """
         ...
 
     async def aclose(self) -> None:
-        """Close the connections of this provider and of those that `with_thinking` made of it."""
+        """Close the connections of this provider and of its copies from `with_thinking`."""
         ...
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class ProviderSettings:
-    """What a provider needs to know to be built, from config and environment."""
+    """Settings of a provider, from config and environment."""
 
     kind: ProviderKind
     model: str
@@ -81,14 +82,14 @@ class ProviderSettings:
     """Seconds without a byte after which the stream counts as stalled."""
     connect_timeout_s: float = 15.0
     scripts: str | None = None
-    """For `scripted`: the path of a JSON array of scripts, or of a text file of them split by `---`."""
+    """For `scripted`: path of a JSON array of scripts, or of a text file with scripts separated by `---`."""
     session_id: str | None = None
-    """For prompt caches that are keyed by session."""
+    """Key for prompt caches that work per session."""
     capabilities: frozenset[str] | None = None
-    """What the model can do, as in `LLM`; None for what it is known for."""
+    """The model's capabilities, as in `LLM`. None: use the known ones."""
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class Price:
     """US dollars per million tokens."""
 
@@ -97,21 +98,21 @@ class Price:
     cached: float = 0.0
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class LLM:
-    """A provider and what is known of its model."""
+    """A provider, with the name, limits and price of its model."""
 
     chat_provider: ChatProvider
     kind: ProviderKind
     name: str
-    """The name it has in the config, which `--model` takes."""
+    """The model's name in the config, as `--model` takes it."""
     max_context_size: int
     capabilities: frozenset[str] = frozenset()
-    """Among `thinking`, `image_in`, `video_in`."""
+    """A subset of `thinking`, `image_in` and `video_in`."""
     price: Price | None = None
 
     def cost(self, usage: TokenUsage) -> float | None:
-        """What `usage` cost in US dollars; None without a price."""
+        """Return the cost of `usage` in US dollars, or None if the price is unknown."""
         if self.price is None:
             return None
         return (

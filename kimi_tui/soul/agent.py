@@ -1,29 +1,29 @@
-"""An agent: who works on a conversation."""
+"""Agent: a name, a system prompt and tools."""
 
 import json
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import user_message
-from kimi_tui.base.value import value
-from kimi_tui.history.estimate import estimated_tokens
+from kimi_tui.history.token_estimate import estimate_tokens
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.tools.toolset import Toolset
 
 
-def text_of_tool(schema: ToolSchema) -> str:
-    """About what a model reads of a tool."""
+def tool_text(schema: ToolSchema) -> str:
+    """Return approximately the text that a model reads for a tool."""
     return f"{schema.name}{schema.description}{json.dumps(schema.parameters)}"
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class Agent:
-    """Who works: a name, what it is told, and what it can do."""
+    """An agent's name, system prompt and tools."""
 
     name: str
     system_prompt: str
     toolset: Toolset
 
     @property
-    def fixed_tokens(self) -> int:
-        """An estimate of what is sent beside the conversation: system prompt and tools."""
-        tools = "".join(map(text_of_tool, self.toolset.schemas))
-        return estimated_tokens([user_message(self.system_prompt + tools)])
+    def overhead_tokens(self) -> int:
+        """Estimated size of the system prompt and the tools."""
+        tools = "".join(map(tool_text, self.toolset.schemas))
+        return estimate_tokens([user_message(self.system_prompt + tools)])

@@ -1,4 +1,4 @@
-"""Ids of tool calls: two agents that work beside each other never have the same one open."""
+"""Ids of tool calls, unique among the open calls of concurrent agents."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -6,66 +6,73 @@ from typing import Protocol
 from kimi_tui.base.message import Message
 
 
-class TakenIds(Protocol):
+class ReservedIds(Protocol):
     """Ids that a new call can't have."""
 
     def __contains__(self, call_id: object, /) -> bool:
-        """Whether it is taken."""
+        """Return whether an id is reserved."""
         ...
 
     def add(self, call_id: str, /) -> None:
-        """Take it."""
+        """Reserve an id."""
         ...
 
     def discard(self, call_id: str, /) -> None:
-        """Let it go."""
+        """Release an id."""
         ...
 
 
 class CallIds:
-    """The ids of one agent's calls. Those of the agents beside it count as taken, too.
+    """Ids of one agent's calls. The ids of concurrent agents count as reserved, too.
 
-    Servers number calls anew for each conversation, and front ends know a call by its id alone.
+    Providers restart the numbering of calls with each conversation, but front ends identify a call by its id
+    alone.
     """
 
-    def __init__(self, among: "list[CallIds] | None" = None) -> None:
-        self._all = among if among is not None else []
-        self._all.append(self)
+    def __init__(self, siblings: "list[CallIds] | None" = None) -> None:
+        self._siblings = siblings if siblings is not None else []
+        self._siblings.append(self)
         self._own: set[str] = set()
         self._history: Sequence[Message] = ()
-        self._read = 0
-        self._said: set[str] = set()
-        """Those of the messages that were read."""
+        self._n_read = 0
+        self._ids_in_history: set[str] = set()
+        """Ids in the messages that have been read."""
 
-    def beside(self) -> "CallIds":
-        """Those of another agent of the session. `close` them when it has ended."""
-        return CallIds(self._all)
+    def new_sibling(self) -> "CallIds":
+        """Return the ids of another agent of the session. The caller must close them when that
+        agent ends.
+        """
+        return CallIds(self._siblings)
 
-    def begin(self, history: Sequence[Message]) -> None:
-        """The next answer is to `history`, which may have grown at its end; another is another object."""
-        if history is not self._history or len(history) < self._read:
-            self._history, self._read, self._said = history, 0, set()
-        fresh = history[self._read :]
-        self._said.update(call.id for message in fresh for call in message.tool_calls or ())
-        self._read = len(history)
-        self._own = set(self._said)
+    def prepare_for(self, history: Sequence[Message]) -> None:
+        """Prepare for a response to `history`.
+
+        `history` may have grown at its end since the last call. A different conversation must be a different
+        object.
+        """
+        if history is not self._history or len(history) < self._n_read:
+            self._history, self._n_read, self._ids_in_history = history, 0, set()
+        unread = history[self._n_read :]
+        self._ids_in_history.update(call.id for message in unread for call in message.tool_calls or ())
+        self._n_read = len(history)
+        self._own = set(self._ids_in_history)
 
     def owns(self, call_id: str) -> bool:
-        """Whether a call of this agent has that id."""
+        """Return whether a call of this agent has that id."""
         return call_id in self._own
 
     def close(self) -> None:
-        """The agent makes no more calls."""
-        self._all.remove(self)
+        """Release all ids of the agent."""
+        self._siblings.remove(self)
 
     def __contains__(self, call_id: object, /) -> bool:
-        """Whether a call of an agent has that id."""
-        return any(call_id in one._own for one in self._all)
+        """Return whether a call of any agent has that id."""
+        return any(call_id in one._own for one in self._siblings)
 
     def add(self, call_id: str, /) -> None:
-        """A call of this agent has that id."""
+        """Reserve an id for a call of this agent."""
         self._own.add(call_id)
 
     def discard(self, call_id: str, /) -> None:
-        """The call is not to be."""
+        """Release the id of a call that was dropped."""
         self._own.discard(call_id)

@@ -1,37 +1,40 @@
-"""What the soul asks of the history of files."""
+"""Interface between the soul and the file history."""
 
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import ToolCall
-from kimi_tui.base.value import value
-from kimi_tui.tools.step_calls import Change
+from kimi_tui.tools.tool_batch import PendingChange
 from kimi_tui.wire.timeline import FileChanges
 
 
-@value
+@frozen
 class FilesAtCheckpoint:
-    """The files when a checkpoint is made."""
+    """State of the files at a checkpoint."""
 
     state: str
-    """Their manifest, or why there is none."""
+    """Id of their manifest, or the reason why there is none."""
     changes: FileChanges | None = None
-    """How they changed since the checkpoint before; None when that is not known."""
-    is_due: bool = False
-    """Whether the state has still to be found out; it becomes the checkpoint's when it is."""
+    """Changes since the previous checkpoint; None if unknown."""
+    is_pending: bool = False
+    """Whether the state is still to be captured; it is added to the checkpoint later."""
 
 
 class FileStates(Protocol):
-    """Keeps what the files hold at checkpoints and around tool calls."""
+    """Records the state of the files at checkpoints and around tool calls."""
 
-    def at_checkpoint(self, *, afresh: bool) -> FilesAtCheckpoint:
-        """The files' state now; unless `afresh`, as it was after the last tool call. It never waits."""
+    def at_checkpoint(self, *, fresh: bool) -> FilesAtCheckpoint:
+        """Return the current file state, without waiting.
+
+        Unless `fresh`, it may be the state after the last tool call.
+        """
         ...
 
-    def find_out(self, checkpoint_id: int) -> None:
-        """Find out the state that was due when that checkpoint was made."""
+    def request_state(self, checkpoint_id: int) -> None:
+        """Capture the state that was pending when that checkpoint was created."""
         ...
 
-    def around(self, call: ToolCall, change: Change, /) -> AbstractAsyncContextManager[None]:
-        """Enter before `call` changes anything; exit when it has."""
+    def tracking(self, call: ToolCall, change: PendingChange, /) -> AbstractAsyncContextManager[None]:
+        """Track the changes of `call`. Enter the context before it changes anything; exit it afterwards."""
         ...

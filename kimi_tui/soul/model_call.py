@@ -1,35 +1,35 @@
-"""One model call: streamed, retried, and put together."""
+"""One model call: streams the response, with retries."""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from kimi_tui.base.content import ContentPart
+from kimi_tui.base.content_parts import ContentPart
 from kimi_tui.base.errors import APIEmptyResponseError
 from kimi_tui.base.message import Message, ToolCall, ToolCallPart
-from kimi_tui.base.usage import TokenUsage
+from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.llm.provider import ChatProvider, ToolSchema
-from kimi_tui.soul.answer import AnswerBuilder
-from kimi_tui.soul.call_ids import TakenIds
-from kimi_tui.soul.retry import LONGEST_WAIT_S, with_retries
+from kimi_tui.soul.call_ids import ReservedIds
+from kimi_tui.soul.response_builder import ResponseBuilder
+from kimi_tui.soul.retry import MAX_WAIT_S, run_with_retries
 from kimi_tui.wire.events import StepRetry
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A model's whole answer."""
+class ModelResponse:
+    """A model's complete response."""
 
     message: Message
     usage: TokenUsage | None
     message_id: str | None
 
 
-class AnswerBrokeOff(Exception):
-    """The call failed or was cancelled; its cause is the error, `partial` what had been said, if anything."""
+class ResponseInterrupted(Exception):
+    """The call failed or was canceled. The cause is the error; `partial` is the response so far, if any."""
 
     def __init__(self, partial: Message | None) -> None:
-        super().__init__("the answer broke off")
+        super().__init__("the response was interrupted")
         self.partial = partial
 
 
@@ -41,67 +41,70 @@ class ModelCall:
     system_prompt: str
     tools: Sequence[ToolSchema]
     history: Sequence[Message]
-    taken_ids: TakenIds
-    """Ids that its tool calls can't have; those that they get are added."""
+    reserved_ids: ReservedIds
+    """Ids that the response's tool calls can't have. The new ids are added."""
 
-    async def answer(
+    async def run(
         self,
         *,
         step: int,
         max_attempts: int,
-        show: Callable[[ContentPart | ToolCall | ToolCallPart], None],
+        on_part: Callable[[ContentPart | ToolCall | ToolCallPart], None],
         on_retry: Callable[[StepRetry], None],
-        spend: Callable[[TokenUsage], None],
-        longest_wait_s: float = LONGEST_WAIT_S,
-    ) -> Answer:
-        """The answer. `show` gets its parts as they stream, `spend` what they cost, of failed attempts too.
+        on_usage: Callable[[TokenUsage], None],
+        max_wait_s: float = MAX_WAIT_S,
+    ) -> ModelResponse:
+        """Return the response.
 
-        Raises AnswerBrokeOff from the error of the last attempt or from CancelledError, with what the last
-        attempt that said anything had said.
+        `on_part` gets its parts as they stream, `on_usage` the usage of every attempt, including failed ones.
+
+        Raises: ResponseInterrupted from the error of the last attempt or from CancelledError, with the text
+        of the last attempt that returned any.
         """
-        builder = AnswerBuilder(taken_ids=self.taken_ids)
-        before: Message | None = None
+        builder = ResponseBuilder(reserved_ids=self.reserved_ids)
+        previous: Message | None = None
 
         async def attempt() -> None:
-            nonlocal builder, before
-            before = builder.partial_message() or before
-            builder.discard()
-            builder = AnswerBuilder(taken_ids=self.taken_ids)
+            nonlocal builder, previous
+            previous = builder.build_partial() or previous
+            builder.release_call_ids()
+            builder = ResponseBuilder(reserved_ids=self.reserved_ids)
             try:
-                await self._stream_into(builder, show)
+                await self._stream_into(builder, on_part)
             finally:
                 if builder.usage is not None:
-                    spend(builder.usage)
+                    on_usage(builder.usage)
 
         try:
-            await with_retries(
+            await run_with_retries(
                 attempt,
                 step=step,
                 max_attempts=max_attempts,
                 on_retry=on_retry,
-                longest_wait_s=longest_wait_s,
+                max_wait_s=max_wait_s,
             )
         except (Exception, asyncio.CancelledError) as error:
-            builder.discard()
-            partial = builder.partial_message()
-            if partial is None and before is not None:
-                partial = before
-                for part in partial.content:  # it was taken back for an attempt that said nothing
-                    show(part)
-            raise AnswerBrokeOff(partial) from error
-        return Answer(builder.message(), builder.usage, builder.message_id)
+            builder.release_call_ids()
+            partial = builder.build_partial()
+            if partial is None and previous is not None:
+                partial = previous
+                for part in partial.content:  # front ends removed it when the next attempt began
+                    on_part(part)
+            raise ResponseInterrupted(partial) from error
+        return ModelResponse(builder.build(), builder.usage, builder.message_id)
 
     async def _stream_into(
-        self, builder: AnswerBuilder, show: Callable[[ContentPart | ToolCall | ToolCallPart], None]
+        self, builder: ResponseBuilder, on_part: Callable[[ContentPart | ToolCall | ToolCallPart], None]
     ) -> None:
         async with aclosing(
             self.chat_provider.generate(self.system_prompt, self.tools, self.history)
         ) as parts:
             async for part in parts:
-                shown = builder.add(part)
-                if shown is not None:
-                    show(shown)
+                visible_part = builder.add(part)
+                if visible_part is not None:
+                    on_part(visible_part)
         if builder.is_empty:
             raise APIEmptyResponseError(
-                "The model answered with nothing.", hint="Send the message again, or choose another model."
+                "The model returned an empty response.",
+                hint="Send the message again, or choose another model.",
             )

@@ -1,14 +1,16 @@
-"""What the program tells the model of its own accord: before a step, as system notes in the user's place."""
+"""Reminders: system notes that the program adds to the conversation before a step."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-Say = Callable[[str], Awaitable[None]]
-"""Puts a note into the conversation, on disk too. Raises JournalWriteError: then it was not said."""
+AddNote = Callable[[str], Awaitable[None]]
+"""Appends a note to the conversation and the journal. If it raises JournalWriteError, the note wasn't
+added.
+"""
 
 
 class Reminder(Protocol):
-    """Has something to say now and then, such as that a background task has ended."""
+    """Adds a note when there is news, for example that a background task has finished."""
 
-    async def __call__(self, say: Say, /) -> None:
-        """Say what is to be said before the next step, if anything. What was said is not said again."""
+    async def __call__(self, add_note: AddNote, /) -> None:
+        """Add the notes due before the next step, if any. Each note is added once."""

@@ -1,4 +1,4 @@
-"""When a failed model call is tried again."""
+"""Retries of failed model calls."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,58 +11,61 @@ from kimi_tui.wire.events import StepRetry
 
 T = TypeVar("T")
 
-LONGEST_WAIT_S = 5.0
-LONGEST_COMPACTION_WAIT_S = 10.0
-LONGEST_RETRY_AFTER_S = 120.0
-"""A server that asks for a longer wait is taken at its word: the turn ends and says so."""
-DROPPED_WAITS_S = (1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0)
-"""Waits for a server that was there and can't be reached: a minute, in which a network can change or come
-back. Attempts that reach nobody don't count among `max_attempts`."""
+MAX_WAIT_S = 5.0
+MAX_COMPACTION_WAIT_S = 10.0
+MAX_RETRY_AFTER_S = 120.0
+"""Longest wait that a server may ask for. If it asks for more, the turn ends with its error."""
+CONNECTION_LOST_WAITS_S = (1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0)
+"""Waits for a server that has become unreachable: one minute, in which a network can change or come back.
+Attempts that don't reach the server don't count toward `max_attempts`.
+"""
 
 
-async def with_retries(
+async def run_with_retries(
     attempt: Callable[[], Awaitable[T]],
     *,
     step: int,
     max_attempts: int,
     on_retry: Callable[[StepRetry], None],
-    longest_wait_s: float = LONGEST_WAIT_S,
+    max_wait_s: float = MAX_WAIT_S,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> T:
     """Await `attempt()` up to `max_attempts` times while it raises retryable provider errors.
 
-    The wait between two attempts grows from 0.3 s to `longest_wait_s`, or is what the server asks for. A
-    server that was there and can't be reached any more is waited for as long as `DROPPED_WAITS_S`, unless
-    there is to be one attempt only. Raises the last attempt's error.
+    The wait between two attempts grows from 0.3 s to `max_wait_s`, or is what the server asks for. A server
+    that has become unreachable is waited for as long as `CONNECTION_LOST_WAITS_S`, unless `max_attempts` is
+    1.
+
+    Raises: the last attempt's error.
     """
-    own_wait = tenacity.wait_exponential_jitter(multiplier=0.3, max=longest_wait_s, jitter=0.5)
+    backoff = tenacity.wait_exponential_jitter(multiplier=0.3, max=max_wait_s, jitter=0.5)
     jitter = tenacity.wait_random(0, 0.5)
     failed = 0
-    """Attempts that count."""
+    """Failed attempts that reached the server."""
     unreached = 0
-    """Attempts since then that reached nobody."""
+    """Later attempts that didn't reach it."""
 
-    async def counted() -> T:
+    async def run_attempt() -> T:
         nonlocal failed, unreached
         try:
             return await attempt()
         except Exception as error:
-            if _is_dropped(error) and max_attempts > 1:
+            if _is_connection_lost(error) and max_attempts > 1:
                 unreached += 1
             else:
                 failed, unreached = failed + 1, 0
             raise
 
     def attempts_left() -> int:
-        return len(DROPPED_WAITS_S) + 1 - unreached if unreached else max_attempts - failed
+        return len(CONNECTION_LOST_WAITS_S) + 1 - unreached if unreached else max_attempts - failed
 
     def wait(state: tenacity.RetryCallState) -> float:
         if unreached:
-            return DROPPED_WAITS_S[min(unreached, len(DROPPED_WAITS_S)) - 1] + jitter(state)
-        return max(own_wait(state), _retry_after(_error_of(state)) or 0.0)
+            return CONNECTION_LOST_WAITS_S[min(unreached, len(CONNECTION_LOST_WAITS_S)) - 1] + jitter(state)
+        return max(backoff(state), _retry_after(_attempt_error(state)) or 0.0)
 
-    def announce(state: tenacity.RetryCallState) -> None:
-        error = _error_of(state)
+    def report_retry(state: tenacity.RetryCallState) -> None:
+        error = _attempt_error(state)
         on_retry(
             StepRetry(
                 n=step,
@@ -75,25 +78,25 @@ async def with_retries(
         )
 
     retrying = tenacity.AsyncRetrying(
-        retry=tenacity.retry_if_exception(_may_succeed_later),
+        retry=tenacity.retry_if_exception(_is_retryable),
         wait=wait,
         stop=lambda _: attempts_left() <= 0,
-        before_sleep=announce,
+        before_sleep=report_retry,
         sleep=sleep,
         reraise=True,
     )
-    return await retrying(counted)
+    return await retrying(run_attempt)
 
 
-def _may_succeed_later(error: BaseException) -> bool:
+def _is_retryable(error: BaseException) -> bool:
     return (
         isinstance(error, ChatProviderError)
         and error.retryable
-        and (_retry_after(error) or 0.0) <= LONGEST_RETRY_AFTER_S
+        and (_retry_after(error) or 0.0) <= MAX_RETRY_AFTER_S
     )
 
 
-def _is_dropped(error: Exception) -> bool:
+def _is_connection_lost(error: Exception) -> bool:
     return isinstance(error, APIConnectionError) and error.dropped
 
 
@@ -101,5 +104,5 @@ def _retry_after(error: BaseException | None) -> float | None:
     return error.retry_after if isinstance(error, APIStatusError) else None
 
 
-def _error_of(state: tenacity.RetryCallState) -> BaseException | None:
+def _attempt_error(state: tenacity.RetryCallState) -> BaseException | None:
     return state.outcome.exception() if state.outcome is not None else None

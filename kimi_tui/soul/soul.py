@@ -1,187 +1,197 @@
-"""The soul: an agent at work on its conversation, turn by turn and step by step."""
+"""Soul: runs the turns and steps of an agent."""
 
 import asyncio
 import logging
 from collections.abc import Sequence
 
-from kimi_tui.base.completion import carry_out
-from kimi_tui.base.content import UserInput, is_blank, system_note
+from kimi_tui.base.content_parts import UserInput, is_blank, system_note
 from kimi_tui.base.errors import ContextTooLong, HookBlocked, MaxStepsReached, UsageError
 from kimi_tui.base.message import Message, ToolCall, steer_message, user_message
-from kimi_tui.compaction.passage import latest_request
+from kimi_tui.base.shielding import run_shielded
+from kimi_tui.compaction.boundaries import find_latest_request
 from kimi_tui.history.context import Context
-from kimi_tui.history.conversation import broken_off
-from kimi_tui.hooks.hooks import NO_HOOKS, Firing
+from kimi_tui.history.message_history import interrupted_messages
+from kimi_tui.hooks.dispatcher import NO_HOOKS, HookDispatcher
 from kimi_tui.soul.agent import Agent
-from kimi_tui.soul.behaviour import Behaviour
 from kimi_tui.soul.call_ids import CallIds
-from kimi_tui.soul.checkpointing import Checkpoints, label_of
-from kimi_tui.soul.compacting import Compaction, Compactor
-from kimi_tui.soul.delivery import deliver
+from kimi_tui.soul.checkpointer import Checkpointer, checkpoint_label
+from kimi_tui.soul.compactor import CompactionConfig, Compactor
+from kimi_tui.soul.dmail_delivery import deliver_dmail
+from kimi_tui.soul.event_sink import EventSink
 from kimi_tui.soul.file_states import FileStates
 from kimi_tui.soul.limits import Limits
-from kimi_tui.soul.model_call import Answer, AnswerBrokeOff, ModelCall
+from kimi_tui.soul.loop_guard import LoopGuard
+from kimi_tui.soul.modalities import drop_unsupported_media, require_supported_media
+from kimi_tui.soul.model_call import ModelCall, ModelResponse, ResponseInterrupted
 from kimi_tui.soul.plan_reminder import PlanReminder
 from kimi_tui.soul.reminders import Reminder
-from kimi_tui.soul.repetition import Repetition
-from kimi_tui.soul.request import Request
-from kimi_tui.soul.send import Send
-from kimi_tui.soul.senses import perceived, require_understood
-from kimi_tui.soul.spending import Spending
-from kimi_tui.soul.status import Status
+from kimi_tui.soul.runtime_settings import RuntimeSettings
+from kimi_tui.soul.status_reporter import StatusReporter
 from kimi_tui.soul.turn_hooks import TurnHooks
+from kimi_tui.soul.turn_request import TurnRequest
+from kimi_tui.soul.usage_totals import UsageTotals
 from kimi_tui.tools.dmail import DMail, DMailbox, SendDMail
-from kimi_tui.tools.results import result_message
-from kimi_tui.tools.step_calls import StepCalls
+from kimi_tui.tools.result_messages import result_message
+from kimi_tui.tools.tool_batch import ToolBatch
 from kimi_tui.wire.events import SteerInput, StepBegin, StepInterrupted, ToolReturn
 
 logger = logging.getLogger(__name__)
 
 
 class TurnRejected(Exception):
-    """The user rejected a tool call without a word more: the turn is over."""
+    """The user rejected a tool call without feedback, which ends the turn."""
 
 
 class Soul:
-    """One agent at work on one context."""
+    """Runs one agent on one conversation."""
 
     def __init__(
         self,
         *,
         agent: Agent,
         context: Context,
-        behaviour: Behaviour,
+        runtime_settings: RuntimeSettings,
         limits: Limits,
         dmailbox: DMailbox,
-        spending: Spending,
-        send: Send,
+        usage_totals: UsageTotals,
+        send: EventSink,
         file_states: FileStates | None = None,
-        compaction: Compaction = Compaction(),
+        compaction: CompactionConfig = CompactionConfig(),
         call_ids: CallIds | None = None,
         reminders: Sequence[Reminder] = (),
-        hooks: Firing = NO_HOOKS,
+        hooks: HookDispatcher = NO_HOOKS,
     ) -> None:
         self._agent = agent
         self._context = context
-        self._behaviour = behaviour
+        self._runtime_settings = runtime_settings
         self._limits = limits
         self._dmailbox = dmailbox
-        self._spending = spending
+        self._usage_totals = usage_totals
         self._send = send
         self._file_states = file_states
         self._call_ids = call_ids or CallIds()
         plan_reminder = PlanReminder(
-            behaviour.plan_mode, toolset=agent.toolset, history=lambda: context.history
+            runtime_settings.plan_mode, toolset=agent.toolset, history=lambda: context.history
         )
         self._reminders = (*reminders, plan_reminder)
-        self._repetition = Repetition(limits.repetition)
+        self._loop_guard = LoopGuard(limits.loop_limits)
         self._hooks = hooks
         self._turn_hooks = TurnHooks(hooks)
         self._steers: list[UserInput] = []
         self.steps = 0
-        """How many steps the turn has begun."""
-        self._request = Request()
-        self._status = Status(context=context, behaviour=behaviour, spending=spending, send=send)
-        self._checkpoints = Checkpoints(
+        """Number of steps begun in the turn."""
+        self._request = TurnRequest()
+        self._status_reporter = StatusReporter(
+            context=context, runtime_settings=runtime_settings, usage_totals=usage_totals, send=send
+        )
+        self._checkpointer = Checkpointer(
             context=context,
             dmailbox=dmailbox,
             send=send,
             file_states=file_states,
-            shown=agent.toolset.has(SendDMail),  # only who can send a D-Mail there has use for the numbers
+            # The checkpoint numbers are only useful to an agent that can send a D-Mail.
+            visible_to_model=agent.toolset.has_type(SendDMail),
         )
         self._compactor = Compactor(
             compaction,
             context=context,
-            behaviour=behaviour,
+            runtime_settings=runtime_settings,
             limits=limits,
-            spending=spending,
+            usage_totals=usage_totals,
             send=send,
-            checkpoint=self._checkpoints.make,
-            fixed_tokens=lambda: agent.fixed_tokens,
+            checkpoint=self._checkpointer.create,
+            overhead_tokens=lambda: agent.overhead_tokens,
         )
 
     async def prepare(self) -> None:
-        """Get ready for the first turn while the user still types. Raises ModelNotSet, ChatProviderError."""
-        history = perceived(self._context.history, self._behaviour.capabilities)
-        await self._behaviour.chat_provider.prepare(self._agent.system_prompt, history)
+        """Prepare the provider for the first turn while the user still types.
+
+        Raises: ModelNotSet, ChatProviderError.
+        """
+        history = drop_unsupported_media(self._context.history, self._runtime_settings.capabilities)
+        await self._runtime_settings.chat_provider.prepare(self._agent.system_prompt, history)
 
     def steer(self, user_input: UserInput) -> None:
-        """Say something to the turn that runs; its next step sees it."""
+        """Add a message to the running turn, for its next step."""
         self._steers.append(user_input)
 
     async def run(self, user_input: UserInput, *, typed: str | None = None) -> None:
-        """Run one turn. `user_input` may come of a command that was `typed`.
+        """Run one turn. `typed` is the command that `user_input` comes from, if any.
 
-        Raises UsageError for a prompt with nothing in it, HookBlocked, ModelNotSet, ModelNotSupported,
-        ChatProviderError, MaxStepsReached, LimitReached, TurnRejected, JournalWriteError and CancelledError.
-        What happened until then is in the context; what the user said is, whenever the turn is cancelled.
+        What happened before an error is in the context. The user's message is kept even if the turn is
+        canceled.
+
+        Raises: UsageError for an empty message. HookBlocked, ModelNotSet, ModelNotSupported,
+        ChatProviderError, MaxStepsReached, LimitReached, TurnRejected, JournalWriteError, CancelledError.
         """
         self.steps = 0
-        self._repetition.begin()
+        self._loop_guard.reset()
         request = user_message(user_input, typed=typed)
         if is_blank(request.content):
-            raise UsageError("The message is empty.", hint="Type something first.")
+            raise UsageError("The message is empty.", hint="Type a message first.")
         try:
-            await self._begin(request)
-            require_understood(request, self._behaviour.require_llm())
-            await self._take_steps()
+            await self._begin_turn(request)
+            require_supported_media(request, self._runtime_settings.require_llm())
+            await self._run_steps()
         finally:
-            self._dmailbox.take()  # it was for the step that did not end well
-            await self._take_steers()  # they came too late for a step: the next turn sees them
+            self._dmailbox.pop_pending()  # from a step that failed
+            await self._deliver_steers()  # no step is left to send them: the next turn does
 
     async def compact(self, focus: str = "") -> bool:
-        """Compact the conversation outside of a turn; a summary looks at `focus` above all. Whether it did.
+        """Compact the conversation outside of a turn, with a summary that emphasizes `focus`.
 
-        Raises HookBlocked, ModelNotSet, JournalWriteError, CancelledError and what the strategy raises.
+        Return whether it was compacted.
+
+        Raises: HookBlocked, ModelNotSet, JournalWriteError, CancelledError, and what the strategy raises.
         """
         self.steps = 0
         await self._context.set_system_prompt(self._agent.system_prompt)
-        await self._turn_hooks.before_compaction(self._context.token_count_with_pending, by_itself=False)
+        await self._turn_hooks.before_compaction(self._context.token_count_with_pending, automatic=False)
         try:
-            compacted = await self._compactor.compact(
-                request=latest_request(self._context.history), focus=focus
+            result = await self._compactor.compact(
+                request=find_latest_request(self._context.history), focus=focus
             )
         except BaseException:
             self._send(StepInterrupted())
             raise
-        self._status.tell()
-        if compacted is not None:
-            await self._turn_hooks.after_compaction(compacted.tokens, by_itself=False)
-        return compacted is not None
+        self._status_reporter.report()
+        if result is not None:
+            await self._turn_hooks.after_compaction(result.tokens, automatic=False)
+        return result is not None
 
     def send_status(self) -> None:
-        """Tell how full the context is, and what the session has used."""
-        self._status.tell()
+        """Send the context usage and the session's usage."""
+        self._status_reporter.report()
 
-    async def _begin(self, request: Message) -> None:
-        """Hear the user, unless a hook objects; what the user said is kept when this is cancelled, too."""
+    async def _begin_turn(self, request: Message) -> None:
+        """Record the user's message, unless a hook blocks it. Canceling records it as well."""
         try:
-            remarks = await self._turn_hooks.prompt(request)
+            hook_notes = await self._turn_hooks.before_turn(request)
         except asyncio.CancelledError:
-            await carry_out(self._hear(request, ()))
+            await run_shielded(self._record_request(request, ()))
             raise
-        await carry_out(self._hear(request, remarks))
+        await run_shielded(self._record_request(request, hook_notes))
 
-    async def _hear(self, request: Message, remarks: Sequence[str]) -> None:
+    async def _record_request(self, request: Message, hook_notes: Sequence[str]) -> None:
         await self._context.set_system_prompt(self._agent.system_prompt)
-        self._request.checkpoint = await self._checkpoints.make(
-            "user", label_of(request.typed or request.content)
+        self._request.checkpoint = await self._checkpointer.create(
+            "user", checkpoint_label(request.typed or request.content)
         )
         self._request.index = len(self._context.history)
-        notes = [user_message((system_note(remark),)) for remark in remarks]
+        notes = [user_message((system_note(note),)) for note in hook_notes]
         await self._context.append_message([request, *notes])
 
-    async def _take_steps(self) -> None:
+    async def _run_steps(self) -> None:
         finished = False
         while not finished:
-            self._limits.check_cost(self._spending.cost_usd)
-            self._repetition.check()
+            self._limits.check_cost(self._usage_totals.cost_usd)
+            self._loop_guard.check()
             if self.steps >= self._limits.max_steps:
                 raise MaxStepsReached(self.steps)
             self.steps += 1
             self._send(StepBegin(self.steps))
             try:
-                finished = await self._step() and not await self._goes_on()
+                finished = await self._step() and not await self._continue_after_stop_hook()
             except TurnRejected:
                 raise
             except BaseException:
@@ -189,155 +199,163 @@ class Soul:
                 raise
 
     async def _step(self) -> bool:
-        """One model call and its tools. Whether the turn is finished."""
-        await self._take_steers()
+        """Make one model call and run its tools. Return whether the turn is finished."""
+        await self._deliver_steers()
         if self._compactor.is_due:
-            await self._make_room()
-        await self._remind()
-        await self._checkpoints.make("step", f"step {self.steps}")
-        answer = await self._answer_in_room()
-        if answer.message.tool_calls is None:
-            await self._context.append_step([answer.message], token_count=_tokens(answer))
-            self._status.tell(answer)
+            await self._compact_if_needed()
+        await self._add_reminders()
+        await self._checkpointer.create("step", f"step {self.steps}")
+        response = await self._respond_with_compaction()
+        if response.message.tool_calls is None:
+            await self._context.append_step([response.message], token_count=_counted_tokens(response))
+            self._status_reporter.report(response)
             return not self._steers
-        await self._run_tools(answer, answer.message.tool_calls)
-        if (dmail := self._dmailbox.take()) is not None:
-            await carry_out(self._go_back(dmail))
+        await self._run_tools(response, response.message.tool_calls)
+        if (dmail := self._dmailbox.pop_pending()) is not None:
+            await run_shielded(self._deliver_dmail(dmail))
         return False
 
-    async def _remind(self) -> None:
+    async def _add_reminders(self) -> None:
         for remind in self._reminders:
-            await remind(self._note)
+            await remind(self._append_note)
 
-    async def _goes_on(self) -> bool:
-        """Whether a hook wants the model to go on though it has ended."""
-        why = await self._turn_hooks.stop()
-        if why:
-            await self._note(why)
-        return bool(why)
+    async def _continue_after_stop_hook(self) -> bool:
+        """Return whether a hook asks the model to continue; if so, add the hook's reason."""
+        reason = await self._turn_hooks.before_stop()
+        if reason:
+            await self._append_note(reason)
+        return bool(reason)
 
-    async def _make_room(self, *, urgent: bool = False) -> bool:
-        """Compact the conversation within the step under way. Whether it became shorter.
+    async def _compact_if_needed(self, *, urgent: bool = False) -> bool:
+        """Compact the conversation within the current step. Return whether it became shorter.
 
-        When it is `urgent`, no hook can keep it from that.
+        Hooks can't block an `urgent` compaction.
         """
         try:
-            await self._turn_hooks.before_compaction(self._context.token_count_with_pending, by_itself=True)
+            await self._turn_hooks.before_compaction(self._context.token_count_with_pending, automatic=True)
         except HookBlocked as blocked:
             logger.info("%s", blocked)
             if not urgent:
                 self._compactor.postpone()
                 return False
-        compacted = await self._compactor.compact(request=self._request.index, step=self.steps, urgent=urgent)
-        if compacted is None or compacted.request is None:
+        result = await self._compactor.compact(request=self._request.index, step=self.steps, urgent=urgent)
+        if result is None or result.request is None:
             return False
-        self._request.index = compacted.request
+        self._request.index = result.request
         self._request.checkpoint = -1
-        self._repetition.begin()
-        self._status.tell()
-        await self._turn_hooks.after_compaction(compacted.tokens, by_itself=True)
+        self._loop_guard.reset()
+        self._status_reporter.report()
+        await self._turn_hooks.after_compaction(result.tokens, automatic=True)
         return True
 
-    async def _answer_in_room(self) -> Answer:
-        """The answer; when the model finds the conversation too long, to one that was compacted."""
+    async def _respond_with_compaction(self) -> ModelResponse:
+        """Return the response. If the provider rejects the conversation as too long, compact it and try
+        again.
+        """
         try:
-            return await self._answer()
+            return await self._respond()
         except ContextTooLong as error:
-            if not await self._make_room(urgent=True):
-                raise _too_long(error) from error
-        await self._remind()  # of what the compaction took away
+            if not await self._compact_if_needed(urgent=True):
+                raise _context_too_long_error(error) from error
+        await self._add_reminders()  # replaces those that the compaction removed
         try:
-            return await self._answer()
+            return await self._respond()
         except ContextTooLong as error:
-            raise _too_long(error) from error
+            raise _context_too_long_error(error) from error
 
-    async def _answer(self) -> Answer:
+    async def _respond(self) -> ModelResponse:
         history = self._context.history
-        self._call_ids.begin(history)
-        llm = self._behaviour.require_llm()  # another one may be chosen before the answer is complete
+        self._call_ids.prepare_for(history)
+        llm = (
+            self._runtime_settings.require_llm()
+        )  # the user may switch models before the response is complete
         call = ModelCall(
-            chat_provider=self._behaviour.chat_provider,
+            chat_provider=self._runtime_settings.chat_provider,
             system_prompt=self._agent.system_prompt,
             tools=self._agent.toolset.schemas,
-            history=perceived(history, llm.capabilities),
-            taken_ids=self._call_ids,
+            history=drop_unsupported_media(history, llm.capabilities),
+            reserved_ids=self._call_ids,
         )
         try:
-            return await call.answer(
+            return await call.run(
                 step=self.steps,
                 max_attempts=self._limits.max_attempts,
-                show=self._send,
+                on_part=self._send,
                 on_retry=self._send,
-                spend=lambda usage: self._spending.add(usage, llm),
+                on_usage=lambda usage: self._usage_totals.add(usage, llm),
             )
-        except AnswerBrokeOff as broken:
-            await self._keep_partial(broken.partial)
-            raise broken.__cause__ or broken from None
+        except ResponseInterrupted as interrupted:
+            await self._append_partial(interrupted.partial)
+            raise interrupted.__cause__ or interrupted from None
 
-    async def _keep_partial(self, partial: Message | None) -> None:
+    async def _append_partial(self, partial: Message | None) -> None:
         if partial is not None:
-            await self._context.append_step(broken_off(partial), token_count=None)
+            await self._context.append_step(interrupted_messages(partial), token_count=None)
 
-    async def _run_tools(self, answer: Answer, calls: tuple[ToolCall, ...]) -> None:
-        """Run `calls`; the step's messages are in the context afterwards, also when it is cancelled."""
-        await self._context.note_pending(answer.message)
-        running = StepCalls(
+    async def _run_tools(self, response: ModelResponse, calls: tuple[ToolCall, ...]) -> None:
+        """Run `calls`. Afterwards the step's messages are in the context, even if this is canceled."""
+        await self._context.record_pending(response.message)
+        batch = ToolBatch(
             self._agent.toolset,
             calls,
             send=self._send,
-            keep=self._keep_result,
-            around=self._file_states.around if self._file_states is not None else None,
+            save_result=self._append_pending_result,
+            change_tracker=self._file_states.tracking if self._file_states is not None else None,
             hooks=self._hooks,
-            gate=self._behaviour.plan_mode,
+            gate=self._runtime_settings.plan_mode,
         )
         try:
-            await running.run()
+            await batch.run()
         finally:
-            results = [result_message(call, result) for call, result in running.results]
-            if words := self._repetition.look_at(running.results):
-                results.append(user_message((system_note(words),)))
-            await self._context.append_step([answer.message, *results], token_count=_tokens(answer))
-            self._status.tell(answer)
-        if running.rejected:
+            results = [result_message(call, result) for call, result in batch.results]
+            if warning := self._loop_guard.record_step(batch.results):
+                results.append(user_message((system_note(warning),)))
+            await self._context.append_step(
+                [response.message, *results], token_count=_counted_tokens(response)
+            )
+            self._status_reporter.report(response)
+        if batch.rejected:
             raise TurnRejected
 
-    async def _keep_result(self, call: ToolCall, result: ToolReturn) -> None:
-        await self._context.note_pending(result_message(call, result))
+    async def _append_pending_result(self, call: ToolCall, result: ToolReturn) -> None:
+        await self._context.record_pending(result_message(call, result))
 
-    async def _take_steers(self) -> None:
+    async def _deliver_steers(self) -> None:
         if self._steers:
-            await carry_out(self._hear_steers())
+            await run_shielded(self._append_steers())
 
-    async def _hear_steers(self) -> None:
+    async def _append_steers(self) -> None:
         while self._steers:
             user_input = self._steers[0]
             await self._context.append_message(steer_message(user_input))
             del self._steers[0]
             self._send(SteerInput(user_input))
 
-    async def _note(self, text: str) -> None:
+    async def _append_note(self, text: str) -> None:
         await self._context.append_message(user_message((system_note(text),)))
 
-    async def _go_back(self, dmail: DMail) -> None:
-        await deliver(
+    async def _deliver_dmail(self, dmail: DMail) -> None:
+        await deliver_dmail(
             dmail,
             context=self._context,
             request=self._request,
-            checkpoints=self._checkpoints,
+            checkpointer=self._checkpointer,
             send=self._send,
         )
-        self._repetition.begin()
-        self._status.tell()
+        self._loop_guard.reset()
+        self._status_reporter.report()
 
 
-def _too_long(error: ContextTooLong) -> ContextTooLong:
+def _context_too_long_error(error: ContextTooLong) -> ContextTooLong:
     return ContextTooLong(
-        f"The conversation is too long for the model, and compacting it was not enough: {error.what}",
+        f"The conversation is too long for the model, even after compaction: {error.what}",
         status_code=error.status_code,
-        hint="Switch to a model with a larger context, go back to an earlier checkpoint, or /clear.",
+        hint="Switch to a model with a larger context window, revert to an earlier checkpoint, or /clear.",
     )
 
 
-def _tokens(answer: Answer) -> int | None:
-    """What the provider counted; None when it did not: some servers report noughts."""
-    return (answer.usage.total or None) if answer.usage is not None else None
+def _counted_tokens(response: ModelResponse) -> int | None:
+    """Return the token count reported by the provider; None if it is missing or zero, as some servers
+    report.
+    """
+    return (response.usage.total or None) if response.usage is not None else None

@@ -1,49 +1,55 @@
-"""The hooks of a turn: what becomes of their word at its begin, its end and a compaction."""
+"""Hooks at the beginning and end of a turn, and around a compaction."""
 
-from kimi_tui.base.content import text_of
+from kimi_tui.base.content_parts import text_of
 from kimi_tui.base.errors import HookBlocked
 from kimi_tui.base.message import Message
+from kimi_tui.hooks.dispatcher import HookDispatcher
 from kimi_tui.hooks.events import PostCompact, PreCompact, Stop, UserPromptSubmit
-from kimi_tui.hooks.hooks import Firing
 
-_HINT = "/hooks lists the hooks; your config has them under [[hooks]]."
+_HINT = "/hooks lists the hooks. They are configured under [[hooks]]."
 
 
 class TurnHooks:
-    """Fires what happens in the turns of one agent."""
+    """Fires the hook events of one agent's turns."""
 
-    def __init__(self, hooks: Firing) -> None:
+    def __init__(self, hooks: HookDispatcher) -> None:
         self._hooks = hooks
-        self._went_on = False
-        """Whether a hook has made this turn go on."""
+        self._was_continued = False
+        """Whether a hook has already continued this turn."""
 
-    async def prompt(self, request: Message) -> tuple[str, ...]:
-        """A turn begins with `request`: what hooks add to it. Raises HookBlocked."""
-        self._went_on = False
+    async def before_turn(self, request: Message) -> tuple[str, ...]:
+        """Fire the event for a new prompt. Return the notes that hooks add to it.
+
+        Raises: HookBlocked.
+        """
+        self._was_continued = False
         outcome = await self._hooks.fire(UserPromptSubmit(prompt=text_of(request.content)))
         if outcome.blocked:
-            raise HookBlocked(f"A hook keeps this from the model: {outcome.reason}", hint=_HINT)
+            raise HookBlocked(f"A hook blocked the prompt: {outcome.reason}", hint=_HINT)
         return outcome.context
 
-    async def stop(self) -> str:
-        """The turn is about to end: why it should go on nevertheless, which it does once; else empty."""
-        outcome = await self._hooks.fire(Stop(stop_hook_active=self._went_on))
-        if not outcome.blocked or self._went_on:
+    async def before_stop(self) -> str:
+        """Fire the event for the end of a turn. Return a note if a hook continues the turn, which it can do
+        once.
+        """
+        outcome = await self._hooks.fire(Stop(stop_hook_active=self._was_continued))
+        if not outcome.blocked or self._was_continued:
             return ""
-        self._went_on = True
-        return f"A hook of the user's wants you to go on: {outcome.reason}"
+        self._was_continued = True
+        return f"One of the user's hooks asks you to continue: {outcome.reason}"
 
-    async def before_compaction(self, tokens: int, *, by_itself: bool) -> None:
-        """The conversation of `tokens` is about to be compacted. Raises HookBlocked."""
+    async def before_compaction(self, tokens: int, *, automatic: bool) -> None:
+        """Fire the event before the compaction of a conversation of `tokens`.
+
+        Raises: HookBlocked.
+        """
         outcome = await self._hooks.fire(
-            PreCompact(trigger="auto" if by_itself else "manual", token_count=tokens)
+            PreCompact(trigger="auto" if automatic else "manual", token_count=tokens)
         )
         if outcome.blocked:
-            raise HookBlocked(
-                f"A hook keeps the conversation from being compacted: {outcome.reason}", hint=_HINT
-            )
+            raise HookBlocked(f"A hook blocked the compaction: {outcome.reason}", hint=_HINT)
 
-    async def after_compaction(self, tokens: int, *, by_itself: bool) -> None:
-        """It was compacted, to `tokens`."""
-        trigger = PostCompact(trigger="auto" if by_itself else "manual", estimated_token_count=tokens)
-        await self._hooks.fire(trigger)
+    async def after_compaction(self, tokens: int, *, automatic: bool) -> None:
+        """Fire the event after a compaction to `tokens`."""
+        event = PostCompact(trigger="auto" if automatic else "manual", estimated_token_count=tokens)
+        await self._hooks.fire(event)

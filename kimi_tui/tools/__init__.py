@@ -1,1 +1,1 @@
-"""What a soul can do."""
+"""Tools that a model can call."""

@@ -5,69 +5,70 @@ from collections.abc import Callable, Collection
 from pydantic import Field
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.value import value
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
+from kimi_tui.base.frozen import frozen
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.wire.events import ToolReturn
 
 
-@value
+@frozen
 class DMail:
-    """A message to an earlier self."""
+    """A message from the model to its earlier self."""
 
     message: str
     checkpoint_id: int
 
 
-class DMailRefused(KimiTuiError):
-    """A D-Mail that can't be sent; nothing was changed."""
+class DMailError(KimiTuiError):
+    """Raised if a D-Mail can't be sent. Nothing has changed."""
 
 
 class DMailbox:
-    """Holds the one D-Mail that is on its way until the soul takes it."""
+    """Holds the pending D-Mail until the soul delivers it. At most one can be pending."""
 
     def __init__(self) -> None:
-        self._checkpoints: Callable[[], Collection[int]] = frozenset
+        self._checkpoint_ids: Callable[[], Collection[int]] = frozenset
         self._pending: DMail | None = None
 
-    def set_checkpoints(self, ids: Callable[[], Collection[int]]) -> None:
-        """Say where to ask which checkpoints a D-Mail may go to."""
-        self._checkpoints = ids
+    def set_checkpoint_source(self, source: Callable[[], Collection[int]]) -> None:
+        """Set the function that returns the ids of the checkpoints a D-Mail may be sent to."""
+        self._checkpoint_ids = source
 
     def send(self, dmail: DMail) -> None:
-        """Put `dmail` on its way. Raises DMailRefused when another one is, or it has nowhere to go."""
+        """Make `dmail` the pending D-Mail.
+
+        Raises DMailError if one is pending already or the checkpoint can't be used.
+        """
         if self._pending is not None:
-            raise DMailRefused(
-                "A D-Mail is on its way already, and only one can be at a time.",
-                hint=f"It goes to checkpoint {self._pending.checkpoint_id}; make no further calls.",
+            raise DMailError(
+                "A D-Mail is pending already, and only one can be sent at a time.",
+                hint=f"It goes to checkpoint {self._pending.checkpoint_id}. Make no more calls.",
             )
         if dmail.checkpoint_id < 0:
-            raise DMailRefused("A checkpoint's id is never negative.", hint=self._where_to())
-        if dmail.checkpoint_id not in self._checkpoints():
-            raise DMailRefused(f"There is no checkpoint {dmail.checkpoint_id}.", hint=self._where_to())
+            raise DMailError("Checkpoint ids are never negative.", hint=self._checkpoints_hint())
+        if dmail.checkpoint_id not in self._checkpoint_ids():
+            raise DMailError(f"There is no checkpoint {dmail.checkpoint_id}.", hint=self._checkpoints_hint())
         self._pending = dmail
 
-    def take(self) -> DMail | None:
-        """The D-Mail on its way, which then is no longer there; None when there is none."""
+    def pop_pending(self) -> DMail | None:
+        """Remove and return the pending D-Mail; None if nothing is pending."""
         pending, self._pending = self._pending, None
         return pending
 
-    def _where_to(self) -> str:
-        if not (ids := self._checkpoints()):
-            return "There is no checkpoint yet to send one to."
-        return f"Send it to one of these: {_ranges(sorted(ids))}."
+    def _checkpoints_hint(self) -> str:
+        if not (ids := self._checkpoint_ids()):
+            return "There are no checkpoints yet."
+        return f"The checkpoints are: {_format_ranges(sorted(ids))}."
 
 
 class SendDMailParams(ToolParams):
-    """What SendDMail takes."""
+    """Parameters of SendDMail."""
 
-    message: str = Field(
-        description="What your earlier self should know: all of it, since nothing else remains."
-    )
-    checkpoint_id: int = Field(description="The checkpoint to go back to, as its CHECKPOINT note names it.")
+    message: str = Field(description="Everything your earlier self needs to know. Nothing else remains.")
+    checkpoint_id: int = Field(description="The checkpoint to revert to: the n of a `CHECKPOINT n` note.")
 
 
 class SendDMail(Tool[SendDMailParams]):
-    """Takes the conversation back to a checkpoint, with a message from the future."""
+    """Reverts the conversation to a checkpoint and leaves a message there."""
 
     name = "SendDMail"
     Params = SendDMailParams
@@ -75,23 +76,23 @@ class SendDMail(Tool[SendDMailParams]):
     def __init__(self, mailbox: DMailbox) -> None:
         self._mailbox = mailbox
 
-    async def run(self, params: SendDMailParams, call: RunningCall) -> ToolReturn:
-        """Put the message on its way; the soul delivers it when the step's calls have ended."""
+    async def run(self, params: SendDMailParams, call: CallContext) -> ToolReturn:
+        """Store the message in the mailbox. The soul delivers it when the calls of the step have ended."""
         if not params.message.strip():
-            return failed("The message is empty. Write what your earlier self should know.")
+            return failure("The message is empty. Write what your earlier self should know.")
         try:
             self._mailbox.send(DMail(params.message, params.checkpoint_id))
-        except DMailRefused as refusal:
-            return failed(str(refusal), brief=refusal.what)
-        return ok(
-            message=f"The D-Mail goes to checkpoint {params.checkpoint_id} as soon as this step ends. "
-            "Stop here: call no more tools and write nothing more, since none of it would remain.",
+        except DMailError as error:
+            return failure(str(error), brief=error.what)
+        return success(
+            message=f"The D-Mail is sent to checkpoint {params.checkpoint_id} as soon as this step ends. "
+            "Stop here: call no more tools and write nothing more, because none of it would remain.",
             brief=f"to checkpoint {params.checkpoint_id}",
         )
 
 
-def _ranges(numbers: list[int]) -> str:
-    """Ascending numbers, runs of them drawn together: `0-3, 7`."""
+def _format_ranges(numbers: list[int]) -> str:
+    """Return ascending `numbers` with consecutive ones as ranges: `0-3, 7`."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:

@@ -1,4 +1,4 @@
-"""Tools that are functions of the program which opened the session."""
+"""Tools that are functions of the host program."""
 
 import asyncio
 import json
@@ -7,106 +7,107 @@ from inspect import isawaitable
 
 from pydantic import BaseModel
 
-from kimi_tui.base.content import ImageURLPart, TextPart
-from kimi_tui.base.encoding import to_jsonable
-from kimi_tui.base.value import value
+from kimi_tui.base.content_parts import ImageURLPart, TextPart
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.json_codec import to_jsonable
 from kimi_tui.llm.provider import ToolSchema
-from kimi_tui.tools.approval import Approval, ToolSubject
-from kimi_tui.tools.shell.output import OutputFolder, OutputKeeper
-from kimi_tui.tools.tool import RunningCall, Tool, json_schema, ok
-from kimi_tui.wire.display import BriefBlock
+from kimi_tui.permission.subject import ToolSubject
+from kimi_tui.tools.approval import Approval
+from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
+from kimi_tui.tools.tool import CallContext, Tool, build_json_schema, success
+from kimi_tui.wire.display_blocks import BriefBlock
 from kimi_tui.wire.events import ToolReturn
 
 
-@value(kw_only=True)
-class OwnFunction:
-    """A function, and how a model knows it."""
+@frozen(kw_only=True)
+class HostFunction:
+    """A function of the host program, described for the model."""
 
     name: str
     description: str
     params: type[BaseModel]
     arguments: Mapping[str, str]
-    """The function's parameters by the fields of `params` that hold them."""
+    """The function's parameter names, by the field of `params` that holds the value."""
     call: Callable[..., object | Awaitable[object]]
     is_async: bool
-    reads: bool = False
-    """Whether it changes nothing: then nobody is asked, and it runs in plan mode, too."""
+    read_only: bool = False
+    """Whether it changes nothing. Then it needs no approval and runs in plan mode, too."""
 
 
 class FunctionTool(Tool[BaseModel]):
-    """Asks for consent, then calls the function. A grant covers this function."""
+    """Requests approval, then calls the function. A grant covers all calls of this function."""
 
-    changes_things = True
+    has_side_effects = True
 
-    def __init__(self, function: OwnFunction, *, approval: Approval, folder: OutputFolder) -> None:
+    def __init__(self, function: HostFunction, *, approval: Approval, output_folder: OutputFolder) -> None:
         self._function = function
         self._approval = approval
-        self._folder = folder
+        self._output_folder = output_folder
         self.Params = function.params
 
     @property
     def schema(self) -> ToolSchema:
-        """The function as its signature and its documentation tell."""
-        return ToolSchema(self._function.name, self._function.description, json_schema(self.Params))
+        """Schema built from the function's signature and documentation."""
+        return ToolSchema(self._function.name, self._function.description, build_json_schema(self.Params))
 
-    async def run(self, params: BaseModel, call: RunningCall) -> ToolReturn:
-        """What the function returned. What it raises becomes an error result, as with any tool."""
-        shown = json.dumps(params.model_dump(mode="json", by_alias=True), ensure_ascii=False, indent=2)
+    async def run(self, params: BaseModel, call: CallContext) -> ToolReturn:
+        """Return the function's result. As with any tool, an exception becomes an error result."""
+        arguments = json.dumps(params.model_dump(mode="json", by_alias=True), ensure_ascii=False, indent=2)
         await self._approval.request(
             call,
             action="call tool",
             description=f"Call {self._function.name}, a function of the program that runs this session",
             subject=ToolSubject(self._function.name),
-            display=(BriefBlock(shown),) if self._function.arguments else (),
+            display=(BriefBlock(arguments),) if self._function.arguments else (),
         )
-        async with call.turn():
-            return await self._called(params)
+        async with call.exclusive():
+            return await self._call_function(params)
 
-    async def _called(self, params: BaseModel) -> ToolReturn:
+    async def _call_function(self, params: BaseModel) -> ToolReturn:
         function = self._function
-        given = {name: getattr(params, field) for field, name in function.arguments.items()}
-        returned = (
-            function.call(**given)
+        arguments = {name: getattr(params, field) for field, name in function.arguments.items()}
+        value = (
+            function.call(**arguments)
             if function.is_async
-            else await asyncio.to_thread(lambda: function.call(**given))
+            else await asyncio.to_thread(lambda: function.call(**arguments))
         )
-        return self._result(await returned if isawaitable(returned) else returned)
+        return self._to_result(await value if isawaitable(value) else value)
 
-    def _result(self, returned: object) -> ToolReturn:
-        match returned:
+    def _to_result(self, value: object) -> ToolReturn:
+        match value:
             case ToolReturn():
-                return returned
+                return value
             case None:
-                return ok(message="Done.", brief="done")
+                return success(message="Done.", brief="done")
             case TextPart() | ImageURLPart():
-                return ok((returned,))
-            case tuple() | list() if returned and all(
-                isinstance(it, TextPart | ImageURLPart) for it in returned
-            ):
-                return ok(tuple(returned))
+                return success((value,))
+            case tuple() | list() if value and all(isinstance(it, TextPart | ImageURLPart) for it in value):
+                return success(tuple(value))
             case str():
-                return self._text(returned)
+                return self._to_text_result(value)
             case _:
-                return self._text(json.dumps(to_jsonable(returned), ensure_ascii=False))
+                return self._to_text_result(json.dumps(to_jsonable(value), ensure_ascii=False))
 
-    def _text(self, text: str) -> ToolReturn:
-        output = OutputKeeper(self._folder)
+    def _to_text_result(self, text: str) -> ToolReturn:
+        output = CapturedOutput(self._output_folder)
         output.add(text)
         output.close()
-        return ok(output.text())
+        return success(output.text())
 
 
-class ReadingFunctionTool(FunctionTool):
-    """One that changes nothing, by its author's word: such calls run beside each other."""
+class ReadOnlyFunctionTool(FunctionTool):
+    """A function that changes nothing, according to its author. Its calls run in parallel."""
 
-    changes_things = False
+    has_side_effects = False
 
-    async def run(self, params: BaseModel, call: RunningCall) -> ToolReturn:
-        """What the function returned."""
-        return await self._called(params)
+    async def run(self, params: BaseModel, call: CallContext) -> ToolReturn:
+        """Return the function's result."""
+        return await self._call_function(params)
 
 
-def function_tool(function: OwnFunction, *, approval: Approval, folder: OutputFolder) -> FunctionTool:
-    """The tool of a function."""
-    kind = ReadingFunctionTool if function.reads else FunctionTool
-    return kind(function, approval=approval, folder=folder)
+def build_function_tool(
+    function: HostFunction, *, approval: Approval, output_folder: OutputFolder
+) -> FunctionTool:
+    """Return the tool that calls `function`."""
+    tool_type = ReadOnlyFunctionTool if function.read_only else FunctionTool
+    return tool_type(function, approval=approval, output_folder=output_folder)

@@ -1,4 +1,4 @@
-"""Task: gives a piece of work to a sub-agent."""
+"""Task: delegates work to a sub-agent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,99 +6,104 @@ from typing import Protocol
 
 from pydantic import Field
 
-from kimi_tui.base.terminal import plain_line
+from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.llm.provider import ToolSchema
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure
 from kimi_tui.wire.events import ToolReturn
 
 _MAX_TIMEOUT_S = 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
-    """What a sub-agent is to do."""
+class TaskAssignment:
+    """Work for a sub-agent."""
 
-    kind: str
-    """Which sub-agent; empty when an earlier one goes on."""
+    agent_type: str
+    """Name of the sub-agent; empty to resume an earlier one."""
     description: str
     prompt: str
     model: str | None
     resume: str | None
-    """The id of the sub-agent that goes on."""
+    """Id of the sub-agent to resume."""
     in_background: bool
     timeout_s: int | None
 
 
-class Delegation(Protocol):
-    """The sub-agents that an agent may give work to."""
+class SubagentRunner(Protocol):
+    """Runs the sub-agents that an agent may delegate work to."""
 
     @property
-    def kinds(self) -> Mapping[str, str]:
-        """What each is for, by name."""
+    def agent_types(self) -> Mapping[str, str]:
+        """Purpose of each sub-agent, by name."""
         ...
 
-    async def give(self, assignment: Assignment, call: RunningCall) -> ToolReturn:
-        """Have it done; what goes wrong is the result. Raises CancelledError alone."""
+    async def delegate(self, assignment: TaskAssignment, call: CallContext) -> ToolReturn:
+        """Have a sub-agent do the work and return its result, which also reports errors.
+
+        Raises CancelledError only.
+        """
         ...
 
 
 class TaskParams(ToolParams):
-    """What Task takes."""
+    """Parameters of Task."""
 
-    description: str = Field(description="What the task is, in three to five words, for the user.")
+    description: str = Field(description="The task in three to five words, for the user.")
     prompt: str = Field(
-        description="The whole task. The sub-agent sees nothing of this conversation: give it the goal, what "
-        "is known, the paths, and what its report should hold."
+        description="The full task. The sub-agent sees nothing of this conversation: include the goal, the "
+        "known facts, the paths, and what the report must contain."
     )
-    subagent_type: str = Field("", description="Which sub-agent; not needed with `resume`.")
-    model: str | None = Field(None, description="A configured model for it. Leave it out to use your own.")
+    subagent_type: str = Field("", description="Name of the sub-agent. Not needed with `resume`.")
+    model: str | None = Field(None, description="A configured model for the sub-agent. Default: your own.")
     resume: str | None = Field(
-        None, description="The id of an earlier sub-agent, which goes on with all that it knows."
+        None, description="The id of an earlier sub-agent, to continue with everything it knows."
     )
     run_in_background: bool = Field(
-        False, description="Return at once; you are told when the sub-agent is done."
+        False, description="Return immediately. You are notified when the sub-agent is done."
     )
     timeout: int | None = Field(
-        None, ge=1, le=_MAX_TIMEOUT_S, description="Seconds after which it is stopped, an hour unless given."
+        None, ge=1, le=_MAX_TIMEOUT_S, description="Timeout in seconds. Default: one hour."
     )
 
 
 class Task(Tool[TaskParams]):
-    """Has a sub-agent work on its own. Asks for nothing itself: what the sub-agent does asks."""
+    """Delegates work to a sub-agent. Needs no approval; the sub-agent's own calls do."""
 
     name = "Task"
     Params = TaskParams
 
-    def __init__(self, delegation: Delegation) -> None:
-        self._delegation = delegation
+    def __init__(self, subagents: SubagentRunner) -> None:
+        self._subagents = subagents
 
     @property
     def schema(self) -> ToolSchema:
-        """The tool, with the sub-agents that there are."""
+        """Schema that lists the available sub-agents."""
         base = super().schema
-        kinds = self._delegation.kinds
-        listed = "\n".join(f"- {name}: {plain_line(purpose)}" for name, purpose in kinds.items())
+        agent_types = self._subagents.agent_types
+        listing = "\n".join(f"- {name}: {sanitize_line(purpose)}" for name, purpose in agent_types.items())
         properties = {**base.parameters["properties"]}
-        properties["subagent_type"] = {**properties["subagent_type"], "enum": [*kinds]}
+        properties["subagent_type"] = {**properties["subagent_type"], "enum": [*agent_types]}
         return ToolSchema(
             base.name,
-            f"{base.description}\n\nThe sub-agents:\n\n{listed}",
+            f"{base.description}\n\nAvailable sub-agents:\n\n{listing}",
             {**base.parameters, "properties": properties},
         )
 
-    async def run(self, params: TaskParams, call: RunningCall) -> ToolReturn:
-        """Give the work on."""
+    async def run(self, params: TaskParams, call: CallContext) -> ToolReturn:
+        """Delegate the task and return its result."""
         if not params.prompt.strip():
-            return failed("The prompt is empty. Say what the sub-agent is to do.", brief="no prompt")
-        kind = params.subagent_type.strip()
-        if params.resume is None and kind not in self._delegation.kinds:
-            known = ", ".join(self._delegation.kinds) or "none"
-            named = f"There is no sub-agent “{plain_line(kind)}”." if kind else "subagent_type is missing."
-            return failed(f"{named} There are: {known}.", brief="no such sub-agent")
-        return await self._delegation.give(
-            Assignment(
-                kind=kind,
-                description=plain_line(params.description) or plain_line(params.prompt)[:60],
+            return failure("The prompt is empty. Describe the task.", brief="no prompt")
+        name = params.subagent_type.strip()
+        if params.resume is None and name not in self._subagents.agent_types:
+            known = ", ".join(self._subagents.agent_types) or "none"
+            problem = (
+                f"There is no sub-agent “{sanitize_line(name)}”." if name else "subagent_type is missing."
+            )
+            return failure(f"{problem} Available sub-agents: {known}.", brief="no such sub-agent")
+        return await self._subagents.delegate(
+            TaskAssignment(
+                agent_type=name,
+                description=sanitize_line(params.description) or sanitize_line(params.prompt)[:60],
                 prompt=params.prompt,
                 model=params.model,
                 resume=params.resume,

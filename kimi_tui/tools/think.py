@@ -1,23 +1,23 @@
-"""Think: a note of the model to itself."""
+"""Think: lets the model write down a thought."""
 
 from pydantic import Field
 
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, ok
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, success
 from kimi_tui.wire.events import ToolReturn
 
 
 class ThinkParams(ToolParams):
-    """What Think takes."""
+    """Parameters of Think."""
 
     thought: str = Field(description="The thought.")
 
 
 class Think(Tool[ThinkParams]):
-    """Lets a model think between two calls; it changes nothing and learns nothing new."""
+    """Lets the model think between two calls. It changes nothing and retrieves nothing."""
 
     name = "Think"
     Params = ThinkParams
 
-    async def run(self, params: ThinkParams, call: RunningCall) -> ToolReturn:
-        """The thought is in the call already; the result says no more than that it was heard."""
-        return ok(message="Thought noted.", brief="thought noted")
+    async def run(self, params: ThinkParams, call: CallContext) -> ToolReturn:
+        """Acknowledge the thought; the call itself contains it."""
+        return success(message="Thought noted.", brief="thought noted")

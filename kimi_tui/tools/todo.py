@@ -4,18 +4,18 @@ from typing import Protocol
 
 from pydantic import Field
 
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
-from kimi_tui.wire.display import TodoBlock, TodoItem, TodoStatus
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
+from kimi_tui.wire.display_blocks import TodoBlock, TodoItem, TodoStatus
 from kimi_tui.wire.events import ToolReturn
 
 
 class TodoStore(Protocol):
-    """Where the list lives."""
+    """Storage of the session's todo list."""
 
     @property
     def items(self) -> tuple[TodoItem, ...]:
-        """The list as it stands."""
+        """The current items."""
         ...
 
     async def set(self, items: tuple[TodoItem, ...]) -> None:
@@ -23,46 +23,46 @@ class TodoStore(Protocol):
         ...
 
 
-class Todo(ToolParams):
-    """One entry."""
+class TodoEntry(ToolParams):
+    """One item of the list."""
 
-    title: str = Field(description="What is to be done, on one line.")
-    status: TodoStatus = Field(description="How far it is.")
+    title: str = Field(description="What to do, on one line.")
+    status: TodoStatus = Field(description="Progress of the item.")
 
 
 class SetTodoListParams(ToolParams):
-    """What SetTodoList takes."""
+    """Parameters of SetTodoList."""
 
-    todos: list[Todo] | None = Field(
-        None, description="The whole new list. Leave it out to read the list; [] clears it."
+    todos: list[TodoEntry] | None = Field(
+        None, description="The full new list. Omit it to read the list; [] clears it."
     )
 
 
 class SetTodoList(Tool[SetTodoListParams]):
-    """Keeps the list of what is to be done."""
+    """Reads or replaces the todo list."""
 
     name = "SetTodoList"
     Params = SetTodoListParams
-    one_by_one = True
+    runs_sequentially = True
 
     def __init__(self, store: TodoStore) -> None:
         self._store = store
 
-    async def run(self, params: SetTodoListParams, call: RunningCall) -> ToolReturn:
-        """Replace the list, or read it when no todos are given."""
+    async def run(self, params: SetTodoListParams, call: CallContext) -> ToolReturn:
+        """Replace the list, or return it if `todos` is omitted."""
         if params.todos is None:
-            return _shown(self._store.items, message="The list as it stands." if self._store.items else "")
-        items = tuple(TodoItem(plain_line(todo.title), todo.status) for todo in params.todos)
+            return _list_result(self._store.items, message="The current list." if self._store.items else "")
+        items = tuple(TodoItem(sanitize_line(todo.title), todo.status) for todo in params.todos)
         if not all(item.title for item in items):
-            return failed("A todo has no title, so the list was left as it was. Give each todo a title.")
+            return failure("A todo has no title, so the list is unchanged. Give each todo a title.")
         await self._store.set(items)
-        return _shown(items, message="The list was updated." if items else "The list was cleared.")
+        return _list_result(items, message="The list was updated." if items else "The list was cleared.")
 
 
-def _shown(items: tuple[TodoItem, ...], *, message: str) -> ToolReturn:
+def _list_result(items: tuple[TodoItem, ...], *, message: str) -> ToolReturn:
     lines = "\n".join(f"[{item.status}] {item.title}" for item in items)
     done = sum(item.status == "done" for item in items)
-    return ok(
+    return success(
         lines,
         message=message or "The list is empty.",
         brief=f"{done} of {len(items)} done" if items else "no todos",

@@ -1,4 +1,4 @@
-"""What a tool is: a name, parameters, and `run`."""
+"""Base class of tools: a name, parameters and `run`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
@@ -8,24 +8,24 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from kimi_tui.base.assets import read_asset
-from kimi_tui.base.content import ContentPart
-from kimi_tui.base.value import value
+from kimi_tui.base.content_parts import ContentPart
+from kimi_tui.base.frozen import frozen
 from kimi_tui.llm.provider import ToolSchema
-from kimi_tui.wire.display import BriefBlock, DisplayBlock
+from kimi_tui.wire.display_blocks import BriefBlock, DisplayBlock
 from kimi_tui.wire.events import ToolReturn
 
 
 class ToolParams(BaseModel):
-    """Parameters of a tool: unknown ones are an error, so that a model's slip doesn't pass unseen.
+    """Base class of tool parameters. Unknown parameters are an error, so that a model notices its mistake.
 
-    Models write null for what they leave out; where there is a default, that is what it means.
+    Models write null for parameters they omit: if there is a default, null means the default.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     @model_validator(mode="before")
     @classmethod
-    def _without_nulls(cls, data: Any) -> Any:
+    def _drop_nulls(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
         optional = {
@@ -37,98 +37,103 @@ class ToolParams(BaseModel):
 P = TypeVar("P", bound=BaseModel)
 
 
-@value
-class RunningCall:
-    """One call of a tool, as the tool sees it while it runs."""
+@frozen
+class CallContext:
+    """A running tool call, as the tool sees it."""
 
     id: str
     """The tool call's id."""
     tool_name: str
-    """The name that the model knows the tool by."""
+    """The name the model knows the tool by."""
     show_output: Callable[[str], None]
-    """Shows output to the user as it comes; the model gets the result alone."""
-    turn: Callable[[], AbstractAsyncContextManager[None]]
-    """`async with call.turn():` around what changes anything: calls of one step change things one after
-    another, in the order in which the model asked, while their approvals are open together."""
-    leave_word: Callable[[str], Awaitable[None]]
-    """Says what the result shall add, should the call be interrupted, even by the end of the process."""
+    """Shows output to the user while the call runs. The model gets only the result."""
+    exclusive: Callable[[], AbstractAsyncContextManager[None]]
+    """Use `async with call.exclusive():` around all side effects.
+
+    The calls of a step have their side effects one after another, in the order the model asked for, while
+    their permission requests are open together.
+    """
+    set_interrupted_note: Callable[[str], Awaitable[None]]
+    """Sets a note for the result in case the call is interrupted, even by the end of the process."""
 
 
 class Tool(ABC, Generic[P]):
-    """A tool. Collaborators come in through the constructor's positional parameters, by annotation."""
+    """Base class of tools. The factory passes dependencies to the constructor by their annotations."""
 
     name: ClassVar[str]
     Params: type[P]
-    changes_things: ClassVar[bool] = False
-    """Whether a call may change files or anything else. A call that doesn't begins when the changing calls
-    before it in its step have ended; one that does asks first, then changes within `call.turn()`."""
-    one_by_one: ClassVar[bool] = False
-    """Whether a call that changes nothing begins only when the calls of this tool before it in its step have
-    ended."""
+    has_side_effects: ClassVar[bool] = False
+    """Whether a call may change files or anything else.
+
+    A call without side effects starts when the earlier calls of its step with side effects have ended. A call
+    with side effects asks first and makes its changes within `call.exclusive()`.
+    """
+    runs_sequentially: ClassVar[bool] = False
+    """Whether a call without side effects waits for the earlier calls of this tool in its step."""
 
     @property
     def description(self) -> str:
-        """What the model reads about the tool: `prompts/tools/NAME.md`."""
+        """Description for the model: `prompts/tools/NAME.md`."""
         return read_asset("prompts", "tools", f"{self.name}.md").strip()
 
     @property
     def schema(self) -> ToolSchema:
-        """The tool as a model sees it."""
-        return ToolSchema(self.name, self.description, json_schema(self.Params))
+        """Schema for the model."""
+        return ToolSchema(self.name, self.description, build_json_schema(self.Params))
 
-    def only_reads(self, params: P) -> bool:
-        """Whether a call changes nothing, so that it may run in plan mode."""
-        return not self.changes_things
+    def is_read_only(self, params: P) -> bool:
+        """Return whether a call changes nothing, so that it may run in plan mode."""
+        return not self.has_side_effects
 
-    def changed_files(self, params: P) -> tuple[str, ...] | None:
-        """The only files that a call changes, as its parameters name them; None when it may be any."""
+    def target_files(self, params: P) -> tuple[str, ...] | None:
+        """Return the only files a call changes, as its parameters name them; None if it may change any."""
         return None
 
-    def command(self, params: P) -> str:
-        """The shell command that a call runs, if it does."""
+    def shell_command(self, params: P) -> str:
+        """Return the shell command a call runs; empty if it runs none."""
         return ""
 
     @abstractmethod
-    async def run(self, params: P, call: RunningCall) -> ToolReturn:
-        """Do it. Raises ToolRejected when the user said no; any other exception becomes an error result."""
+    async def run(self, params: P, call: CallContext) -> ToolReturn:
+        """Run a call. Raises ToolRejected if the user rejects it; other exceptions become error results."""
 
 
-def ok(
+def success(
     output: str | tuple[ContentPart, ...] = "",
     *,
     message: str = "",
     brief: str = "",
     display: tuple[DisplayBlock, ...] = (),
 ) -> ToolReturn:
-    """A result that went well. `brief` is the one line that the user sees beside the call."""
+    """Return the result of a successful call. `brief` is the line the user sees next to the call."""
     return ToolReturn(False, output, message, (*((BriefBlock(brief),) if brief else ()), *display))
 
 
-def failed(message: str, *, output: str | tuple[ContentPart, ...] = "", brief: str = "") -> ToolReturn:
-    """A result that tells the model what went wrong and what to do next."""
+def failure(message: str, *, output: str | tuple[ContentPart, ...] = "", brief: str = "") -> ToolReturn:
+    """Return an error result. `message` tells the model what went wrong and what to do next."""
     return ToolReturn(True, output, message, (BriefBlock(brief or message),))
 
 
-def json_schema(params: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of `params`, references resolved, titles dropped: every server takes it."""
+def build_json_schema(params: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of `params` in a form all servers accept: references resolved, no titles."""
     schema = params.model_json_schema()
     definitions = schema.pop("$defs", {})
 
-    def inline(node: Any, *, names: bool = False) -> Any:
+    def resolve_refs(node: Any, *, is_properties: bool = False) -> Any:
         if isinstance(node, list):
-            return [inline(item) for item in node]
+            return [resolve_refs(item) for item in node]
         if not isinstance(node, dict):
             return node
         if "$ref" in node:
             target = definitions[node["$ref"].rpartition("/")[2]]
-            return inline({**target, **{key: value for key, value in node.items() if key != "$ref"}})
+            return resolve_refs({**target, **{key: value for key, value in node.items() if key != "$ref"}})
         return {
-            key: inline(value, names=key == "properties" and not names)
+            key: resolve_refs(value, is_properties=key == "properties" and not is_properties)
             for key, value in node.items()
-            if names or key != "title"
+            if is_properties or key != "title"
         }
 
-    schema = inline(schema)
+    schema = resolve_refs(schema)
     schema.setdefault("properties", {})
     schema.pop("description", None)
     result: dict[str, Any] = schema

@@ -1,4 +1,4 @@
-"""What the app is opened with."""
+"""Options of the full-screen app."""
 
 import time
 from collections.abc import Callable, Coroutine, Mapping
@@ -6,47 +6,48 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
-from kimi_tui.base.value import value
-from kimi_tui.config.appearance import Images, Notify
-from kimi_tui.tui.clipboard import Clipboard, SystemClipboard
-from kimi_tui.tui.session_wish import SessionWish
+from kimi_tui.base.frozen import frozen
+from kimi_tui.config.startup_settings import ImageMode, NotifyMode
+from kimi_tui.frontend.clipboard import Clipboard, SystemClipboard
+from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.wire.channel import Wire
 
 ThemeChoice = Literal["auto", "dark", "light", "high-contrast"]
 
 
-@value(kw_only=True)
+@frozen(kw_only=True)
 class TuiOptions:
-    """The front end's share of the settings and the command line, resolved."""
+    """Settings and command-line options of the full-screen app, resolved."""
 
     work_dir: Path
-    share_dir: Path
+    data_dir: Path
     theme: ThemeChoice = "auto"
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Binding ids to keys, several separated by commas; overrides `tui.keys`."""
     mouse: bool = True
     reduced_motion: bool = False
-    """Nothing moves by itself: no spinner, no animated scrolling."""
+    """Disables spinners and animated scrolling."""
     inline: bool = False
-    """The app is drawn on the terminal's ordinary screen, and turns go to its scrollback as they end."""
-    keeps_transcript: bool = False
-    """What was said is left on the terminal when the app has gone."""
-    images: Images = "auto"
-    """How pictures are shown."""
-    notify: Notify = "auto"
-    """How a user who looks elsewhere is called."""
-    reopen: Callable[[SessionWish, Wire], Coroutine[Any, Any, None]] | None = None
-    """Serves another session behind a wire; None where there is only the one."""
+    """Draws the app on the terminal's normal screen and writes finished turns to its scrollback."""
+    keep_transcript: bool = False
+    """Prints the conversation to the terminal on exit."""
+    images: ImageMode = "auto"
+    """How to show images."""
+    notify: NotifyMode = "auto"
+    """How to notify a user whose terminal isn't focused."""
+    serve_session: Callable[[SessionRequest, Wire], Coroutine[Any, Any, None]] | None = None
+    """Serves another session behind a wire. None if only one session can be opened."""
     config_file: Path | None = None
-    """Where choices are kept that later runs should find; None to keep none."""
+    """File in which choices are saved for later runs. None saves nothing."""
     initial_prompt: str = ""
-    """Sent as soon as the app is up."""
+    """Sent as soon as the app is ready."""
     version: str = ""
     clipboard: Clipboard = field(default_factory=SystemClipboard)
     letter_pause_s: float = 0.3
-    """How long a letter that answers what is asked waits for a second one: who writes a sentence has typed it
-    by then, who answers hardly notices."""
+    """Seconds to wait after a letter that answers a request. If another key follows, the letters are text,
+    not an answer.
+    """
     clock: Callable[[], float] = time.monotonic
-    """Seconds, for elapsed times."""
+    """Monotonic time in seconds."""
     wall_clock: Callable[[], float] = time.time
-    """Seconds since the epoch, for how long ago something was."""
+    """Seconds since the epoch, for ages such as "5 min ago"."""

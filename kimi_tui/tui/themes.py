@@ -1,4 +1,4 @@
-"""The themes: dark, light and high contrast, and which of them `auto` means."""
+"""Dark, light and high-contrast themes, and the resolution of `auto`."""
 
 import os
 from collections.abc import Mapping
@@ -80,19 +80,19 @@ HIGH_CONTRAST = Theme(
         "scrollbar-corner-color": "#000000",
     },
 )
-_BRIGHT = 0.5
+_BRIGHT_LUMINANCE = 0.5
 THEMES = (DARK, LIGHT, HIGH_CONTRAST)
 
 
-def resolved_theme(
+def resolve_theme(
     choice: ThemeChoice, *, luminance: float | None = None, environ: Mapping[str, str] = os.environ
 ) -> str:
-    """The name of the theme that `choice` means here.
+    """Return the name of the theme for `choice`.
 
-    `auto` follows the `luminance` of the terminal's background, else `COLORFGBG`, else it is dark.
+    `auto` uses the `luminance` of the terminal's background, then `COLORFGBG`, then the dark theme.
     """
     if choice != "auto":
         return choice
     if luminance is None:
         luminance = float(environ.get("COLORFGBG", "").rpartition(";")[2] in {"7", "15"})
-    return LIGHT.name if luminance > _BRIGHT else DARK.name
+    return LIGHT.name if luminance > _BRIGHT_LUMINANCE else DARK.name

@@ -1,1 +1,1 @@
-"""The Wire: the one vocabulary between the engine and every front end (`docs/formats.md`)."""
+"""The Wire: the message protocol between the engine and its front ends (`docs/formats.md`)."""

@@ -1,51 +1,53 @@
-"""Background tasks on the Wire: what runs behind the conversation. All of it is ours."""
+"""Background tasks on the Wire. Not in kimi-cli."""
 
 from typing import Literal
 
-from kimi_tui.base.value import value
+from kimi_tui.base.frozen import frozen
 
 TaskKind = Literal["bash", "agent"]
 TaskStatus = Literal["running", "done", "failed", "timed_out", "stopped", "lost"]
-"""`stopped`: by somebody, or since the program ended; `lost`: the program was killed while it ran."""
+"""`stopped`: stopped by the user, the agent or the end of the program. `lost`: the program was killed
+meanwhile.
+"""
 
 
-@value
+@frozen
 class BackgroundTask:
-    """One task, as it stands."""
+    """Current state of a background task."""
 
     id: str
     kind: TaskKind
     description: str
-    """What it is for, on one line."""
+    """Purpose of the task, on one line."""
     command: str = ""
-    """The command line, or what the agent was told."""
+    """Command line, or the agent's prompt."""
     status: TaskStatus = "running"
     started: float = 0.0
-    """In seconds since the epoch, as is `ended`."""
+    """Start time in seconds since the epoch, like `ended`."""
     ended: float | None = None
     outcome: str = ""
-    """How it ended, in a few words, such as `exit code 1`."""
+    """How it ended, such as `exit code 1`."""
     activity: str = ""
-    """What an agent is doing right now."""
+    """What the agent is currently doing."""
     output: str = ""
-    """The file that holds its output."""
+    """Path of the output file."""
     agent_id: str | None = None
-    """The sub-agent that works on it."""
+    """The sub-agent that runs the task."""
 
 
-@value
+@frozen
 class TasksUpdate:
-    """The background tasks of the session, oldest first: all that run, and the latest that have ended."""
+    """Background tasks of the session, oldest first: all running tasks and the most recently ended ones."""
 
     tasks: tuple[BackgroundTask, ...]
 
 
-@value
+@frozen
 class TaskText:
-    """A piece of a task's output: the answer to ReadTask. Offsets count bytes."""
+    """Part of a task's output, the reply to ReadTask. Offsets are in bytes."""
 
     task_id: str
     offset: int
     text: str
     end: int
-    """Where the next piece begins."""
+    """Offset of the next part."""

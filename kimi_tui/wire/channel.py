@@ -1,7 +1,7 @@
-"""The channel: the one door between an engine and its front ends.
+"""In-process channel between an engine and its front ends.
 
-The engine sends events and asks requests; a front end subscribes, answers and gives commands. Both live on
-one event loop; nothing here crosses threads.
+The engine sends events and requests; a front end subscribes, answers requests and sends commands. Both run on
+one event loop. Nothing here is thread-safe.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ Outgoing = Event | Request
 
 
 class WireClosed(Exception):
-    """The other side has gone."""
+    """The engine has closed the Wire."""
 
 
 class Subscription:
-    """One listener's queue. Everything sent since it subscribed arrives once and in order."""
+    """Queue of one subscriber. Each message sent after subscribing arrives exactly once and in order."""
 
     def __init__(self, detach: Callable[["Subscription"], None]) -> None:
         self._queue: deque[Outgoing] = deque()
@@ -47,80 +47,83 @@ class Subscription:
         self._arrived.set()
 
     def close(self) -> None:
-        """No more messages come; those queued still do."""
+        """End the subscription. Queued messages can still be read."""
         self._closed.set()
         self._arrived.set()
         self._detach(self)
 
     @property
     def has_pending(self) -> bool:
-        """Whether anything is queued."""
+        """Whether messages are queued."""
         return bool(self._queue)
 
-    def take(self) -> list[Outgoing]:
-        """All that is queued, adjacent fragments merged; empty when there is nothing."""
+    def pop_pending(self) -> list[Outgoing]:
+        """Return all queued messages, with adjacent fragments merged; empty if none are queued."""
         batch = merge_fragments(self._queue)
         self._queue.clear()
         return batch
 
     async def drain(self) -> list[Outgoing]:
-        """All that is queued, adjacent fragments merged; waits for the first. Empty only when closed."""
+        """Wait for a message and return all queued ones; empty only if closed.
+
+        Adjacent fragments are merged.
+        """
         while not self._queue:
             if self._closed.is_set():
                 return []
             self._arrived.clear()
             await self._arrived.wait()
-        return self.take()
+        return self.pop_pending()
 
-    async def closing(self, within_s: float) -> None:
-        """Wait until no more messages come, at most so long; what comes meanwhile is queued."""
+    async def wait_closed(self, within_s: float) -> None:
+        """Wait up to `within_s` seconds until the subscription is closed. Messages are queued meanwhile."""
         with suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await self._closed.wait()
 
     async def __aiter__(self) -> AsyncIterator[Outgoing]:
-        """Messages one by one, until the Wire closes."""
+        """Yield messages one by one until the Wire closes."""
         while batch := await self.drain():
             for message in batch:
                 yield message
 
 
 @dataclass(slots=True, eq=False)
-class _Given:
-    """A command on its way to the engine."""
+class _QueuedCommand:
+    """A command in the queue of the engine, or being handled."""
 
     command: Command
-    carried_out: "asyncio.Future[None] | None" = None
-    goes_on: bool = False
-    """Whether something else than the next command says when it is carried out."""
+    done: "asyncio.Future[None] | None" = None
+    is_deferred: bool = False
+    """Whether completion is signaled by deferred work instead of by the next command."""
 
-    def end(self) -> None:
-        """It is carried out."""
-        if self.carried_out is not None and not self.carried_out.done():
-            self.carried_out.set_result(None)
+    def complete(self) -> None:
+        """Notify the waiting sender that the command is done."""
+        if self.done is not None and not self.done.done():
+            self.done.set_result(None)
 
 
 class Wire:
-    """Events and requests one way, commands and answers the other."""
+    """Carries events and requests to the front ends, and commands and answers to the engine."""
 
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
-        self._commands: asyncio.Queue[_Given | None] = asyncio.Queue()
+        self._commands: asyncio.Queue[_QueuedCommand | None] = asyncio.Queue()
         self._open_requests: dict[str, tuple[Request, asyncio.Future[Answer]]] = {}
-        self._waiting: set[asyncio.Future[None]] = set()
-        self._following: _Given | None = None
-        """The command that the engine follows just now."""
+        self._completions: set[asyncio.Future[None]] = set()
+        self._current_command: _QueuedCommand | None = None
+        """The command that the engine is handling."""
         self._closed = False
 
-    # the engine's side
+    # engine side
 
     def send(self, event: Outgoing) -> None:
-        """Give `event` to every subscriber."""
+        """Send `event` to every subscriber."""
         for subscription in self._subscriptions:
             subscription.put(event)
 
     async def ask(self, request: Request) -> Answer:
-        """Send `request` and wait for its answer. Cancelled, it tells the front ends that it is closed."""
+        """Send `request` and wait for its answer. If canceled, send RequestClosed to the front ends."""
         if self._closed:
             raise WireClosed
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -132,43 +135,43 @@ class Wire:
             return answer
         finally:
             self._open_requests.pop(request.id, None)
-            if answer is None:  # an answer that came along with the cancellation came too late
+            if answer is None:  # an answer at the same time as the cancellation is too late
                 self.send(RequestClosed(request.id))
 
     async def commands(self) -> AsyncIterator[Command]:
-        """Commands as they come, until the Wire closes.
+        """Yield commands until the Wire closes.
 
-        Asking for the next says that one is carried out, unless `goes_on` said otherwise.
+        Getting the next command marks the current one as done, unless `defer_completion` was called.
         """
-        while (given := await self._commands.get()) is not None:
-            self._following = given
-            yield given.command
-            self._following = None
-            if not given.goes_on:
-                given.end()
+        while (queued := await self._commands.get()) is not None:
+            self._current_command = queued
+            yield queued.command
+            self._current_command = None
+            if not queued.is_deferred:
+                queued.complete()
 
-    def goes_on(self, work: "asyncio.Future[None]") -> None:
-        """The command that is followed just now is carried out only when `work` has ended."""
-        if (given := self._following) is not None:
-            given.goes_on = True
-            work.add_done_callback(lambda _: given.end())
+    def defer_completion(self, work: "asyncio.Future[None]") -> None:
+        """Mark the current command as done only when `work` has finished."""
+        if (queued := self._current_command) is not None:
+            queued.is_deferred = True
+            work.add_done_callback(lambda _: queued.complete())
 
     def close(self) -> None:
-        """End every subscription and the commands; open requests are cancelled."""
+        """Close all subscriptions, end the commands and cancel open requests."""
         self._closed = True
         for _, future in list(self._open_requests.values()):
             future.cancel()
-        for waiting in list(self._waiting):
-            waiting.cancel()
+        for completion in list(self._completions):
+            completion.cancel()
         for subscription in list(self._subscriptions):
             subscription.close()
         self._commands.put_nowait(None)
 
-    # the front end's side
+    # front end side
 
     def subscribe(self) -> Subscription:
-        """Listen from now on."""
-        subscription = Subscription(self._forget)
+        """Return a subscription to all messages sent from this point."""
+        subscription = Subscription(self._unsubscribe)
         if self._closed:
             subscription.close()
         else:
@@ -176,47 +179,48 @@ class Wire:
         return subscription
 
     def command(self, command: Command) -> None:
-        """Give the engine a command."""
+        """Send a command to the engine."""
         if not self._closed:
-            self._commands.put_nowait(_Given(command))
+            self._commands.put_nowait(_QueuedCommand(command))
 
-    async def carry_out(self, command: Command) -> None:
-        """Give the engine a command and wait until it is done with it; of a Prompt, until its turn is due.
+    async def command_and_wait(self, command: Command) -> None:
+        """Send a command and wait until the engine is done with it. A Prompt is done when its turn can start.
 
-        What it sent meanwhile is in the subscriptions by then. Raises WireClosed when the engine has gone.
+        All events sent meanwhile are in the subscriptions when this returns. Raises WireClosed if the engine
+        has closed the Wire.
         """
         if self._closed:
             raise WireClosed
-        carried_out: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._commands.put_nowait(_Given(command, carried_out))
-        self._waiting.add(carried_out)
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._commands.put_nowait(_QueuedCommand(command, done))
+        self._completions.add(done)
         try:
-            await asyncio.wait([carried_out])
+            await asyncio.wait([done])
         finally:
-            self._waiting.discard(carried_out)
-        if carried_out.cancelled():
+            self._completions.discard(done)
+        if done.cancelled():
             raise WireClosed
 
     def answer(self, answer: Answer) -> bool:
-        """Answer a request.
+        """Send the answer to a request and return whether it was accepted.
 
-        False when it is not open (any more), such as a replayed one, or asks for another kind of answer.
+        An answer is rejected if its request isn't open, was replayed, or expects another type of answer.
         """
-        asked = self._open_requests.get(_request_id(answer))
-        if asked is None:
+        open_request = self._open_requests.get(_request_id(answer))
+        if open_request is None:
             return False
-        request, future = asked
-        if future.done() or not isinstance(answer, _ANSWERS[type(request)]):
+        request, future = open_request
+        if future.done() or not isinstance(answer, _ANSWER_TYPES[type(request)]):
             return False
         future.set_result(answer)
         return True
 
     @property
-    def closed(self) -> bool:
-        """Whether the engine has gone."""
+    def is_closed(self) -> bool:
+        """Whether the engine has closed the Wire."""
         return self._closed
 
-    def _forget(self, subscription: Subscription) -> None:
+    def _unsubscribe(self, subscription: Subscription) -> None:
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
 
@@ -231,12 +235,12 @@ def _request_id(answer: Answer) -> str:
             return request_id
 
 
-_ANSWERS: dict[type, type] = {
+_ANSWER_TYPES: dict[type, type] = {
     ApprovalRequest: ApprovalResponse,
     QuestionRequest: QuestionResponse,
     ToolCallRequest: ToolCallResponse,
     HookRequest: HookResponse,
 }
 
-REQUESTS = (ApprovalRequest, QuestionRequest, ToolCallRequest, HookRequest)
-"""For telling requests from events in a subscription."""
+REQUEST_TYPES = (ApprovalRequest, QuestionRequest, ToolCallRequest, HookRequest)
+"""Types of requests, to distinguish them from events."""

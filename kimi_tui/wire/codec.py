@@ -1,14 +1,21 @@
-"""Wire messages to and from `{"type": NAME, "payload": {...}}`."""
+"""Conversion of Wire messages to and from `{"type": NAME, "payload": {...}}`."""
 
 from typing import Any, get_args
 
-from kimi_tui.base.content import AudioURLPart, ContentPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
-from kimi_tui.base.encoding import from_jsonable, to_jsonable
+from kimi_tui.base.content_parts import (
+    AudioURLPart,
+    ContentPart,
+    ImageURLPart,
+    TextPart,
+    ThinkPart,
+    VideoURLPart,
+)
+from kimi_tui.base.json_codec import from_jsonable, to_jsonable
 from kimi_tui.wire.events import Event, Reverted, WireEnvelope
 from kimi_tui.wire.requests import Answer, Request
 
 PROTOCOL_VERSION = "1.10"
-"""The version of kimi-cli's Wire that ours is compatible with."""
+"""Version of kimi-cli's Wire protocol that this one is compatible with."""
 
 _PARTS = (TextPart, ThinkPart, ImageURLPart, AudioURLPart, VideoURLPart)
 _TYPES: dict[str, Any] = {
@@ -19,11 +26,11 @@ _TYPES: dict[str, Any] = {
 
 
 class UnknownWireMessage(ValueError):
-    """A message of a type that this version doesn't know, or whose payload doesn't fit its type."""
+    """A message has an unknown type or an invalid payload."""
 
 
 def envelope(message: Event | Request | Answer) -> WireEnvelope:
-    """`message` as it travels. Fields that are None are left out."""
+    """Return `message` in an envelope. Fields that are None are omitted."""
     name = "ContentPart" if isinstance(message, _PARTS) else type(message).__name__
     payload = to_jsonable(message)
     if isinstance(message, Reverted):
@@ -32,31 +39,31 @@ def envelope(message: Event | Request | Answer) -> WireEnvelope:
 
 
 def encode(message: Event | Request | Answer) -> dict[str, Any]:
-    """`message` as a JSON object."""
+    """Return `message` as a JSON object."""
     wrapped = envelope(message)
     return {"type": wrapped.type, "payload": wrapped.payload}
 
 
 def decode(data: Any) -> Event | Request | Answer:
-    """The message in `data`. Raises UnknownWireMessage; unknown fields are ignored."""
+    """Return the message in `data`. Unknown fields are ignored. Raises UnknownWireMessage."""
     if not isinstance(data, dict) or not isinstance(data.get("type"), str):
-        raise UnknownWireMessage("A wire message is an object with a type and a payload.")
+        raise UnknownWireMessage("A Wire message must be an object with a type and a payload.")
     payload = data.get("payload") or {}
     if not isinstance(payload, dict):
-        raise UnknownWireMessage(f"The payload of {data['type']} is no object.")
+        raise UnknownWireMessage(f"The payload of {data['type']} must be an object.")
     return unwrap(WireEnvelope(data["type"], payload))
 
 
 def unwrap(wrapped: WireEnvelope) -> Event | Request | Answer:
-    """The message in an envelope. Raises UnknownWireMessage."""
+    """Return the message in an envelope. Raises UnknownWireMessage."""
     cls = _TYPES.get(wrapped.type)
     if cls is None:
-        raise UnknownWireMessage(f"There is no wire message “{wrapped.type}”.")
+        raise UnknownWireMessage(f"Unknown Wire message “{wrapped.type}”.")
     payload = dict(wrapped.payload)
     if cls is Reverted and "from" in payload:
         payload["from_"] = payload.pop("from")
     try:
         message: Event | Request | Answer = from_jsonable(cls, payload)
     except ValueError as error:
-        raise UnknownWireMessage(f"The payload of {wrapped.type} doesn't fit: {error}") from error
+        raise UnknownWireMessage(f"Invalid payload of {wrapped.type}: {error}") from error
     return message

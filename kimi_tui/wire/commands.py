@@ -1,213 +1,222 @@
-"""Commands: what a front end asks of the engine. Their outcome comes back as events."""
+"""Commands from a front end to the engine. Results are sent as events."""
 
 from typing import Any, Literal
 
-from kimi_tui.base.content import UserInput
+from kimi_tui.base.content_parts import UserInput
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.hook_events import HookEventName
-from kimi_tui.base.value import value
-from kimi_tui.wire.completion import CompleteArgument as CompleteArgument
+from kimi_tui.wire.argument_completion import CompleteArgument as CompleteArgument
+from kimi_tui.wire.model_setup import SetupCommand
 from kimi_tui.wire.settings import SettingsCommand
-from kimi_tui.wire.setup import SetupCommand
 from kimi_tui.wire.timeline import RevertScope
 
 
-@value
+@frozen
 class Prompt:
-    """Start a turn; while one runs, start it after that one."""
+    """Start a turn, after the running one if there is one."""
 
     user_input: UserInput
 
 
-@value
+@frozen
 class Steer:
-    """Say something to the turn that runs; its next step sees it. Without a turn, a Prompt."""
+    """Send a message to the running turn, whose next step sees it.
+
+    Without a running turn, this is a Prompt.
+    """
 
     user_input: UserInput
 
 
-@value
+@frozen
 class Interrupt:
-    """Cancel the turn that runs."""
+    """Cancel the running turn."""
 
 
-@value
+@frozen
 class RunSlash:
-    """Run an engine command such as `/compact`; `line` has no leading slash."""
+    """Run a slash command of the engine, such as `/compact`. `line` has no leading slash."""
 
     line: str
 
 
-@value
+@frozen
 class SetModel:
-    """Use another configured model from the next step on."""
+    """Use another configured model, starting with the next step."""
 
     name: str
 
 
-@value
+@frozen
 class SetThinking:
-    """Turn thinking on or off from the next step on."""
+    """Turn thinking on or off, starting with the next step."""
 
     enabled: bool
 
 
-@value
+@frozen
 class SetYolo:
-    """Approve everything, or ask again."""
+    """Turn automatic approval of everything on or off."""
 
     enabled: bool
 
 
-@value
+@frozen
 class SetAcceptEdits:
-    """Approve harmless edits in the work dir, or ask again."""
+    """Turn automatic approval of safe edits in the working directory on or off."""
 
     enabled: bool
 
 
-@value
+@frozen
 class SetPlanMode:
-    """Allow reading alone until a plan is approved, or allow changes again."""
+    """Turn plan mode on or off. In plan mode the agent can only read until a plan is approved."""
 
     enabled: bool
 
 
-@value
+@frozen
 class ToolDefinition:
-    """A tool that runs at the client: what the model is told of it. `parameters` is a JSON schema."""
+    """Definition of a tool that runs in the client. `parameters` is a JSON schema."""
 
     name: str
     description: str
     parameters: dict[str, Any]
 
 
-@value
+@frozen
 class RegisterTools:
-    """Offer these tools of the client to the model, in place of those that it registered before.
+    """Offer tools of the client to the model, replacing those registered before.
 
-    A call of one becomes a ToolCallRequest. A name that the agent's own tools have stays theirs.
+    A call of such a tool becomes a ToolCallRequest. The agent's own tools take precedence over tools of the
+    same name.
     """
 
     tools: tuple[ToolDefinition, ...]
 
 
-@value
-class LeaveOutTools:
-    """Tell the model nothing of these of the agent's own tools, which ask what this front end can't answer.
+@frozen
+class ExcludeTools:
+    """Hide those of the agent's own tools from the model that this front end doesn't support.
 
-    In place of those that were left out before.
+    Replaces the tools excluded before.
     """
 
     names: tuple[str, ...]
-    """What the tools are called by themselves, whatever an agent calls them."""
+    """Original names of the tools, even if the agent renames them."""
 
 
-@value
+@frozen
 class HookSubscription:
-    """A wish of the client's to be asked when an event fires, as a hook of the config is."""
+    """Subscription of the client to a hook event, equivalent to a configured hook."""
 
     id: str
     event: HookEventName
     matcher: str = ""
     timeout: float = 30.0
-    """Seconds; without an answer by then nothing is blocked."""
+    """Seconds. Without an answer in time, nothing is blocked."""
 
 
-@value
+@frozen
 class SubscribeHooks:
-    """Send the client a HookRequest at these events, in place of those that it subscribed to before."""
+    """Send the client a HookRequest for these events, replacing earlier subscriptions."""
 
     hooks: tuple[HookSubscription, ...]
 
 
-@value
+@frozen
 class SaveRecording:
-    """Write what has been sent so far to the session's recording."""
+    """Flush the session's recording to disk."""
 
 
-@value
+@frozen
 class ShowTimeline:
-    """Send the whole tree of checkpoints, a Timeline, and tell what changes in it from then on."""
+    """Send the whole tree of checkpoints as a Timeline, and TimelineUpdates from then on."""
 
     newest: int = 0
-    """Of a long live line send only about so many of the newest checkpoints, at once, for whoever shows those
-    first and asks for all of them then; 0 for all."""
+    """Send only about this many of the newest checkpoints of a long current branch, for a front end that
+    shows
+    those first and then requests all of them. 0 for all.
+    """
 
 
-@value
-class LookIntoBranch:
-    """Send what was said on a branch: a BranchContent comes back."""
+@frozen
+class ReadBranch:
+    """Send the messages on a branch. The reply is BranchContent."""
 
     branch: int
 
 
-@value
+@frozen
 class Compare:
-    """Show how the files differ between two checkpoints: a Comparison comes back."""
+    """Compare the files at two checkpoints. The reply is a Comparison."""
 
     before: int
     after: int | None = None
-    """None for the files as they are now."""
+    """None for the current files."""
 
 
-@value
+@frozen
 class WritePatch:
-    """Write how the files differ, as Compare shows it, to a file that `git apply` takes: PatchWritten.
+    """Write the differences between two checkpoints as a patch for `git apply`. The reply is PatchWritten.
 
-    A `path` is taken from the work dir; without one a name is found there that is not taken.
+    `path` is relative to the working directory. If empty, an unused name there is chosen.
     """
 
     before: int
     after: int | None = None
-    """None compares with the files as they are now."""
+    """None for the current files."""
     path: str = ""
 
 
-@value
+@frozen
 class PlanRevert:
-    """Show what going to a checkpoint, an undo or a redo would do: a RevertPlan comes back."""
+    """Plan a revert, an undo or a redo. The reply is a RevertPlan."""
 
     to: int | Literal["undo", "redo"]
     scope: RevertScope = "both"
 
 
-@value
+@frozen
 class PlanSwitch:
-    """Show what a SwitchBranch would do: a RevertPlan comes back."""
+    """Plan a SwitchBranch. The reply is a RevertPlan."""
 
     branch: int
     to: int | None = None
 
 
-@value
+@frozen
 class Revert:
-    """Go back to just before a checkpoint, also to one that lies on a branch."""
+    """Revert to the state before a checkpoint, on the current or another branch."""
 
     to: int
     scope: RevertScope = "both"
     paths: tuple[str, ...] | None = None
-    """The files to change, as the plan names them; None for those that it ticks."""
+    """The files to change, as named in the plan; None for those selected by default."""
     note: str = ""
-    """A D-Mail of the user: what the model is to read there."""
+    """A D-Mail from the user: a note for the model."""
 
 
-@value
+@frozen
 class Undo:
-    """Take the last revert back, by the same kind of plan. `paths` as in Revert."""
+    """Undo the last revert, after a plan of the same kind. `paths` is as in Revert."""
 
     paths: tuple[str, ...] | None = None
 
 
-@value
+@frozen
 class Redo:
-    """Take the last undo back. `paths` as in Revert."""
+    """Redo the last undone revert. `paths` is as in Revert."""
 
     paths: tuple[str, ...] | None = None
 
 
-@value
+@frozen
 class SwitchBranch:
-    """Go on where a branch ended, or just before its checkpoint `to`; the live line becomes a branch."""
+    """Continue at the end of a branch, or before its checkpoint `to`.
+
+    The current branch becomes a separate branch.
+    """
 
     branch: int
     to: int | None = None
@@ -216,44 +225,47 @@ class SwitchBranch:
     """As in Revert."""
 
 
-@value
+@frozen
 class ForkSession:
-    """Make the conversation up to just before a checkpoint, of any line, a new session: SessionForked."""
+    """Fork a new session from the conversation before a checkpoint on any branch.
+
+    The reply is SessionForked.
+    """
 
     to: int | None = None
-    """None for all of the live line."""
+    """None for all of the current branch."""
 
 
-@value
+@frozen
 class NameCheckpoint:
-    """Give a checkpoint of any line a name; an empty one takes it away."""
+    """Name a checkpoint on any branch. An empty name removes the existing one."""
 
     id: int
     name: str
 
 
-@value
+@frozen
 class ReadTask:
-    """Show a piece of a background task's output: a TaskText comes back."""
+    """Read part of a background task's output. The reply is a TaskText."""
 
     task_id: str
     offset: int = 0
-    """In bytes; a negative one counts from the end."""
+    """Offset in bytes, from the end if negative."""
 
 
-@value
+@frozen
 class StopTask:
-    """Stop a background task and all that it has started."""
+    """Stop a background task and all processes it has started."""
 
     task_id: str
 
 
-@value
+@frozen
 class RunShell:
-    """Run a command of the user's own, in their shell: ShellCommandBegin comes, and ShellCommandEnd.
+    """Run a shell command of the user. Sends ShellCommandBegin and ShellCommandEnd.
 
-    With `on_terminal` it has the terminal of the engine's process: only for a front end in that process,
-    which lends its terminal until `Wire.carry_out` returns.
+    With `on_terminal` the command uses the terminal of the engine's process. This is only for a front end in
+    that process, which must not use the terminal until `Wire.command_and_wait` returns.
     """
 
     id: str
@@ -261,48 +273,48 @@ class RunShell:
     on_terminal: bool = False
 
 
-@value
+@frozen
 class StopShell:
-    """Stop the user's commands that run."""
+    """Stop the user's running shell commands."""
 
 
-@value
+@frozen
 class ListSessions:
-    """Show the sessions on disk, those with `text` in them if there is one: a SessionList comes back."""
+    """List the sessions on disk, or those that contain `text`. The reply is a SessionList."""
 
     text: str = ""
 
 
-@value
+@frozen
 class PreviewSession:
-    """Show how a session ended: a SessionPreview comes back."""
+    """Show the end of a session's conversation. The reply is a SessionPreview."""
 
     id: str
 
 
-@value
+@frozen
 class RenameSession:
-    """Give a session another title: a SessionList comes back."""
+    """Rename a session. The reply is a SessionList."""
 
     id: str
     title: str
 
 
-@value
+@frozen
 class DeleteSession:
-    """Delete a session that is not open, with its branches: a SessionList comes back."""
+    """Delete a session that isn't open, including its branches. The reply is a SessionList."""
 
     id: str
 
 
-@value
+@frozen
 class Shutdown:
-    """Cancel what runs, save, and close the Wire."""
+    """Cancel everything that is running, save, and close the Wire."""
 
 
-TravelCommand = (
+TimelineCommand = (
     ShowTimeline
-    | LookIntoBranch
+    | ReadBranch
     | Compare
     | WritePatch
     | PlanRevert
@@ -314,9 +326,9 @@ TravelCommand = (
     | ForkSession
     | NameCheckpoint
 )
-"""What concerns the timeline."""
+"""Commands for the timeline."""
 
-PersonalCommand = (
+UserCommand = (
     RunShell
     | StopShell
     | ListSessions
@@ -326,7 +338,7 @@ PersonalCommand = (
     | SetupCommand
     | SettingsCommand
 )
-"""What concerns the user alone, not the conversation."""
+"""Commands that don't affect the conversation."""
 
 Command = (
     Prompt
@@ -339,13 +351,13 @@ Command = (
     | SetAcceptEdits
     | SetPlanMode
     | RegisterTools
-    | LeaveOutTools
+    | ExcludeTools
     | SubscribeHooks
     | SaveRecording
     | CompleteArgument
     | ReadTask
     | StopTask
-    | TravelCommand
-    | PersonalCommand
+    | TimelineCommand
+    | UserCommand
     | Shutdown
 )

@@ -1,28 +1,31 @@
-"""Events: what the engine tells the front ends.
+"""Events from the engine to the front ends.
 
-Ordering promises: every TurnBegin has one TurnEnd, on error and cancel too; between them steps are
-numbered from 1; a step's ContentParts, ToolCalls and ToolCallParts precede its ToolResults; each ToolCall
-gets exactly one ToolResult before the step after it begins, unless a StepRetry or StepInterrupted says that
-it was never run; each request is answered or closed before its turn ends, but for those of background tasks
-(`source_kind="background_agent"`); a CompactionEnd follows every CompactionBegin. The events of a sub-agent
-that a call waits for come as SubagentEvents, in order, between that ToolCall and its ToolResult.
+Guarantees: each TurnBegin has exactly one TurnEnd, even after an error or cancellation. Steps of a turn are
+numbered from 1. A step's ContentParts, ToolCalls and ToolCallParts precede its ToolResults. Each ToolCall
+gets exactly one ToolResult before the next step begins, unless a StepRetry or StepInterrupted discards it.
+Each request is answered or closed before its turn ends, except those of background tasks
+(`source_kind="background_agent"`). Each CompactionBegin is followed by a CompactionEnd. The events of a sub-
+agent that a tool call waits for are sent as SubagentEvents, in order, between the ToolCall and its
+ToolResult.
 """
 
 from dataclasses import field
 from typing import Any, Literal
 
-from kimi_tui.base.content import (
+from kimi_tui.base.content_parts import (
     AudioURLPart,
     ImageURLPart,
     TextPart,
     ThinkPart,
     VideoURLPart,
 )
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import ToolCall, ToolCallPart
-from kimi_tui.base.value import value
-from kimi_tui.wire.agents import AgentList
+from kimi_tui.wire.agent_list import AgentList
+from kimi_tui.wire.argument_completion import ArgumentChoices
 from kimi_tui.wire.background import TasksUpdate, TaskText
-from kimi_tui.wire.completion import ArgumentChoices
+from kimi_tui.wire.context_usage import WindowFilling
+from kimi_tui.wire.model_setup import ModelConnected, ModelSources
 from kimi_tui.wire.session import CostUpdate as CostUpdate
 from kimi_tui.wire.session import MCPLoadingBegin as MCPLoadingBegin
 from kimi_tui.wire.session import MCPLoadingEnd as MCPLoadingEnd
@@ -32,10 +35,8 @@ from kimi_tui.wire.session import SessionInfo as SessionInfo
 from kimi_tui.wire.session import SlashCommandInfo as SlashCommandInfo
 from kimi_tui.wire.session import SnapshotProgress as SnapshotProgress
 from kimi_tui.wire.session import StatusUpdate as StatusUpdate
-from kimi_tui.wire.sessions import SessionList, SessionPreview
+from kimi_tui.wire.session_list import SessionList, SessionPreview
 from kimi_tui.wire.settings import SettingChanged, SettingsList
-from kimi_tui.wire.setup import ModelConnected, ModelSources
-from kimi_tui.wire.shell import ShellCommandBegin, ShellCommandEnd
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
@@ -69,33 +70,33 @@ from kimi_tui.wire.turn import TurnBegin as TurnBegin
 from kimi_tui.wire.turn import TurnEnd as TurnEnd
 from kimi_tui.wire.turn import TurnFailure as TurnFailure
 from kimi_tui.wire.turn import TurnOutcome as TurnOutcome
-from kimi_tui.wire.window import WindowFilling
+from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 
 ApprovalAnswer = Literal["approve", "approve_for_session", "approve_always", "reject"]
-"""`approve_always` is ours: only a front end that offered it sends it."""
+"""`approve_always` isn't in kimi-cli. Only a front end that offers it sends it."""
 
 
-@value
+@frozen
 class ApprovalResponse:
-    """An approval was answered, or closed by the end of its turn (a rejection with that feedback)."""
+    """Answer to an ApprovalRequest, or a rejection with feedback because its turn ended."""
 
     request_id: str
     response: ApprovalAnswer
     feedback: str = ""
     edited: str | None = None
-    """Ours: with `approve`, what takes the place of the request's proposal, whole. It is what is done."""
+    """With `approve`: the full text that replaces the request's proposal and is executed. Not in kimi-cli."""
 
 
-@value
+@frozen
 class RequestClosed:
-    """Ours: a request needs no answer any more, since its turn was interrupted."""
+    """A request no longer needs an answer, because its turn was interrupted. Not in kimi-cli."""
 
     request_id: str
 
 
-@value
+@frozen
 class SubagentEvent:
-    """An event of a sub-agent, wrapped as often as it is nested."""
+    """An event of a sub-agent, wrapped once per nesting level."""
 
     event: WireEnvelope
     parent_tool_call_id: str | None = None
@@ -103,18 +104,18 @@ class SubagentEvent:
     subagent_type: str | None = None
 
 
-@value
+@frozen
 class HookTriggered:
-    """A hook event fires."""
+    """The hooks of an event have started."""
 
     event: str
     target: str
     hook_count: int
 
 
-@value
+@frozen
 class HookResolved:
-    """Every hook of an event has answered."""
+    """All hooks of an event have finished."""
 
     event: str
     target: str
@@ -123,9 +124,9 @@ class HookResolved:
     duration_ms: int
 
 
-@value
+@frozen
 class Notification:
-    """Something the user should know that belongs to no message."""
+    """A notification for the user that isn't part of a message."""
 
     id: str
     category: str
@@ -139,15 +140,15 @@ class Notification:
     payload: dict[str, Any] = field(default_factory=dict)
 
 
-@value
+@frozen
 class BtwBegin:
-    """A side question is being answered."""
+    """The answer to a side question has started."""
 
     id: str
     question: str
 
 
-@value
+@frozen
 class BtwEnd:
     """A side question was answered, or failed."""
 
@@ -156,7 +157,7 @@ class BtwEnd:
     error: str | None = None
 
 
-TravelEvent = (
+TimelineEvent = (
     CheckpointCreated
     | Reverted
     | RevertPlan
@@ -167,7 +168,7 @@ TravelEvent = (
     | PatchWritten
     | SessionForked
 )
-"""What tells of the timeline and of jumps through it."""
+"""Events of the timeline and of reverts."""
 Reply = (
     AgentList
     | SessionList
@@ -179,7 +180,7 @@ Reply = (
     | ArgumentChoices
     | TaskText
 )
-"""What is told to who asked for it, and changes nothing of the session."""
+"""Replies to commands, which don't change the session."""
 Event = (
     TurnBegin
     | SteerInput
@@ -210,7 +211,7 @@ Event = (
     | Notification
     | BtwBegin
     | BtwEnd
-    | TravelEvent
+    | TimelineEvent
     | TodoUpdate
     | CostUpdate
     | SessionInfo

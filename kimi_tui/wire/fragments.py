@@ -1,8 +1,8 @@
-"""Fragments: pieces of text, thinking, arguments and output, which are one piece for who comes late."""
+"""Merging of streamed fragments of text, thinking, arguments and output."""
 
 from collections.abc import Iterable
 
-from kimi_tui.base.content import TextPart, ThinkPart
+from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.base.message import ToolCallPart
 from kimi_tui.wire.events import Event, ToolOutput
 from kimi_tui.wire.requests import Request
@@ -12,7 +12,7 @@ _FRAGMENTS = frozenset({TextPart, ThinkPart, ToolCallPart, ToolOutput})
 
 
 def merge_fragments(messages: Iterable[_Message]) -> list[_Message]:
-    """`messages` with adjacent text, thinking, argument and output fragments joined; the order stays."""
+    """Return `messages` with adjacent fragments of text, thinking, arguments and output joined, in order."""
     merged: list[_Message] = []
     run: list[str] = []
     head: _Message | None = None
@@ -21,22 +21,22 @@ def merge_fragments(messages: Iterable[_Message]) -> list[_Message]:
             merged.append(message)
             continue
         if head is not None and _continues(head, message):
-            run.append(_fragment(message))
+            run.append(_fragment_text(message))
             if isinstance(message, ThinkPart) and message.encrypted is not None:
                 merged.append(ThinkPart("".join(run), message.encrypted))
                 head = None
             continue
         if head is not None:
-            merged.append(_rejoined(head, run))
+            merged.append(_join_fragments(head, run))
         if type(message) in _FRAGMENTS and not (
             isinstance(message, ThinkPart) and message.encrypted is not None
         ):
-            head, run = message, [_fragment(message)]
+            head, run = message, [_fragment_text(message)]
         else:
             head = None
             merged.append(message)
     if head is not None:
-        merged.append(_rejoined(head, run))
+        merged.append(_join_fragments(head, run))
     return merged
 
 
@@ -54,7 +54,7 @@ def _continues(head: _Message, message: _Message) -> bool:
             return False
 
 
-def _fragment(message: _Message) -> str:
+def _fragment_text(message: _Message) -> str:
     match message:
         case TextPart(text=text) | ToolOutput(text=text):
             return text
@@ -66,7 +66,7 @@ def _fragment(message: _Message) -> str:
             raise TypeError(f"{type(message).__name__} is no fragment")
 
 
-def _rejoined(head: _Message, run: list[str]) -> _Message:
+def _join_fragments(head: _Message, run: list[str]) -> _Message:
     if len(run) == 1:
         return head
     text = "".join(run)

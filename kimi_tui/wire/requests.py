@@ -1,31 +1,34 @@
-"""Requests: what the engine asks a front end, and the answers. Futures live in the channel, never here."""
+"""Requests from the engine to a front end, and their answers.
+
+Pending futures are in the channel, never here.
+"""
 
 from typing import Any, Literal
 
-from kimi_tui.base.value import value
-from kimi_tui.wire.display import DisplayBlock
+from kimi_tui.base.frozen import frozen
+from kimi_tui.wire.display_blocks import DisplayBlock
 from kimi_tui.wire.events import ApprovalResponse, ToolReturn
 
 
-@value
+@frozen
 class Proposal:
-    """Ours: the text that an approval would put into effect, whole, for the user to change it first."""
+    """The full text that an approval would execute, which the user can edit first. Not in kimi-cli."""
 
     text: str
     name: str
-    """A file name that says what kind of text it is, such as `auth.py` or `command.sh`."""
+    """A file name that indicates the type of text, such as `auth.py` or `command.sh`."""
 
 
-@value
+@frozen
 class ApprovalRequest:
-    """May this tool call run? Answered by an ApprovalResponse."""
+    """Permission request for a tool call. Answered by an ApprovalResponse."""
 
     id: str
     tool_call_id: str
     sender: str
-    """The tool's name."""
+    """Name of the tool."""
     action: str
-    """The kind of act, such as `run command`, `edit file`, `edit file outside of working directory`."""
+    """Kind of action, such as `run command`, `edit file`, `edit file outside of working directory`."""
     description: str
     display: tuple[DisplayBlock, ...] = ()
     source_kind: str | None = None
@@ -34,24 +37,26 @@ class ApprovalRequest:
     subagent_type: str | None = None
     source_description: str | None = None
     rule: str | None = None
-    """Ours: the rule that `approve_always` would write; None when nothing may be granted beyond this once."""
+    """The rule that `approve_always` would add; None if only a single approval is possible. Not in kimi-
+    cli.
+    """
     danger: str | None = None
-    """Ours: why this is dangerous; None when it is not."""
+    """Why the call is dangerous; None if it isn't. Not in kimi-cli."""
     proposal: Proposal | None = None
-    """Ours: what an answer may change (`ApprovalResponse.edited`); None when it is yes or no."""
+    """Text that the answer can change (`ApprovalResponse.edited`); None if it can't. Not in kimi-cli."""
 
 
-@value
+@frozen
 class QuestionOption:
-    """One answer to choose."""
+    """A predefined answer."""
 
     label: str
     description: str = ""
 
 
-@value
+@frozen
 class Question:
-    """One question with 2 to 4 options; free text is always possible."""
+    """A question with 2 to 4 options. Free text is always possible."""
 
     question: str
     header: str
@@ -59,45 +64,45 @@ class Question:
     multi_select: bool = False
 
 
-@value
+@frozen
 class QuestionRequest:
-    """The model asks the user. Answered by a QuestionResponse."""
+    """Questions from the model to the user. Answered by a QuestionResponse."""
 
     id: str
     tool_call_id: str
     questions: tuple[Question, ...]
 
 
-@value
+@frozen
 class QuestionResponse:
-    """Answers by the question's text; empty when the user dismissed them."""
+    """Answers by question text; empty if the user dismissed the questions."""
 
     request_id: str
     answers: dict[str, str]
     unanswerable: bool = False
-    """Ours: nobody is there who could answer, so asking again makes no sense."""
+    """Whether no user is present, so that asking again is useless. Not in kimi-cli."""
 
 
-@value
+@frozen
 class ToolCallRequest:
-    """Run a tool that the client registered. Answered by a ToolCallResponse."""
+    """Call of a tool that the client registered. Answered by a ToolCallResponse."""
 
     id: str
     name: str
     arguments: str | None = None
 
 
-@value
+@frozen
 class ToolCallResponse:
-    """The result of a client's tool; `tool_call_id` is the request's id."""
+    """Result of a client's tool. `tool_call_id` is the request's id."""
 
     tool_call_id: str
     return_value: ToolReturn
 
 
-@value
+@frozen
 class HookRequest:
-    """A hook that the client subscribed to fires. Answered by a HookResponse."""
+    """An event that the client subscribed to. Answered by a HookResponse."""
 
     id: str
     subscription_id: str
@@ -106,9 +111,9 @@ class HookRequest:
     input_data: dict[str, Any]
 
 
-@value
+@frozen
 class HookResponse:
-    """What a client's hook decided."""
+    """Decision of a client's hook."""
 
     request_id: str
     action: Literal["allow", "block"] = "allow"

@@ -1,127 +1,128 @@
-"""A session as it is told: what it is, where it stands, and what was said in it before."""
+"""Session events: information, status and replay."""
 
 from dataclasses import field
 
-from kimi_tui.base.content import UserInput
-from kimi_tui.base.usage import TokenUsage
-from kimi_tui.base.value import value
-from kimi_tui.wire.mcp import McpStatus
+from kimi_tui.base.content_parts import UserInput
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.token_usage import TokenUsage
+from kimi_tui.wire.mcp_status import McpStatus
 
 
-@value
+@frozen
 class MCPLoadingBegin:
-    """MCP servers are being connected."""
+    """MCP servers are connecting."""
 
 
-@value
+@frozen
 class MCPLoadingEnd:
-    """Every MCP server has answered or failed."""
+    """All MCP servers are connected or have failed."""
 
 
-@value
+@frozen
 class StatusUpdate:
-    """What the status bar shows; None means unchanged."""
+    """Changes of the status bar. None means unchanged."""
 
     context_usage: float | None = None
-    """Share of the window in use, 0 to 1."""
+    """Used fraction of the context window, 0 to 1."""
     context_tokens: int | None = None
     max_context_tokens: int | None = None
     token_usage: TokenUsage | None = None
-    """Usage of the step that has just ended."""
+    """Usage of the step that just ended."""
     message_id: str | None = None
-    """Of that step's answer."""
+    """Id of that step's response."""
     plan_mode: bool | None = None
     mcp_status: McpStatus | None = None
     session_usage: TokenUsage | None = None
-    """Ours: usage of the session so far."""
+    """Total usage of the session. Not in kimi-cli."""
 
 
-@value
+@frozen
 class CostUpdate:
-    """Ours: what the session has cost so far, in US dollars; None when the model has no price."""
+    """Total cost of the session in US dollars; None if the model has no price. Not in kimi-cli."""
 
     cost_usd: float | None = None
 
 
-@value
+@frozen
 class SlashCommandInfo:
-    """A command that the engine understands in RunSlash."""
+    """A slash command of the engine, run by RunSlash."""
 
     name: str
     description: str
     aliases: tuple[str, ...] = ()
     takes_turn: bool = False
-    """Whether a TurnBegin and a TurnEnd come for it."""
+    """Whether the command runs as a turn, with TurnBegin and TurnEnd."""
     argument: str = ""
-    """What its argument is called, in brackets when it may be left out; empty when it needs none."""
+    """Name of its argument, in brackets if optional; empty if it has none."""
     completes: bool = False
-    """Whether CompleteArgument has answers for it."""
+    """Whether CompleteArgument supports it."""
 
 
-@value
+@frozen
 class SessionInfo:
-    """Ours: which session this is. Sent when a session opens and when any of it changes."""
+    """Information about the session. Sent when it opens and when it changes. Not in kimi-cli."""
 
     session_id: str
     work_dir: str
     title: str
     model: str
     model_kind: str
-    """The provider's type: kimi, openai, anthropic, scripted or demo; empty when no model is set."""
+    """Provider type: kimi, openai, anthropic, scripted or demo; empty if no model is set."""
     agent: str
     thinking: bool = False
     yolo: bool = False
     plan_mode: bool = False
     accept_edits: bool = False
-    """Whether harmless edits in the work dir need no approval."""
+    """Whether safe edits in the working directory are approved automatically."""
     sandbox: bool = False
     """Whether the agent's commands run in a sandbox."""
     capabilities: tuple[str, ...] = ()
     slash_commands: tuple[SlashCommandInfo, ...] = ()
     models: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
-    """The agent's own; those of a client are not among them."""
+    """The agent's own tools, without those of a client."""
     recording: str = ""
-    """The file that records what goes over the Wire."""
+    """Path of the recording of Wire messages."""
     hooks: dict[str, int] = field(default_factory=dict)
-    """How many hooks each event has that has any."""
+    """Number of hooks by event, for events with hooks."""
     read_only: bool = False
     in_use: bool = False
-    """Of a session that is only read: whether another process writes it now."""
+    """Whether another process is writing to this read-only session."""
 
-    def command(self, name: str) -> SlashCommandInfo | None:
-        """The engine's command of that name or alias."""
+    def find_command(self, name: str) -> SlashCommandInfo | None:
+        """Return the engine's command with this name or alias."""
         return next((it for it in self.slash_commands if name in (it.name, *it.aliases)), None)
 
-    def command_in(self, user_input: UserInput) -> SlashCommandInfo | None:
-        """The engine's command that this is; other text that begins with a slash is for the model."""
+    def parse_command(self, user_input: UserInput) -> SlashCommandInfo | None:
+        """Return the engine's command in `user_input`; None for other text, which is for the model."""
         if not isinstance(user_input, str) or not user_input.startswith("/"):
             return None
-        words = user_input[1:].split(maxsplit=1)
-        return self.command(words[0]) if words else None
+        parts = user_input[1:].split(maxsplit=1)
+        return self.find_command(parts[0]) if parts else None
 
 
-@value
+@frozen
 class ReplayBegin:
-    """Ours: what follows, up to ReplayEnd, was said before: in an earlier run of this session, or on the line
-    of the conversation that a jump led to.
+    """Start of replayed events, up to ReplayEnd. Not in kimi-cli.
+
+    The events are from an earlier run of the session, or from the branch that a revert restored.
     """
 
     anew: bool = False
-    """Whether what was shown until now is not the conversation any more: what follows takes its place."""
+    """Whether the replay replaces the conversation shown before."""
 
 
-@value
+@frozen
 class ReplayEnd:
-    """Ours: the replay is over; events are live from here."""
+    """End of the replay. The following events are live. Not in kimi-cli."""
 
 
-@value
+@frozen
 class SnapshotProgress:
-    """Ours: the files are being looked at. When `done` is `total` that has ended."""
+    """Progress of a file scan, which is complete when `done` equals `total`. Not in kimi-cli."""
 
     done: int
     total: int | None = None
-    """None while it is not known."""
+    """None while unknown."""
     delays: str = ""
-    """The tool that waits for it."""
+    """Tool that is waiting for the scan."""

@@ -1,67 +1,67 @@
-"""The settings as a front end shows them: each with its meaning, its value and where that comes from."""
+"""Settings with their descriptions, values and origins."""
 
 from typing import Literal
 
-from kimi_tui.base.value import value
+from kimi_tui.base.frozen import frozen
 
 SettingKind = Literal["switch", "choice", "integer", "number", "text", "list", "secret", "table"]
-"""How a value is entered. A secret is never told nor taken here; a table is changed in the file."""
+"""How a value is edited. Secrets are never sent or accepted here; a table is edited in the file."""
 SettingOrigin = Literal["default", "user", "project", "environment", "option"]
 
 
-@value
+@frozen
 class Setting:
-    """One setting."""
+    """A setting."""
 
     key: str
-    """Dotted, as in `ui.mouse`; a part that holds dots itself is quoted."""
+    """Dotted key, such as `ui.mouse`. A part that contains dots is quoted."""
     group: str
-    """The table it stands in; empty for those outside of every table."""
+    """Table of the setting; empty for top-level settings."""
     kind: SettingKind
     meaning: str
     value: str
-    """As it is typed: a text bare, a list as TOML, a switch as true or false."""
+    """Value as the user types it: text unquoted, a list as TOML, a switch as true or false."""
     default: str = ""
     origin: SettingOrigin = "default"
     place: str = ""
-    """Which file or option it comes from."""
+    """File or option that the value comes from."""
     in_user_file: bool = False
-    """Whether the user's config file sets it, though something else may go before."""
+    """Whether the user's config file sets it, even if another source overrides it."""
     choices: tuple[str, ...] = ()
 
 
-@value
+@frozen
 class ListSettings:
-    """Ask for the settings: a SettingsList comes back."""
+    """List the settings. The reply is a SettingsList."""
 
 
-@value
+@frozen
 class ChangeSetting:
-    """Write a setting into the user's config file: a SettingChanged comes back, and a SettingsList."""
+    """Write a setting to the user's config file. The replies are SettingChanged and SettingsList."""
 
     key: str
     value: str | None
-    """As in `Setting.value`; None takes it out of the file."""
+    """As in `Setting.value`; None removes it from the file."""
 
 
-@value
+@frozen
 class SettingsList:
-    """Ours: the answer to ListSettings."""
+    """Reply to ListSettings. Not in kimi-cli."""
 
     settings: tuple[Setting, ...]
     file: str = ""
-    """The user's config file, which is there or not."""
+    """Path of the user's config file, which may not exist."""
 
 
-@value
+@frozen
 class SettingChanged:
-    """Ours: the answer to ChangeSetting."""
+    """Reply to ChangeSetting. Not in kimi-cli."""
 
     key: str
     problem: str = ""
-    """What is wrong with the value, in sentences; empty when it was written."""
+    """Why the value is invalid, as sentences; empty if it was written."""
     overruled_by: str = ""
-    """What goes before the file, so that the value counts elsewhere only."""
+    """Source that overrides the file here, so that the new value has no effect in this session."""
 
 
 SettingsCommand = ListSettings | ChangeSetting

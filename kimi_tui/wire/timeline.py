@@ -1,46 +1,48 @@
-"""The timeline on the Wire: checkpoints, branches, plans, and what becomes of them. All of it is ours."""
+"""Timeline on the Wire: checkpoints, branches, revert plans and results. Not in kimi-cli."""
 
 from typing import Any, Literal
 
-from kimi_tui.base.content import UserInput
-from kimi_tui.base.value import value
-from kimi_tui.wire.display import DiffBlock
+from kimi_tui.base.content_parts import UserInput
+from kimi_tui.base.frozen import frozen
+from kimi_tui.wire.display_blocks import DiffBlock
 
 CheckpointKind = Literal["user", "step", "dmail", "compaction", "clear", "revert", "fork", "import"]
 RevertReason = Literal["user", "dmail", "undo", "redo", "switch", "compaction", "clear"]
 RevertScope = Literal["both", "conversation", "files", "turn"]
-"""What goes back. `turn`: of the files, what was done in that one turn (or step), wherever it lies; what was
-done since stays, and so does the conversation."""
+"""What is reverted. `turn` reverts only the file changes of one turn or step, on any branch. Later changes
+and
+the conversation are unchanged.
+"""
 PlannedAction = Literal["restore", "delete", "recreate", "merge", "conflict", "keep", "not covered"]
 WhoChanged = Literal["agent", "you", "both", "another session", "agent and another session", ""]
 
 
-@value
+@frozen
 class WireEnvelope:
-    """A message as it travels: its type's name and its payload as JSON values."""
+    """An encoded message: type name and payload as JSON values."""
 
     type: str
     payload: dict[str, Any]
 
 
-@value
+@frozen
 class FileChanges:
-    """How the files changed from one checkpoint to the next."""
+    """File changes between two checkpoints."""
 
     changed: int = 0
     added_lines: int = 0
     removed_lines: int = 0
     coverage: str = ""
-    """Empty when every change is covered, else what is not and why."""
+    """Which changes aren't covered and why; empty if all are covered."""
     yours: int = 0
-    """How many of the changed files were changed while no tool ran: by the user, or by another program."""
+    """Number of files changed while no tool was running: by the user or another program."""
     paths: tuple[str, ...] = ()
     """The first of the changed files."""
 
 
-@value
+@frozen
 class CheckpointCreated:
-    """A checkpoint of the conversation and the files: the state just before what follows."""
+    """A checkpoint of the conversation and files: the state before the next message."""
 
     id: int
     uid: str
@@ -48,17 +50,18 @@ class CheckpointCreated:
     label: str
     parent: str | None = None
     files: FileChanges | None = None
-    """What became of the files since the checkpoint before it; None when that is not known (yet)."""
+    """File changes since the previous checkpoint; None if unknown or not known yet."""
     time: float = 0.0
-    """In seconds since the epoch."""
+    """Seconds since the epoch."""
     tokens: int = 0
 
 
-@value
+@frozen
 class Reverted:
-    """The conversation went to another checkpoint; `branch` is the rotated journal left behind.
+    """The conversation was reverted to another checkpoint.
 
-    After an undo, a redo or a switch to another line a ReplayBegin with `anew` follows, with that line.
+    `branch` is the rotated journal with the previous branch. After an undo, a redo or a switch of branches, a
+    ReplayBegin with `anew` follows with the restored branch.
     """
 
     to: int
@@ -66,184 +69,188 @@ class Reverted:
     reason: RevertReason
     branch: int | None = None
     files: tuple[str, ...] = ()
-    """The files that changed on disk."""
+    """Files that changed on disk."""
     scope: RevertScope | None = None
-    """What went: with `files` and `turn` the conversation stays. None when there was no choice."""
+    """What was reverted. With `files` and `turn` the conversation is unchanged. None if there was no
+    choice.
+    """
     prompt: UserInput | None = None
-    """What the user had said right after that checkpoint, to be edited and said again."""
+    """The user's message after that checkpoint, to be edited and sent again."""
     note: str = ""
-    """What the user left there for the model to read."""
+    """The user's note for the model."""
     kept: tuple[str, ...] = ()
-    """The files of the plan that stay as they are: kept, in conflict, or not ticked."""
+    """Files of the plan that are unchanged: kept, in conflict, or not selected."""
 
 
-@value
+@frozen
 class PlannedFile:
-    """What going back would do to one file."""
+    """What a revert would do to a file."""
 
     path: str
-    """That of a folder ends in a slash."""
+    """A directory's path ends in a slash."""
     action: PlannedAction
     added: int = 0
-    """Lines that are added to what the file holds now."""
+    """Lines added to the current content."""
     removed: int = 0
     ticked: bool = True
-    """Whether it is done unless the user says otherwise. What is not covered can't be done."""
+    """Whether it is selected by default. Files that aren't covered can't be selected."""
     note: str = ""
     diff: DiffBlock | None = None
-    """From what the file holds now; None when it can't be shown by lines."""
+    """Difference from the current content; None if it can't be shown by lines."""
     by: WhoChanged = ""
-    """Who changed it since then; empty when that is not known."""
+    """Who changed the file since then; empty if unknown."""
 
 
-@value
+@frozen
 class RevertPlan:
-    """What a revert, undo, redo or switch would do. Nothing has been done yet."""
+    """What a revert, undo, redo or switch would do. Nothing has been changed yet."""
 
     to: int
     reason: RevertReason
     files: tuple[PlannedFile, ...] = ()
     commands: tuple[str, ...] = ()
-    """Shell commands that were run since: what they did elsewhere can't be taken back."""
+    """Shell commands run since then. Their effects outside of covered files can't be reverted."""
     note: str = ""
-    """Why there is no plan for the files, or what else to know."""
+    """Why there is no plan for the files, or other remarks."""
     scope: RevertScope = "both"
     branch: int | None = None
-    """The branch that it goes to; None when the checkpoint is on the live line."""
+    """The target branch; None if the checkpoint is on the current branch."""
     turns: int = 0
-    """How many of the user's messages on the live line the conversation would lose to a branch."""
+    """Number of the user's messages that would leave the current branch."""
 
 
-@value
+@frozen
 class TimelineNode:
-    """A checkpoint, wherever in the tree, and what was done from it until the next one on its line."""
+    """A checkpoint on any branch, and what happened between it and the next checkpoint on its branch."""
 
     id: int
     uid: str
     kind: CheckpointKind
     label: str
-    """One line: of a `user` checkpoint the prompt, of a step what it did as soon as that is known."""
+    """One line: the prompt for a `user` checkpoint; for a step its actions, once known."""
     parent: str | None = None
-    """The uid of the checkpoint that it grew from; None for the first, or when that is lost."""
+    """The uid of the parent checkpoint; None for the first one, or if the parent is lost."""
     branch: int | None = None
-    """The branch that it lies on, the newest if on several; None when it is on the live line."""
+    """Its branch, the newest if it is on several; None if it is on the current branch."""
     name: str = ""
-    """What the user named it."""
+    """Name given by the user."""
     time: float = 0.0
     tokens: int = 0
-    """What the conversation weighed at this point, partly estimated."""
+    """Size of the conversation at this point, partly estimated."""
     files: FileChanges | None = None
-    """What became of the files from here to the next checkpoint; None while that is not known."""
+    """File changes up to the next checkpoint; None while unknown."""
     tools: tuple[str, ...] = ()
-    """The tools that were called from here to the next checkpoint, in order."""
+    """Tools called before the next checkpoint, in order."""
     shell: bool = False
-    """Whether a shell command is among them: what it did elsewhere can't be taken back."""
+    """Whether a shell command is among them, whose effects outside of covered files can't be reverted."""
     problem: str = ""
-    """Why its files can't be gone back to; empty when they can."""
+    """Why its files can't be restored; empty if they can."""
 
 
-@value
+@frozen
 class TimelineBranch:
-    """A line of the conversation that was left. It shares a trunk with the live line or another branch."""
+    """A branch left by a revert. It shares checkpoints with the current branch or another one."""
 
     number: int
     left: float
-    """When, in seconds since the epoch."""
+    """Time when it was left, in seconds since the epoch."""
     reason: RevertReason | None = None
-    """Why; None when that is not known."""
+    """Why it was left; None if unknown."""
     to: int | None = None
-    """The checkpoint that the conversation went to from here."""
+    """The checkpoint that the conversation was reverted to."""
     tip: str | None = None
     """The uid of its last checkpoint."""
     messages: int = 0
 
 
-@value
+@frozen
 class Timeline:
-    """The whole tree, as an answer to ShowTimeline; from then on after each jump, compaction and clear.
+    """The whole tree: the reply to ShowTimeline, then also sent after each revert, compaction and clear.
 
-    What comes in between is told by TimelineUpdates.
+    Changes in between are sent as TimelineUpdates.
     """
 
     nodes: tuple[TimelineNode, ...] = ()
-    """By their ids, the oldest first."""
+    """Ordered by id, the oldest first."""
     branches: tuple[TimelineBranch, ...] = ()
-    """Those that have checkpoints of their own, the oldest first."""
+    """Branches with checkpoints of their own, the oldest first."""
     current: str | None = None
-    """The uid of the newest checkpoint of the live line."""
+    """The uid of the newest checkpoint on the current branch."""
     undo: str = ""
-    """What an undo would take back, in a few words; empty when there is nothing."""
+    """Short description of what an undo would do; empty if there is nothing to undo."""
     redo: str = ""
     older: int = 0
-    """How many checkpoints of the live line come before the first of `nodes`: these are its newest, and no
-    branches, for ShowTimeline asked for no more. 0 when it is the whole tree."""
+    """Number of checkpoints on the current branch before the first of `nodes`, if ShowTimeline requested only
+    the
+    newest ones. `branches` is empty then. 0 if this is the whole tree.
+    """
 
 
-@value
+@frozen
 class TimelineUpdate:
-    """Nodes that are new or have changed, each whole; replace those of the same uid."""
+    """New and changed nodes, each complete. They replace nodes with the same uid."""
 
     nodes: tuple[TimelineNode, ...]
     current: str | None = None
 
 
-@value
+@frozen
 class BranchContent:
-    """What was said on a branch, as an answer to LookIntoBranch: events as in a replay."""
+    """Messages on a branch as replay events, the reply to ReadBranch."""
 
     branch: int
     events: tuple[WireEnvelope, ...] = ()
-    """From its first checkpoint that is not on the live line."""
+    """Starts at its first checkpoint that isn't on the current branch."""
     since: str | None = None
-    """The uid of the last checkpoint that is; None when none is."""
+    """The uid of the last checkpoint on the current branch; None if there is none."""
     summary: str = ""
-    """Of a branch that a compaction left: the summary that took its place."""
+    """The summary that replaced the branch, if it was left by a compaction."""
 
 
-@value
+@frozen
 class ComparedFile:
-    """How one file differs between two states."""
+    """Difference of a file between two states."""
 
     path: str
     change: Literal["added", "removed", "changed", "not covered"]
     added: int = 0
     removed: int = 0
     diff: DiffBlock | None = None
-    """None when it can't be shown by lines, or is too long."""
+    """None if it is too long or can't be shown by lines."""
     note: str = ""
     by: WhoChanged = ""
 
 
-@value
+@frozen
 class Comparison:
-    """How the files differ between two checkpoints, or a checkpoint and now; the answer to Compare."""
+    """Differences of the files between two checkpoints, or a checkpoint and now. The reply to Compare."""
 
     before: int
     after: int | None = None
-    """None for the files as they are now."""
+    """None for the current files."""
     files: tuple[ComparedFile, ...] = ()
     note: str = ""
-    """Why there is nothing to compare, or what is not covered."""
+    """Why there is nothing to compare, or what isn't covered."""
 
 
-@value
+@frozen
 class PatchWritten:
-    """What differs between two states of the files was written to a file, for git."""
+    """The differences between two states were written to a patch file."""
 
     path: str
     before: int
     after: int | None = None
     files: int = 0
-    """How many files the patch changes."""
+    """Number of files in the patch."""
     left_out: tuple[str, ...] = ()
-    """Files that differ, too, and can't be in it; with why."""
+    """Changed files that the patch can't contain, with the reasons."""
 
 
-@value
+@frozen
 class SessionForked:
-    """A checkpoint was made a session of its own. This one goes on."""
+    """A new session was forked from a checkpoint. This session continues."""
 
     session_id: str
     title: str
     at: int | None = None
-    """The checkpoint that it begins at; None for the end of the live line."""
+    """The checkpoint it was forked from; None for the end of the current branch."""

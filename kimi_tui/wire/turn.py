@@ -1,66 +1,66 @@
-"""A turn as it is told: its steps, its tools, its plan and its todos."""
+"""Turn events: steps, tool calls, plans and todo lists."""
 
 from typing import Any, Literal
 
-from kimi_tui.base.content import ContentPart, UserInput
-from kimi_tui.base.value import value
-from kimi_tui.wire.display import DisplayBlock, TodoItem
+from kimi_tui.base.content_parts import ContentPart, UserInput
+from kimi_tui.base.frozen import frozen
+from kimi_tui.wire.display_blocks import DisplayBlock, TodoItem
 
 TurnOutcome = Literal["finished", "cancelled", "rejected", "max_steps", "limit", "failed"]
 
 
-@value
+@frozen
 class TurnBegin:
-    """A turn starts with what the user said."""
+    """A turn starts with the user's message."""
 
     user_input: UserInput
 
 
-@value
+@frozen
 class SteerInput:
-    """The user said something more while the turn runs; the next step sees it."""
+    """The user sent a message to the running turn. The next step sees it."""
 
     user_input: UserInput
 
 
-@value
+@frozen
 class TurnFailure:
     """Why a turn ended early: what happened and what to do, one sentence each."""
 
     what: str
     hint: str = ""
     kind: str = ""
-    """The class of the error, as in `base.errors`."""
+    """Class name of the error, as in `base.errors`."""
     status_code: int | None = None
     retryable: bool = False
 
 
-@value
+@frozen
 class TurnEnd:
-    """The turn is over. The payload is ours; clients of Wire 1.10 ignore it."""
+    """The turn has ended. The payload isn't in kimi-cli; clients of Wire 1.10 ignore it."""
 
     outcome: TurnOutcome = "finished"
     steps: int = 0
     failure: TurnFailure | None = None
     files: tuple[str, ...] = ()
-    """The files that tools changed since the turn before ended, as far as the files' states are kept."""
+    """Files that tools changed since the previous turn ended, as far as they are covered by snapshots."""
 
 
-@value
+@frozen
 class StepBegin:
-    """A step starts: one model call and the tools it asks for."""
+    """A step starts: a model request and the tool calls in its response."""
 
     n: int
 
 
-@value
+@frozen
 class StepInterrupted:
-    """The step was cancelled or failed; what it said so far stands."""
+    """The step was canceled or failed. Its text so far is kept."""
 
 
-@value
+@frozen
 class StepRetry:
-    """The step's model call failed and is tried again: drop what the failed attempt streamed."""
+    """The model request failed and is retried: discard everything streamed by the failed attempt."""
 
     n: int
     next_attempt: int
@@ -70,19 +70,19 @@ class StepRetry:
     status_code: int | None = None
 
 
-@value
+@frozen
 class ToolReturn:
-    """What a tool gave back. `output` is for the model, `message` a note about it, `display` for the user."""
+    """Result of a tool. `output` is for the model, `message` a note about it, `display` for the user."""
 
     is_error: bool = False
     output: str | tuple[ContentPart, ...] = ""
     message: str = ""
     display: tuple[DisplayBlock, ...] = ()
     extras: dict[str, Any] | None = None
-    """Ours: `{"rejected": True}` when the call was not allowed."""
+    """`{"rejected": True}` if the call wasn't allowed. Not in kimi-cli."""
 
 
-@value
+@frozen
 class ToolResult:
     """A tool call ended."""
 
@@ -90,37 +90,37 @@ class ToolResult:
     return_value: ToolReturn
 
 
-@value
+@frozen
 class ToolOutput:
-    """Ours: output of a running tool as it comes, for a live view only; the result repeats what matters."""
+    """Live output of a running tool. The result contains everything relevant. Not in kimi-cli."""
 
     tool_call_id: str
     text: str
 
 
-@value
+@frozen
 class CompactionBegin:
     """The context is being compacted."""
 
 
-@value
+@frozen
 class CompactionEnd:
-    """The compaction ended, well or not. The counts are ours."""
+    """The compaction succeeded or failed. The counts aren't in kimi-cli."""
 
     tokens_before: int | None = None
     tokens_after: int | None = None
 
 
-@value
+@frozen
 class PlanDisplay:
-    """The plan to look at before it is carried out."""
+    """A plan for the user to review before it is executed."""
 
     content: str
     file_path: str
 
 
-@value
+@frozen
 class TodoUpdate:
-    """Ours: the todo list as it now stands."""
+    """The current todo list. Not in kimi-cli."""
 
     items: tuple[TodoItem, ...]

@@ -1,1 +1,1 @@
-"""The Wire over stdio as JSON-RPC."""
+"""Wire server: JSON-RPC over standard input and output."""

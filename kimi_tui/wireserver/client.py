@@ -1,47 +1,59 @@
-"""The client as the server sees it: what it can do, and what it is sent."""
+"""The server's view of its client: its capabilities, and the messages sent to it."""
 
 import logging
 from typing import Any
 
-from kimi_tui.base.json_line import json_line
+from kimi_tui.base.json_lines import dump_json_line
 from kimi_tui.base.json_rpc import RpcId
-from kimi_tui.base.output import Output
-from kimi_tui.wireserver.jsonrpc import Call, ErrorCode, RpcError, error_to, event_of, request_of, result_to
+from kimi_tui.base.output_stream import OutputStream
+from kimi_tui.wireserver.event_filter import REQUEST_TYPES, JsonMessage, filter_for_client
+from kimi_tui.wireserver.jsonrpc import (
+    ErrorCode,
+    RpcCall,
+    RpcError,
+    build_error,
+    build_event,
+    build_request,
+    build_result,
+)
 from kimi_tui.wireserver.params import ClientCapabilities
-from kimi_tui.wireserver.vocabulary import REQUEST_TYPES, Message, narrowed
 
 logger = logging.getLogger(__name__)
 
 
-class Client:
-    """One client. Answers never wait; events wait while it doesn't read."""
+class WireClient:
+    """One connected client. Sending a response never waits; sending an event waits while the client doesn't
+    read.
+    """
 
-    def __init__(self, out: Output) -> None:
+    def __init__(self, out: OutputStream) -> None:
         self._out = out
         self.capabilities = ClientCapabilities()
-        """What it said in the handshake; nothing without one."""
+        """Capabilities from the handshake; the defaults without one."""
 
-    def result(self, message_id: RpcId | None, result: dict[str, Any]) -> None:
-        """Answer a call, if it wants an answer."""
+    def send_result(self, message_id: RpcId | None, result: dict[str, Any]) -> None:
+        """Answer a call with `result`, unless it is a notification."""
         if message_id is not None:
-            self._out.post(json_line(result_to(message_id, result)))
+            self._out.post(dump_json_line(build_result(message_id, result)))
 
-    def error(self, message_id: RpcId | None, code: ErrorCode, message: str) -> None:
-        """Answer a call, or a line that is none, with an error."""
-        self._out.post(json_line(error_to(message_id, code, message)))
+    def send_error(self, message_id: RpcId | None, code: ErrorCode, message: str) -> None:
+        """Answer a call, or an invalid line, with an error."""
+        self._out.post(dump_json_line(build_error(message_id, code, message)))
 
-    def refuse(self, call: Call, error: RpcError) -> None:
-        """Answer `call` with `error`; what wants no answer leaves a trace in the log."""
+    def reject(self, call: RpcCall, error: RpcError) -> None:
+        """Answer `call` with `error`. For a notification, log the error instead."""
         if call.id is not None:
-            self.error(call.id, error.code, error.message)
+            self.send_error(call.id, error.code, error.message)
         else:
-            logger.info("%s was refused: %s", call.method, error.message)
+            logger.info("rejected the notification %s: %s", call.method, error.message)
 
-    async def show(self, message: Message) -> bool:
-        """Send an event or a request, as far as the client knows it. Whether it does."""
-        known = message if self.capabilities.supports_timeline else narrowed(message)
-        if known is None:
+    async def send(self, message: JsonMessage) -> bool:
+        """Send the part of an event or request that the client supports. Return False if it supports none
+        of it.
+        """
+        visible = message if self.capabilities.supports_timeline else filter_for_client(message)
+        if visible is None:
             return False
-        rpc = request_of(known) if known["type"] in REQUEST_TYPES else event_of(known)
-        await self._out.write(json_line(rpc))
+        rpc = build_request(visible) if visible["type"] in REQUEST_TYPES else build_event(visible)
+        await self._out.write(dump_json_line(rpc))
         return True

@@ -1,4 +1,4 @@
-"""What the server says of itself in the handshake."""
+"""The server's part of the handshake."""
 
 from collections.abc import Iterable
 from typing import Any, cast, get_args
@@ -7,18 +7,19 @@ from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.wire.codec import PROTOCOL_VERSION
 from kimi_tui.wire.commands import HookSubscription
 from kimi_tui.wire.events import SessionInfo, SlashCommandInfo
-from kimi_tui.wireserver.params import HookWish
+from kimi_tui.wireserver.params import HookParams
 
 
-def introduction(info: SessionInfo | None, *, version: str) -> dict[str, Any]:
-    """The result of `initialize`, but for the client's tools; `info` is None where no session is open.
+def build_handshake(info: SessionInfo | None, *, version: str) -> dict[str, Any]:
+    """Return the result of `initialize` without the client's tools. `info` is None if no session is open.
 
-    The version is ours whatever the client's is: Wire 1.x only grows, and clients ignore what is new to them.
+    The result always contains the server's own protocol version: Wire 1.x only adds to earlier versions, and
+    clients ignore what they don't know.
     """
     return {
         "protocol_version": PROTOCOL_VERSION,
         "server": {"name": "kimi-tui", "version": version},
-        "slash_commands": [_told_of(command) for command in info.slash_commands] if info else [],
+        "slash_commands": [_command_info(command) for command in info.slash_commands] if info else [],
         "capabilities": {
             "supports_question": True,
             "supports_plan_mode": True,
@@ -31,16 +32,16 @@ def introduction(info: SessionInfo | None, *, version: str) -> dict[str, Any]:
     }
 
 
-def subscriptions(wishes: Iterable[HookWish]) -> tuple[HookSubscription, ...]:
-    """The client's hooks, without those of events that there are not."""
+def hook_subscriptions(requested: Iterable[HookParams]) -> tuple[HookSubscription, ...]:
+    """Return the client's hooks, without those for unknown events."""
     return tuple(
-        HookSubscription(wish.id, cast("HookEventName", wish.event), wish.matcher, wish.timeout)
-        for wish in wishes
-        if wish.event in get_args(HookEventName)
+        HookSubscription(hook.id, cast("HookEventName", hook.event), hook.matcher, hook.timeout)
+        for hook in requested
+        if hook.event in get_args(HookEventName)
     )
 
 
-def _told_of(command: SlashCommandInfo) -> dict[str, Any]:
+def _command_info(command: SlashCommandInfo) -> dict[str, Any]:
     return {
         "name": command.name,
         "description": command.description,

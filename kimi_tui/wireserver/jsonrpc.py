@@ -1,14 +1,14 @@
-"""JSON-RPC 2.0, one message a line (`docs/formats.md`)."""
+"""JSON-RPC 2.0 with one message per line (`docs/formats.md`)."""
 
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from kimi_tui.base.json_rpc import BadLine, RpcId, message_on
+from kimi_tui.base.json_rpc import InvalidRpcLine, RpcId, parse_message
 
 
 class ErrorCode(IntEnum):
-    """What an error answer says; those above -32100 are the Wire's own."""
+    """Code of an error response. Codes from -32000 to -32099 are specific to the Wire."""
 
     BAD_JSON = -32700
     BAD_REQUEST = -32600
@@ -16,16 +16,16 @@ class ErrorCode(IntEnum):
     BAD_PARAMS = -32602
     INTERNAL = -32603
     WRONG_STATE = -32000
-    """A turn is in progress, or none is, or what is asked for isn't there in this session."""
+    """A turn is running, no turn is running, or the session doesn't have what was requested."""
     MODEL_NOT_SET = -32001
     MODEL_NOT_SUPPORTED = -32002
     PROVIDER = -32003
     LIMIT = -32004
-    """Ours: the turn was ended by its limit of cost or time."""
+    """An extension: the turn was stopped by its cost or time limit."""
 
 
 class RpcError(Exception):
-    """A message that is answered with an error; `id` is None while it is not known."""
+    """Raised for a message that is answered with an error. `id` is None if it is unknown."""
 
     def __init__(self, code: ErrorCode, message: str, *, id: RpcId | None = None) -> None:  # noqa: A002
         super().__init__(message)
@@ -35,8 +35,8 @@ class RpcError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """The other side calls a method; without an id it wants no answer."""
+class RpcCall:
+    """A method call of the client. Without an id, it is a notification and gets no response."""
 
     method: str
     params: dict[str, Any]
@@ -44,57 +44,57 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """The other side answers a call of ours; `result` is None when it failed, and `error` says why."""
+class RpcReply:
+    """The client's response to a request. `result` is None on failure, and `error` is the reason."""
 
     id: RpcId
     result: Any = None
     error: str = ""
 
 
-def parsed(line: bytes) -> Call | Reply:
-    """The message on `line`. Raises RpcError."""
+def parse_line(line: bytes) -> RpcCall | RpcReply:
+    """Return the message on `line`. Raises RpcError."""
     try:
-        message, message_id = message_on(line)
-    except BadLine as error:
+        message, message_id = parse_message(line)
+    except InvalidRpcLine as error:
         raise RpcError(ErrorCode(error.code), error.message, id=error.id) from error
     if message.get("jsonrpc") != "2.0":
-        raise RpcError(ErrorCode.BAD_REQUEST, 'A message says "jsonrpc": "2.0".', id=message_id)
+        raise RpcError(ErrorCode.BAD_REQUEST, 'The message has no "jsonrpc": "2.0".', id=message_id)
     if "method" in message or message_id is None:
-        return _call(message, message_id)
-    return _reply(message, message_id)
+        return _parse_call(message, message_id)
+    return _parse_reply(message, message_id)
 
 
-def _call(message: dict[str, Any], message_id: RpcId | None) -> Call:
+def _parse_call(message: dict[str, Any], message_id: RpcId | None) -> RpcCall:
     method, params = message["method"], message.get("params")
     if not isinstance(params, dict | None):
-        raise RpcError(ErrorCode.BAD_PARAMS, "Params are an object.", id=message_id)
-    return Call(method, params or {}, message_id)
+        raise RpcError(ErrorCode.BAD_PARAMS, "Params must be an object.", id=message_id)
+    return RpcCall(method, params or {}, message_id)
 
 
-def _reply(message: dict[str, Any], message_id: RpcId) -> Reply:
+def _parse_reply(message: dict[str, Any], message_id: RpcId) -> RpcReply:
     if "error" not in message:
-        return Reply(message_id, message["result"])
+        return RpcReply(message_id, message["result"])
     error = message["error"]
-    told = error.get("message") if isinstance(error, dict) else error
-    return Reply(message_id, error=str(told or "no reason given"))
+    reason = error.get("message") if isinstance(error, dict) else error
+    return RpcReply(message_id, error=str(reason or "unknown error"))
 
 
-def result_to(message_id: RpcId, result: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a call that went well."""
+def build_result(message_id: RpcId, result: dict[str, Any]) -> dict[str, Any]:
+    """Return the response to a successful call."""
     return {"jsonrpc": "2.0", "id": message_id, "result": result}
 
 
-def error_to(message_id: RpcId | None, code: ErrorCode, message: str) -> dict[str, Any]:
-    """The answer to a call that failed, or to a line that is none."""
+def build_error(message_id: RpcId | None, code: ErrorCode, message: str) -> dict[str, Any]:
+    """Return the response to a failed call or an invalid line."""
     return {"jsonrpc": "2.0", "id": message_id, "error": {"code": int(code), "message": message}}
 
 
-def event_of(message: dict[str, Any]) -> dict[str, Any]:
-    """An event as a notification."""
+def build_event(message: dict[str, Any]) -> dict[str, Any]:
+    """Return an event as a notification."""
     return {"jsonrpc": "2.0", "method": "event", "params": message}
 
 
-def request_of(message: dict[str, Any]) -> dict[str, Any]:
-    """A request as a call, which has the id of its payload."""
+def build_request(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a request as a call. Its id is the id in the payload."""
     return {"jsonrpc": "2.0", "method": "request", "id": message["payload"].get("id"), "params": message}

@@ -1,27 +1,27 @@
-"""What a client's calls carry, checked at the border."""
+"""Parameters of the client's calls, and their validation."""
 
 import re
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kimi_tui.base.content import ContentPart
-from kimi_tui.wireserver.jsonrpc import Call, ErrorCode, RpcError
+from kimi_tui.base.content_parts import ContentPart
+from kimi_tui.wireserver.jsonrpc import ErrorCode, RpcCall, RpcError
 
 P = TypeVar("P", bound=BaseModel)
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""What every provider takes as the name of a function."""
+"""Function names that every provider accepts."""
 
 
 class Params(BaseModel):
-    """Parameters; unknown ones are of a newer version and ignored."""
+    """Base class of parameters. Unknown fields come from newer versions and are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
 
 class ClientCapabilities(Params):
-    """What the client can do."""
+    """Features that the client supports."""
 
     supports_question: bool = False
     supports_plan_mode: bool = False
@@ -29,9 +29,9 @@ class ClientCapabilities(Params):
 
     @property
     def unanswerable_tools(self) -> tuple[str, ...]:
-        """The tools whose questions the client can't answer.
+        """Tools that ask questions the client can't answer.
 
-        ExitPlanMode is none of them: it shows the plan, which needs no answer.
+        ExitPlanMode isn't one of them: it shows the plan, which needs no answer.
         """
         if not self.supports_question:
             return ("AskUserQuestion", "EnterPlanMode")
@@ -39,7 +39,9 @@ class ClientCapabilities(Params):
 
 
 class ExternalTool(Params):
-    """A tool that runs at the client. Its name and schema are judged one by one, so they are any JSON."""
+    """A tool that runs in the client. Names and schemas are validated per tool, so any JSON is accepted
+    here.
+    """
 
     name: str
     description: str = ""
@@ -47,18 +49,18 @@ class ExternalTool(Params):
 
     @property
     def problem(self) -> str:
-        """Why no model can be told of it; empty when it can."""
+        """Why the tool can't be offered to a model; empty if it can."""
         if not _TOOL_NAME.fullmatch(self.name):
-            return "A name has 1 to 64 letters, digits, underscores and dashes."
+            return "The name must have 1 to 64 letters, digits, underscores or dashes."
         if not isinstance(self.parameters, dict):
-            return "The parameters are no JSON schema."
+            return "The parameters aren't a JSON schema."
         if self.parameters.get("type", "object") != "object":
-            return "The parameters' schema is not that of an object."
+            return "The schema of the parameters must be of type object."
         return ""
 
 
-class HookWish(Params):
-    """An event that the client wants to be asked at. One of an unknown name never fires."""
+class HookParams(Params):
+    """An event that the client subscribes to. Hooks for unknown events never fire."""
 
     id: str
     event: str
@@ -67,35 +69,35 @@ class HookWish(Params):
 
 
 class InitializeParams(Params):
-    """The handshake."""
+    """Parameters of the handshake."""
 
     protocol_version: str
     external_tools: list[ExternalTool] | None = None
-    hooks: list[HookWish] | None = None
+    hooks: list[HookParams] | None = None
     capabilities: ClientCapabilities = Field(default_factory=ClientCapabilities)
 
 
 class InputParams(Params):
-    """What the user says."""
+    """Parameters with the user's input."""
 
     user_input: Annotated[str, Field(min_length=1)] | Annotated[tuple[ContentPart, ...], Field(min_length=1)]
 
 
 class PlanModeParams(Params):
-    """The wish for plan mode."""
+    """Parameters that turn plan mode on or off."""
 
     enabled: bool
 
 
-def params_of(of: type[P], call: Call) -> P:
-    """The parameters of `call`. Raises RpcError, which names what doesn't fit."""
-    given = {name: value for name, value in call.params.items() if value is not None}
+def parse_params(model_type: type[P], call: RpcCall) -> P:
+    """Return the parameters of `call`. Raises RpcError that names the invalid fields."""
+    params = {name: value for name, value in call.params.items() if value is not None}
     try:
-        return of.model_validate(given)
+        return model_type.model_validate(params)
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
             for problem in error.errors(include_url=False, include_input=False, include_context=False)[:5]
         )
-        message = f"The parameters of {call.method} don't fit: {problems}."
+        message = f"Invalid parameters for {call.method}: {problems}."
         raise RpcError(ErrorCode.BAD_PARAMS, message, id=call.id) from error

@@ -1,4 +1,4 @@
-"""The server: a client's calls become commands, each answered when it has been followed."""
+"""The Wire server: translates the client's calls to engine commands and answers them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -6,53 +6,55 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kimi_tui.base.encoding import to_jsonable
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.json_codec import to_jsonable
+from kimi_tui.frontend.text.app_commands import app_only_error
 from kimi_tui.wire.channel import Wire, WireClosed
 from kimi_tui.wire.commands import (
+    ExcludeTools,
     Interrupt,
-    LeaveOutTools,
     Prompt,
     RegisterTools,
     RunSlash,
     SetPlanMode,
     Steer,
     SubscribeHooks,
-    TravelCommand,
+    TimelineCommand,
 )
-from kimi_tui.wireserver.client import Client
-from kimi_tui.wireserver.external_tools import sorted_out
-from kimi_tui.wireserver.handshake import introduction, subscriptions
-from kimi_tui.wireserver.jsonrpc import Call, ErrorCode, Reply, RpcError, parsed
-from kimi_tui.wireserver.open_requests import OpenRequests
-from kimi_tui.wireserver.params import InitializeParams, InputParams, PlanModeParams, params_of
-from kimi_tui.wireserver.replay import Replay
-from kimi_tui.wireserver.served import Served
-from kimi_tui.wireserver.showing import Showing
-from kimi_tui.wireserver.timeline import METHODS, Method, answered
-from kimi_tui.words.app_commands import meant_for_app
+from kimi_tui.wireserver.client import WireClient
+from kimi_tui.wireserver.client_tools import split_usable
+from kimi_tui.wireserver.event_forwarder import EventForwarder
+from kimi_tui.wireserver.handshake import build_handshake, hook_subscriptions
+from kimi_tui.wireserver.jsonrpc import ErrorCode, RpcCall, RpcError, RpcReply, parse_line
+from kimi_tui.wireserver.params import InitializeParams, InputParams, PlanModeParams, parse_params
+from kimi_tui.wireserver.pending_requests import PendingRequests
+from kimi_tui.wireserver.replay import ReplaySender
+from kimi_tui.wireserver.session_status import SessionStatus
+from kimi_tui.wireserver.timeline_methods import METHODS, TimelineMethod, run_method
 
 _SIDE_QUESTION = "btw"
-"""The command that may be run beside a turn."""
+"""Command that can run during a turn."""
 
 
-class Server:
-    """Serves one client on one session. Calls are followed in the order in which they came."""
+class WireServer:
+    """Serves one session to one client. Calls are handled in the order of their arrival."""
 
-    def __init__(self, *, wire: Wire, client: Client, version: str, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, *, wire: Wire, client: WireClient, version: str, tasks: asyncio.TaskGroup) -> None:
         self._wire = wire
         self._client = client
         self._version = version
         self._tasks = tasks
-        self._served = Served()
-        self._requests = OpenRequests(wire)
-        self._showing = Showing(wire=wire, client=client, served=self._served, requests=self._requests)
-        self._replay = Replay(wire=wire, client=client, tasks=tasks)
-        self._under_way: set[asyncio.Task[None]] = set()
-        """Calls of a command or of the timeline that are followed beside the others."""
-        self._travelling = 0
-        """How many of them are the timeline's."""
-        self._methods: Mapping[str, Callable[[Call], Awaitable[dict[str, Any] | None]]] = {
+        self._status = SessionStatus()
+        self._requests = PendingRequests(wire)
+        self._forwarder = EventForwarder(
+            wire=wire, client=client, status=self._status, requests=self._requests
+        )
+        self._replay = ReplaySender(wire=wire, client=client, tasks=tasks)
+        self._running: set[asyncio.Task[None]] = set()
+        """Slash commands and timeline calls that run concurrently with other calls."""
+        self._timeline_calls = 0
+        """Number of running timeline calls."""
+        self._methods: Mapping[str, Callable[[RpcCall], Awaitable[dict[str, Any] | None]]] = {
             "initialize": self._initialize,
             "prompt": self._run_prompt,
             "run": self._run_prompt,
@@ -61,82 +63,84 @@ class Server:
             "interrupt": self._cancel,
             "replay": self._start_replay,
             "set_plan_mode": self._set_plan_mode,
-            **{name: partial(self._travel, method) for name, method in METHODS.items()},
+            **{name: partial(self._run_timeline_method, method) for name, method in METHODS.items()},
         }
 
-    async def follow(self) -> None:
-        """Pass on what the engine sends, until the Wire closes."""
-        await self._showing.follow()
+    async def forward_events(self) -> None:
+        """Forward the engine's messages until the Wire closes."""
+        await self._forwarder.forward_events()
 
     def fail(self, error: KimiTuiError) -> None:
-        """The session can't be opened; whoever asks for a turn is told why."""
-        self._served.fail(error)
+        """Record that the session can't be opened. Calls that need it get `error`."""
+        self._status.fail(error)
 
     def stop(self) -> None:
-        """End what is under way for the client."""
+        """Cancel the replay and all running calls."""
         self._replay.cancel()
-        for task in self._under_way:
+        for task in self._running:
             task.cancel()
 
-    # what the client says
+    # input from the client
 
-    async def take(self, line: bytes) -> None:
-        """Follow one line. Whatever is wrong with it is answered."""
+    async def handle_line(self, line: bytes) -> None:
+        """Handle one line. An invalid line gets an error response."""
         try:
-            message = parsed(line)
+            message = parse_line(line)
         except RpcError as error:
-            self._client.error(error.id, error.code, error.message)
+            self._client.send_error(error.id, error.code, error.message)
             return
-        if isinstance(message, Reply):
+        if isinstance(message, RpcReply):
             self._requests.answer(message)
         else:
-            await self._follow_call(message)
+            await self._handle_call(message)
 
-    async def _follow_call(self, call: Call) -> None:
+    async def _handle_call(self, call: RpcCall) -> None:
         try:
             method = self._methods.get(call.method)
             if method is None:
-                raise RpcError(ErrorCode.UNKNOWN_METHOD, f"There is no method “{call.method}”.")
-            await self._served.check_open()
+                raise RpcError(ErrorCode.UNKNOWN_METHOD, f"Method “{call.method}” doesn't exist.")
+            await self._status.check_open()
             result = await method(call)
         except RpcError as error:
-            self._client.refuse(call, error)
+            self._client.reject(call, error)
         except WireClosed:
-            self._client.refuse(call, RpcError(ErrorCode.INTERNAL, "The session has ended."))
+            self._client.reject(call, RpcError(ErrorCode.INTERNAL, "The session has ended."))
         else:
             if result is not None:
-                self._client.result(call.id, result)
-                await self._showing.greet()
+                self._client.send_result(call.id, result)
+                await self._forwarder.send_held_events()
 
-    # methods: a result, or None when it comes later
+    # methods: return a result, or None if it is sent later
 
-    async def _initialize(self, call: Call) -> dict[str, Any]:
-        params = params_of(InitializeParams, call)
+    async def _initialize(self, call: RpcCall) -> dict[str, Any]:
+        params = parse_params(InitializeParams, call)
         self._check_idle()
         self._client.capabilities = params.capabilities
-        info = self._served.info
-        result = introduction(info, version=self._version)
+        info = self._status.info
+        result = build_handshake(info, version=self._version)
         if info is not None:
-            await self._wire.carry_out(LeaveOutTools(params.capabilities.unanswerable_tools))
+            await self._wire.command_and_wait(ExcludeTools(params.capabilities.unanswerable_tools))
         if params.hooks is not None and info is not None:
-            await self._wire.carry_out(SubscribeHooks(subscriptions(params.hooks)))
+            await self._wire.command_and_wait(SubscribeHooks(hook_subscriptions(params.hooks)))
         if params.external_tools is not None:
-            accepted, rejected = sorted_out(params.external_tools, taken=info.tools if info else ())
+            accepted, rejected = split_usable(
+                params.external_tools, reserved_names=info.tools if info else ()
+            )
             if info is not None:
-                await self._wire.carry_out(RegisterTools(accepted))
+                await self._wire.command_and_wait(RegisterTools(accepted))
             names = [tool.name for tool in accepted]
             result["external_tools"] = {"accepted": names, "rejected": [to_jsonable(it) for it in rejected]}
         return result
 
-    async def _run_prompt(self, call: Call) -> None:
-        user_input = params_of(InputParams, call).user_input
+    async def _run_prompt(self, call: RpcCall) -> None:
+        user_input = parse_params(InputParams, call).user_input
         self._check_idle()
-        if (refusal := meant_for_app(self._served.info, user_input)) is not None:
-            raise RpcError(ErrorCode.BAD_PARAMS, str(refusal))
-        self._served.check_model()
-        await self._showing.greet()
-        self._served.prompt = call
-        command = self._served.command_in(user_input)
+        if (error := app_only_error(self._status.info, user_input)) is not None:
+            raise RpcError(ErrorCode.BAD_PARAMS, str(error))
+        self._status.check_model()
+        await self._forwarder.send_held_events()
+        self._status.prompt = call
+        command = self._status.parse_command(user_input)
         if command is None or not isinstance(user_input, str):
             self._wire.command(Prompt(user_input))
             return
@@ -144,77 +148,81 @@ class Server:
         if command.takes_turn:
             self._wire.command(RunSlash(line))
         else:
-            self._start(self._run_slash(call, line))
+            self._start_task(self._run_slash(call, line))
 
-    async def _steer(self, call: Call) -> dict[str, Any]:
-        user_input = params_of(InputParams, call).user_input
-        self._served.check_turn()
-        command = self._served.command_in(user_input)
+    async def _steer(self, call: RpcCall) -> dict[str, Any]:
+        user_input = parse_params(InputParams, call).user_input
+        self._status.check_turn()
+        command = self._status.parse_command(user_input)
         if command is not None and command.name == _SIDE_QUESTION and isinstance(user_input, str):
             self._wire.command(RunSlash(user_input.strip().removeprefix("/")))
         else:
             self._wire.command(Steer(user_input))
         return {"status": "steered"}
 
-    async def _cancel(self, _: Call) -> dict[str, Any]:
+    async def _cancel(self, _: RpcCall) -> dict[str, Any]:
         if self._replay.is_running:
             self._replay.cancel()
             return {}
-        if not self._travelling:
-            self._served.check_turn()
+        if not self._timeline_calls:
+            self._status.check_turn()
         self._wire.command(Interrupt())
         return {}
 
-    async def _start_replay(self, call: Call) -> None:
+    async def _start_replay(self, call: RpcCall) -> None:
         self._check_idle()
-        self._replay.start(call, Path(self._served.info.recording) if self._served.info is not None else None)
+        self._replay.start(call, Path(self._status.info.recording) if self._status.info is not None else None)
 
-    async def _set_plan_mode(self, call: Call) -> dict[str, Any]:
-        enabled = params_of(PlanModeParams, call).enabled
-        self._served.check_model()
-        await self._wire.carry_out(SetPlanMode(enabled))
+    async def _set_plan_mode(self, call: RpcCall) -> dict[str, Any]:
+        enabled = parse_params(PlanModeParams, call).enabled
+        self._status.check_model()
+        await self._wire.command_and_wait(SetPlanMode(enabled))
         return {"status": "ok", "plan_mode": enabled}
 
-    async def _travel(self, method: Method, call: Call) -> None:
+    async def _run_timeline_method(self, method: TimelineMethod, call: RpcCall) -> None:
         if not self._client.capabilities.supports_timeline:
             raise RpcError(
                 ErrorCode.UNKNOWN_METHOD,
-                f"There is no method “{call.method}” for a client that doesn’t support the timeline.",
+                f"Method “{call.method}” requires the client capability supports_timeline.",
             )
-        if method.needs_rest:
+        if method.requires_idle:
             self._check_idle()
         command = method.command(call)
-        self._travelling += 1
-        self._start(self._answer_with(method, command, call))
+        self._timeline_calls += 1
+        self._start_task(self._answer_timeline_call(method, command, call))
 
     def _check_idle(self) -> None:
-        self._served.check_at_rest()
+        self._status.check_idle()
         if self._replay.is_running:
-            raise RpcError(ErrorCode.WRONG_STATE, "A replay is in progress. Wait for its end, or cancel it.")
+            raise RpcError(
+                ErrorCode.WRONG_STATE, "A replay is already running. Wait until it ends, or cancel it."
+            )
 
-    # what takes its time, and goes on while other calls are followed
+    # tasks that run while other calls are handled
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._tasks.create_task(work)
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
 
-    async def _answer_with(self, method: Method, command: TravelCommand, call: Call) -> None:
+    async def _answer_timeline_call(
+        self, method: TimelineMethod, command: TimelineCommand, call: RpcCall
+    ) -> None:
         try:
-            self._client.result(call.id, await answered(self._wire, method, command))
+            self._client.send_result(call.id, await run_method(self._wire, method, command))
         except RpcError as error:
-            self._client.refuse(call, error)
+            self._client.reject(call, error)
         except WireClosed:
-            self._client.refuse(call, RpcError(ErrorCode.INTERNAL, "The session has ended."))
+            self._client.reject(call, RpcError(ErrorCode.INTERNAL, "The session has ended."))
         finally:
-            self._travelling -= 1
+            self._timeline_calls -= 1
 
-    async def _run_slash(self, call: Call, line: str) -> None:
+    async def _run_slash(self, call: RpcCall, line: str) -> None:
         try:
-            await self._wire.carry_out(RunSlash(line))
+            await self._wire.command_and_wait(RunSlash(line))
         except WireClosed:
             return
-        await self._showing.settled()
-        if self._served.prompt is call:
-            self._served.prompt = None
-            self._client.result(call.id, {"status": "finished"})
+        await self._forwarder.wait_until_idle()
+        if self._status.prompt is call:
+            self._status.prompt = None
+            self._client.send_result(call.id, {"status": "finished"})

@@ -1,12 +1,12 @@
-"""The home of an editor's sessions."""
+"""Fixtures for ACP tests."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.engine.front import Home
+from tests.engine.fake_front_end import SessionEnv
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
+def home(tmp_path: Path) -> SessionEnv:
+    return SessionEnv(tmp_path)

@@ -1,4 +1,4 @@
-"""The real program and an editor in another process than it."""
+"""Tests of the real program with an editor in another process."""
 
 import asyncio
 import json
@@ -12,11 +12,11 @@ import pytest
 from acp.client import ClientSideConnection
 from acp.schema import McpServerStdio
 
-from kimi_tui.base.interruption import Interruption
-from tests.acp.editor import Desk, Editor, Wiretap
+from kimi_tui.base.interrupt import ProcessInterrupt
+from tests.acp.fake_editor import EditorHarness, FakeEditor, OutputRecorder
 from tests.e2e.processes import is_alive
 from tests.e2e.program import KIMI_TUI, Program, script, tool_call
-from tests.patience import PATIENCE_S
+from tests.timeouts import TEST_TIMEOUT_S
 
 
 @pytest.fixture
@@ -25,10 +25,10 @@ def program(tmp_path: Path) -> Program:
 
 
 @asynccontextmanager
-async def started(
+async def start_program(
     program: Program, *arguments: str
-) -> AsyncIterator[tuple[Desk, asyncio.subprocess.Process]]:
-    """The program with an editor at the other end of its pipes; what is left of it is killed."""
+) -> AsyncIterator[tuple[EditorHarness, asyncio.subprocess.Process]]:
+    """Start the program with an editor connected to its pipes. Kill it at the end if it is still running."""
     process = await asyncio.create_subprocess_exec(
         KIMI_TUI, *arguments,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -36,74 +36,74 @@ async def started(
     )  # fmt: skip
     assert process.stdin is not None
     assert process.stdout is not None
-    editor = Editor()
-    tap = Wiretap(process.stdout, editor)
-    tapping = asyncio.ensure_future(tap.run())
+    editor = FakeEditor()
+    recorder = OutputRecorder(process.stdout, editor)
+    recorder_task = asyncio.ensure_future(recorder.run())
     editor.connection = ClientSideConnection(
-        cast("Any", editor), process.stdin, tap.reader, use_unstable_protocol=True
+        cast("Any", editor), process.stdin, recorder.reader, use_unstable_protocol=True
     )
     try:
-        yield Desk(editor, tap, process.stdin, Interruption()), process
+        yield EditorHarness(editor, recorder, process.stdin, ProcessInterrupt()), process
     finally:
         if process.returncode is None:
             process.kill()
         await process.wait()
-        await tapping
-        await editor.connection.close()
+        await recorder_task
+        await editor.disconnect()
 
 
-async def until_gone(pid: int) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+async def wait_until_gone(pid: int) -> None:
+    async with asyncio.timeout(TEST_TIMEOUT_S):
         while is_alive(pid):
             await asyncio.sleep(0.02)
 
 
-async def test_a_conversation_with_everything_in_it(program: Program) -> None:
+async def test_two_sessions_run_side_by_side_and_survive_invalid_input(program: Program) -> None:
     big = "y" * 1_000_000
     program.script(
         script("text: I run", tool_call("b1", "Bash", command="echo $$ > pid; echo begun; sleep 60")),
         f"text: {big}",
     )
-    config = program.share_dir / "config.toml"
+    config = program.data_dir / "config.toml"
     config.write_text(config.read_text().replace("100000", "2000000"))
     other = program.home / "other"
     other.mkdir()
-    async with started(program, "acp") as (desk, process):
-        editor = desk.editor
-        told = await editor.initialize()
-        assert told.auth_methods == []
+    async with start_program(program, "acp") as (harness, process):
+        editor = harness.editor
+        initialized = await editor.initialize()
+        assert initialized.auth_methods == []
         broken = McpServerStdio(name="broken", command="/no/such/program", args=[], env=[])
         first = await editor.new(program.work_dir)
         second = await editor.new(other, mcp_servers=[broken])
 
-        turns = {name: editor.begin(name, "run it") for name in (first, second)}
+        turns = {name: editor.start_prompt(name, "run it") for name in (first, second)}
         for _ in turns:
-            asked = await editor.permission()
-            asked.choose("allow_once" if asked.session_id == first else "reject_once")
+            prompt = await editor.next_permission_prompt()
+            prompt.choose("allow_once" if prompt.session_id == first else "reject_once")
         assert (await turns[second]).stop_reason == "end_turn"
         assert editor.call(second).status == "failed"
         assert not (other / "pid").exists()
 
-        await editor.until(lambda: "begun" in str(editor.of(first, "tool_call_update")))
-        await desk.raw(b'[]\nnull\n"x"\n{"method": \n')
+        await editor.wait_for(lambda: "begun" in str(editor.updates_of(first, "tool_call_update")))
+        await harness.send_raw(b'[]\nnull\n"x"\n{"method": \n')
         await editor.connection.cancel(first)
         assert (await turns[first]).stop_reason == "cancelled"
-        await until_gone(int((program.work_dir / "pid").read_text()))
+        await wait_until_gone(int((program.work_dir / "pid").read_text()))
 
-        await editor.until(lambda: "broken" in editor.said(second))
+        await editor.wait_for(lambda: "broken" in editor.text_of(second))
 
         assert (await editor.prompt(first, big)).stop_reason == "end_turn"
-        assert editor.said(first) == f"I run{big}"
-        assert [error["code"] for error in desk.tap.errors()] == [-32600, -32600, -32600, -32700]
+        assert editor.text_of(first) == f"I run{big}"
+        assert [error["code"] for error in harness.recorder.errors()] == [-32600, -32600, -32600, -32700]
 
-        desk.writer.close()
-        async with asyncio.timeout(PATIENCE_S):
+        harness.writer.close()
+        async with asyncio.timeout(TEST_TIMEOUT_S):
             assert await process.wait() == 0
         assert process.stderr is not None
         assert await process.stderr.read() == b""
 
 
-async def test_an_editor_that_dies_takes_the_agent_and_its_commands_along(program: Program) -> None:
+async def test_the_agent_and_its_commands_end_when_the_editor_exits(program: Program) -> None:
     program.script(script(tool_call("b1", "Bash", command="echo $$ > pid; echo begun; sleep 60")))
     process = program.start("--mode", "acp", "--yolo", stdin=subprocess.PIPE)
     assert process.stdin is not None
@@ -122,24 +122,24 @@ async def test_an_editor_that_dies_takes_the_agent_and_its_commands_along(progra
     process.stdin.close()
     process.stdout.close()
 
-    assert await asyncio.to_thread(process.wait, PATIENCE_S) in (0, 141)
-    await until_gone(int((program.work_dir / "pid").read_text()))
+    assert await asyncio.to_thread(process.wait, TEST_TIMEOUT_S) in (0, 141)
+    await wait_until_gone(int((program.work_dir / "pid").read_text()))
     assert process.stderr.read() == b""
     process.stderr.close()
 
 
-async def test_without_a_model_a_session_asks_to_log_in(program: Program) -> None:
-    async with started(program, "acp") as (desk, process):
-        told = await desk.editor.initialize()
-        assert told.auth_methods
+async def test_without_a_model_a_session_requires_authentication(program: Program) -> None:
+    async with start_program(program, "acp") as (harness, process):
+        initialized = await harness.editor.initialize()
+        assert initialized.auth_methods
         with pytest.raises(Exception, match="No model is configured") as raised:
-            await desk.editor.new(program.work_dir)
+            await harness.editor.new(program.work_dir)
         assert getattr(raised.value, "code", None) == -32000
         program.script("text: hello")
-        await desk.editor.connection.authenticate("config")
-        session = await desk.editor.new(program.work_dir)
-        await desk.editor.prompt(session, "hi")
-        assert desk.editor.said(session) == "hello"
+        await harness.editor.connection.authenticate("config")
+        session = await harness.editor.new(program.work_dir)
+        await harness.editor.prompt(session, "hi")
+        assert harness.editor.text_of(session) == "hello"
         process.terminate()
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TEST_TIMEOUT_S):
             assert await process.wait() == 143

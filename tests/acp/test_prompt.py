@@ -1,4 +1,4 @@
-"""What a client prompts with, as the model gets it."""
+"""Tests of the conversion of prompts."""
 
 import base64
 
@@ -12,59 +12,59 @@ from acp.schema import (
     TextResourceContents,
 )
 
-from kimi_tui.acp.prompt import user_input_of
-from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart
+from kimi_tui.acp.prompt import to_user_input
+from kimi_tui.base.content_parts import ImageURLPart, MediaURL, TextPart
 
 
-def text(words: str) -> TextContentBlock:
-    return TextContentBlock(type="text", text=words)
+def text(content: str) -> TextContentBlock:
+    return TextContentBlock(type="text", text=content)
 
 
 def test_text_alone_is_a_string() -> None:
-    assert user_input_of([text("fix "), text("it")]) == "fix it"
+    assert to_user_input([text("fix "), text("it")]) == "fix it"
 
 
-def test_an_image_stands_where_it_was() -> None:
+def test_an_image_keeps_its_position() -> None:
     image = ImageContentBlock(type="image", mime_type="image/png", data="QUJD")
-    assert user_input_of([text("see "), image, text(" there")]) == (
+    assert to_user_input([text("see "), image, text(" there")]) == (
         TextPart("see "),
         ImageURLPart(MediaURL("data:image/png;base64,QUJD")),
         TextPart(" there"),
     )
 
 
-def test_a_link_to_a_file_is_its_path_and_another_one_its_address() -> None:
+def test_a_file_link_becomes_its_path_and_other_links_become_markdown() -> None:
     file = ResourceContentBlock(type="resource_link", name="a b.py", uri="file:///src/a%20b.py#L3-9")
     page = ResourceContentBlock(type="resource_link", name="docs", uri="https://x.org/d")
-    assert user_input_of([text("compare "), file, text(" and "), page]) == (
+    assert to_user_input([text("compare "), file, text(" and "), page]) == (
         "compare `/src/a b.py` (L3-9) and [docs](https://x.org/d)"
     )
 
 
-def test_what_an_embedded_resource_holds_comes_after_the_words() -> None:
+def test_the_content_of_an_embedded_resource_follows_the_text() -> None:
     resource = EmbeddedResourceContentBlock(
         type="resource", resource=TextResourceContents(uri="file:///a.py", text="x = 1")
     )
-    assert user_input_of([text("mend "), resource, text(" please")]) == (
-        'mend `/a.py` please\n\n<context ref="/a.py">\nx = 1\n</context>'
+    assert to_user_input([text("fix "), resource, text(" please")]) == (
+        'fix `/a.py` please\n\n<context ref="/a.py">\nx = 1\n</context>'
     )
 
 
-def test_embedded_bytes_are_a_picture_or_are_left_out_with_a_word() -> None:
+def test_embedded_bytes_become_an_image_or_are_omitted_with_a_note() -> None:
     data = base64.b64encode(b"abc").decode()
-    picture = BlobResourceContents(uri="file:///p.png", mime_type="image/png", blob=data)
+    image = BlobResourceContents(uri="file:///p.png", mime_type="image/png", blob=data)
     archive = BlobResourceContents(uri="file:///a.zip", mime_type="application/zip", blob=data)
-    said = user_input_of(
-        [EmbeddedResourceContentBlock(type="resource", resource=it) for it in (picture, archive)]
+    user_input = to_user_input(
+        [EmbeddedResourceContentBlock(type="resource", resource=it) for it in (image, archive)]
     )
-    assert isinstance(said, tuple)
-    assert [type(part).__name__ for part in said] == ["TextPart", "ImageURLPart", "TextPart"]
-    assert isinstance(said[2], TextPart)
-    assert "3 bytes of application/zip" in said[2].text
+    assert isinstance(user_input, tuple)
+    assert [type(part).__name__ for part in user_input] == ["TextPart", "ImageURLPart", "TextPart"]
+    assert isinstance(user_input[2], TextPart)
+    assert "3 bytes of application/zip" in user_input[2].text
 
 
-def test_a_sound_is_said_to_be_there() -> None:
-    sound = AudioContentBlock(type="audio", mime_type="audio/wav", data="QUJD")
-    said = user_input_of([sound])
-    assert isinstance(said, str)
-    assert "sound" in said
+def test_audio_is_omitted_with_a_note() -> None:
+    audio = AudioContentBlock(type="audio", mime_type="audio/wav", data="QUJD")
+    user_input = to_user_input([audio])
+    assert isinstance(user_input, str)
+    assert "audio" in user_input

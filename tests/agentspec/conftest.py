@@ -9,7 +9,7 @@ WriteFile = Callable[[str, str], Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> WriteFile:
-    """Writes a file below the test's folder, and a system prompt beside each agent file."""
+    """Return a function that writes a file, and a system prompt next to each agent file."""
 
     def write_file(name: str, text: str) -> Path:
         path = tmp_path / name

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.agentspec.folder import MAX_SHOWN
-from kimi_tui.agentspec.instructions import MAX_BYTES
-from kimi_tui.agentspec.loading import load_agent_spec
+from kimi_tui.agentspec.directory_listing import MAX_ENTRIES
+from kimi_tui.agentspec.loader import load_agent_spec
+from kimi_tui.agentspec.project_instructions import MAX_BYTES
 from kimi_tui.agentspec.prompt import PromptVariables, render_prompt
 from kimi_tui.base.errors import ConfigError
 
 WriteFile = Callable[[str, str], Path]
 
 
-def rendered(write: WriteFile, template: str, variables: PromptVariables | None = None, own: str = "") -> str:
+def render(write: WriteFile, template: str, variables: PromptVariables | None = None, own: str = "") -> str:
     write("agent/system.md", template)
     path = write("agent/agent.yaml", f"system_prompt: system.md\ntools: []\n{own}")
     spec = load_agent_spec(path, known_tools=())
@@ -24,88 +24,89 @@ def rendered(write: WriteFile, template: str, variables: PromptVariables | None 
 
 
 class TestRendering:
-    def test_variables_of_session_and_agent_are_put_in(self, write: WriteFile, tmp_path: Path) -> None:
+    def test_variables_of_session_and_agent_are_substituted(self, write: WriteFile, tmp_path: Path) -> None:
         variables = PromptVariables.collect(tmp_path, now=datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC))
-        text = rendered(write, "${KIMI_WORK_DIR} ${ROLE} ${ ROLE }", variables, "vars: {ROLE: auditor}")
+        text = render(write, "${KIMI_WORK_DIR} ${ROLE} ${ ROLE }", variables, "vars: {ROLE: auditor}")
         assert text == f"{tmp_path} auditor auditor"
-        now = datetime.fromisoformat(rendered(write, "${KIMI_NOW}", variables))
+        now = datetime.fromisoformat(render(write, "${KIMI_NOW}", variables))
         assert now == datetime(2031, 5, 6, 7, 8, tzinfo=UTC)
 
-    def test_every_variable_of_the_specification_is_there(self, write: WriteFile) -> None:
+    def test_every_documented_variable_has_a_value(self, write: WriteFile) -> None:
         names = ["NOW", "WORK_DIR", "WORK_DIR_LS", "PLATFORM", "OS", "SHELL", "USER", "AGENTS_MD", "SKILLS"]
         names.append("ADDITIONAL_DIRS_INFO")
-        lines = rendered(write, "\n".join(f"{name}=${{KIMI_{name}}}" for name in names))
+        lines = render(write, "\n".join(f"{name}=${{KIMI_{name}}}" for name in names))
         for name in names:
             assert f"{name}=\n" not in lines, name
         assert "$" not in lines
 
-    def test_two_dollars_are_one_and_a_lone_one_stays(self, write: WriteFile) -> None:
-        assert rendered(write, "$HOME costs $5, $${KIMI_NOW} is a variable, $$$$") == (
+    def test_two_dollar_signs_become_one_and_a_single_one_is_unchanged(self, write: WriteFile) -> None:
+        assert render(write, "$HOME costs $5, $${KIMI_NOW} is a variable, $$$$") == (
             "$HOME costs $5, ${KIMI_NOW} is a variable, $$"
         )
 
-    def test_values_are_put_in_as_they_are(self, write: WriteFile, tmp_path: Path) -> None:
+    def test_values_are_inserted_verbatim(self, write: WriteFile, tmp_path: Path) -> None:
         variables = replace(PromptVariables.collect(tmp_path), agents_md=r"costs $$ and ${ROLE} and \1")
         assert (
-            rendered(write, "${KIMI_AGENTS_MD}", variables, "vars: {ROLE: x}")
-            == r"costs $$ and ${ROLE} and \1"
+            render(write, "${KIMI_AGENTS_MD}", variables, "vars: {ROLE: x}") == r"costs $$ and ${ROLE} and \1"
         )
 
     @pytest.mark.parametrize("reference", ["${KIMI_NWO}", "${}", "${no-name}", "${ROLE:-x}", "${unclosed"])
-    def test_an_unknown_variable_is_named_with_file_and_line(self, write: WriteFile, reference: str) -> None:
+    def test_the_error_for_an_unknown_variable_names_file_and_line(
+        self, write: WriteFile, reference: str
+    ) -> None:
         with pytest.raises(ConfigError) as caught:
-            rendered(write, f"one\n${{KIMI_NOW}}\nthree {reference}\n")
+            render(write, f"one\n${{KIMI_NOW}}\nthree {reference}\n")
         assert "system.md, line 3: " in caught.value.what
         assert f"“{reference[2:].rstrip('}')}”" in caught.value.what
         assert "$${" in caught.value.hint
 
-    def test_the_hint_for_an_unknown_variable_is_the_nearest_one(self, write: WriteFile) -> None:
+    def test_the_hint_for_an_unknown_variable_suggests_the_closest_one(self, write: WriteFile) -> None:
         with pytest.raises(ConfigError) as caught:
-            rendered(write, "${KIMI_WROK_DIR}")
+            render(write, "${KIMI_WROK_DIR}")
         assert "“KIMI_WORK_DIR”" in caught.value.hint
 
-    def test_a_session_without_extras_says_none(self, tmp_path: Path) -> None:
+    def test_empty_variables_are_rendered_as_none(self, tmp_path: Path) -> None:
         variables = PromptVariables.collect(tmp_path)
         assert (variables.agents_md, variables.skills, variables.additional_dirs_info) == ("(none)",) * 3
 
 
-class TestTheWorkDir:
+class TestWorkDirListing:
     def test_folders_come_first_and_hidden_files_are_shown(self, write: WriteFile, tmp_path: Path) -> None:
         for name in ("b.txt", "A.txt", ".env", "src/main.py"):
             write(f"work/{name}", "")
-        listed = PromptVariables.collect(tmp_path / "work").work_dir_ls
-        assert listed.split("\n") == ["src/", ".env", "A.txt", "b.txt"]
+        listing = PromptVariables.collect(tmp_path / "work").work_dir_ls
+        assert listing.split("\n") == ["src/", ".env", "A.txt", "b.txt"]
 
-    def test_a_full_folder_is_cut_and_says_so(self, tmp_path: Path) -> None:
-        for number in range(MAX_SHOWN + 20):
+    def test_the_listing_of_a_large_folder_is_truncated_with_a_notice(self, tmp_path: Path) -> None:
+        for number in range(MAX_ENTRIES + 20):
             (tmp_path / f"{number:04}").touch()
         lines = PromptVariables.collect(tmp_path).work_dir_ls.split("\n")
-        assert len(lines) == MAX_SHOWN + 1
+        assert len(lines) == MAX_ENTRIES + 1
         assert lines[-1] == "... and 20 more"
 
-    def test_an_empty_and_a_missing_folder_say_so(self, tmp_path: Path) -> None:
+    def test_the_listing_of_an_empty_or_missing_folder_is_a_notice(self, tmp_path: Path) -> None:
         (tmp_path / "empty").mkdir()
         assert PromptVariables.collect(tmp_path / "empty").work_dir_ls == "(empty)"
         assert "can't be listed" in PromptVariables.collect(tmp_path / "gone").work_dir_ls
 
-    @pytest.mark.skipif(sys.platform != "linux", reason="names are bytes there")
-    def test_names_of_any_bytes_keep_to_their_line_and_to_unicode(self, tmp_path: Path) -> None:
+    @pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes only on Linux")
+    def test_names_with_arbitrary_bytes_are_one_line_of_valid_unicode(self, tmp_path: Path) -> None:
         for name in (b"caf\xe9.txt", b"two\nlines", b"\x1b[31mred", b"two  spaces"):
             (tmp_path / os.fsdecode(name)).touch()
-        listed = PromptVariables.collect(tmp_path).work_dir_ls
-        listed.encode()
-        assert sorted(listed.split("\n")) == sorted(
+        listing = PromptVariables.collect(tmp_path).work_dir_ls
+        listing.encode()
+        assert sorted(listing.split("\n")) == sorted(
             ["caf\ufffd.txt", "two\ufffdlines", "\ufffd[31mred", "two  spaces"]
         )
 
-    def test_further_folders_are_listed_too(self, write: WriteFile, tmp_path: Path) -> None:
+    def test_additional_directories_are_listed(self, write: WriteFile, tmp_path: Path) -> None:
         write("other/notes.txt", "")
         variables = PromptVariables.collect(tmp_path, additional_dirs=(tmp_path / "other",))
         assert variables.additional_dirs_info == f"{tmp_path / 'other'}:\nnotes.txt"
 
 
-class TestInstructions:
-    def test_they_are_merged_from_the_work_dir_up_to_the_root_of_the_repository(
+class TestProjectInstructions:
+    def test_they_are_merged_from_the_working_directory_up_to_the_repository_root(
         self, write: WriteFile, tmp_path: Path
     ) -> None:
         write("AGENTS.md", "beyond the repository")
@@ -119,34 +120,40 @@ class TestInstructions:
         assert "beyond" not in merged
         assert "of the web" not in merged
 
-    def test_outside_a_repository_only_the_work_dir_counts(self, write: WriteFile, tmp_path: Path) -> None:
+    def test_outside_a_repository_only_the_working_directory_is_read(
+        self, write: WriteFile, tmp_path: Path
+    ) -> None:
         write("AGENTS.md", "above")
         write("work/AGENTS.md", "here")
         merged = PromptVariables.collect(tmp_path / "work").agents_md
         assert "here" in merged
         assert "above" not in merged
 
-    def test_the_nearest_are_kept_whole_when_all_are_too_long(self, write: WriteFile, tmp_path: Path) -> None:
+    def test_the_nearest_file_is_kept_complete_if_all_together_are_too_long(
+        self, write: WriteFile, tmp_path: Path
+    ) -> None:
         (tmp_path / ".git").touch()
         write("AGENTS.md", "é" * MAX_BYTES)
         write("src/AGENTS.md", "nearest " * 1000)
         merged = PromptVariables.collect(tmp_path / "src").agents_md
         assert merged.count("nearest ") == 999  # the last one's space is stripped
         assert len(merged.encode()) < MAX_BYTES + 500
-        assert "[cut here" in merged
+        assert "[truncated" in merged
         assert "\ufffd" not in merged
 
-    def test_a_file_that_fits_exactly_is_not_cut(self, write: WriteFile, tmp_path: Path) -> None:
+    def test_a_file_of_exactly_the_maximum_size_is_not_truncated(
+        self, write: WriteFile, tmp_path: Path
+    ) -> None:
         write("AGENTS.md", "x" * MAX_BYTES)
-        assert "[cut here" not in PromptVariables.collect(tmp_path).agents_md
+        assert "[truncated" not in PromptVariables.collect(tmp_path).agents_md
 
-    @pytest.mark.skipif(sys.platform == "win32", reason="no FIFOs there")
-    def test_what_is_no_regular_file_is_passed_over_at_once(self, tmp_path: Path) -> None:
+    @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no FIFOs")
+    def test_a_file_that_is_not_a_regular_file_is_ignored(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "AGENTS.md")
         assert PromptVariables.collect(tmp_path).agents_md == "(none)"
 
-    def test_one_that_leads_to_a_secret_is_not_sent_along(self, write: WriteFile, tmp_path: Path) -> None:
-        """As in a folder that somebody else packed."""
+    def test_a_file_that_links_to_a_secret_is_omitted(self, write: WriteFile, tmp_path: Path) -> None:
+        """An archive from an untrusted source may contain such a link."""
         (tmp_path / "repo" / ".git").mkdir(parents=True)
         write("repo/AGENTS.md", "of the root")
         (tmp_path / "repo" / "src").mkdir()
@@ -154,7 +161,7 @@ class TestInstructions:
         (tmp_path / "repo/src/AGENTS.md").symlink_to(tmp_path / "home/.aws/config")
         merged = PromptVariables.collect(tmp_path / "repo/src").agents_md
         assert "hunter2" not in merged
-        assert "left out" in merged
+        assert "omitted" in merged
         assert "of the root" in merged
 
     def test_invalid_bytes_are_replaced(self, tmp_path: Path) -> None:

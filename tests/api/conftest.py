@@ -1,4 +1,4 @@
-"""A home for sessions of the Python API, with a scripted model in its config file."""
+"""Fixture for the Python API's tests: a home directory with a scripted model in its config file."""
 
 import json
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ import pytest
 
 from kimi_tui import KimiTui
 from tests.e2e.program import scripted_config
-from tests.engine.front import Home
+from tests.engine.fake_front_end import SessionEnv
 
 
 @dataclass
-class ApiHome(Home):
-    """The same home as the engine's tests have, read from a config file as for users."""
+class ApiHome(SessionEnv):
+    """The home directory of the engine's tests, configured by a config file as for users."""
 
     def script(self, *scripts: str) -> None:
         path = self.path / "scripts.json"
         path.write_text(json.dumps(scripts))
-        self.share_dir.mkdir(exist_ok=True)
+        self.data_dir.mkdir(exist_ok=True)
         price = "price = { input = 1.0, output = 2.0 }"
-        (self.share_dir / "config.toml").write_text(f"{scripted_config(path)}\n{price}\n")
+        (self.data_dir / "config.toml").write_text(f"{scripted_config(path)}\n{price}\n")
 
     def create(self, **options: Any) -> KimiTui:
-        return KimiTui.create(work_dir=self.work_dir, share_dir=self.share_dir, **options)
+        return KimiTui.create(work_dir=self.work_dir, data_dir=self.data_dir, **options)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The Python API as a program uses it."""
+"""The Python API, as a program uses it."""
 
 import asyncio
 from typing import Any
@@ -17,12 +17,12 @@ from kimi_tui import (
 )
 from kimi_tui.base.errors import ModelNotSet, UsageError
 from kimi_tui.wire.events import CompactionBegin
-from tests.engine.front import bash, call, script, write
+from tests.engine.fake_front_end import bash, call, script, write
 
 from .conftest import ApiHome
 
 
-async def test_a_turn_is_followed_event_by_event(home: ApiHome) -> None:
+async def test_a_turn_yields_its_events(home: ApiHome) -> None:
     home.script("text: It is 4.\nusage: input_other=10 output=3")
     async with home.create() as agent:
         turn = agent.run("2 + 2?")
@@ -36,14 +36,14 @@ async def test_a_turn_is_followed_event_by_event(home: ApiHome) -> None:
     assert result.cost_usd == pytest.approx(16e-6)
 
 
-async def test_ask_gives_the_answer_alone(home: ApiHome) -> None:
+async def test_ask_returns_only_the_response(home: ApiHome) -> None:
     home.script(script("text: I look", call("c1", "ReadFile", path="a.txt")), "text: It says one.")
     home.file("a.txt").write_text("one\n")
     async with home.create() as agent:
         assert await agent.ask("what does a.txt say?") == "It says one."
 
 
-async def test_a_turn_that_fails_is_told_in_its_result_and_raised_by_ask(home: ApiHome) -> None:
+async def test_a_failed_turn_has_an_error_in_its_result_and_makes_ask_raise(home: ApiHome) -> None:
     home.script("error: 401 who are you", "error: 401 who are you", "text: fine")
     async with home.create() as agent:
         result = await agent.run("hello")
@@ -56,14 +56,14 @@ async def test_a_turn_that_fails_is_told_in_its_result_and_raised_by_ask(home: A
         assert await agent.ask("hello") == "fine"
 
 
-async def test_prompts_given_at_once_are_answered_in_order(home: ApiHome) -> None:
+async def test_queued_prompts_run_in_order(home: ApiHome) -> None:
     home.script("text: one", "text: two", "text: three")
     async with home.create() as agent:
         turns = [agent.run(text) for text in ("same", "same", "other")]
         assert [(await turn).text for turn in turns] == ["one", "two", "three"]
 
 
-async def test_what_wants_approval_is_denied_when_nobody_decides(home: ApiHome) -> None:
+async def test_permission_requests_are_rejected_without_a_handler(home: ApiHome) -> None:
     home.script(script("text: go", write("c1", "a.txt")), "text: then not")
     async with home.create() as agent:
         result = await agent.run("write")
@@ -81,7 +81,7 @@ async def test_yolo_approves_and_the_result_names_the_files(home: ApiHome) -> No
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-async def test_a_function_approves_by_what_is_asked(home: ApiHome, is_async: bool) -> None:
+async def test_a_function_decides_on_permission_requests(home: ApiHome, is_async: bool) -> None:
     asked: list[str] = []
 
     def decide(request: ApprovalRequest) -> Any:
@@ -108,15 +108,15 @@ async def test_a_function_approves_by_what_is_asked(home: ApiHome, is_async: boo
 
 
 @pytest.mark.parametrize("nonsense", ["perhaps", None, 2])
-async def test_an_answer_that_is_none_ends_the_turn_and_is_raised(home: ApiHome, nonsense: Any) -> None:
+async def test_an_invalid_answer_ends_the_turn_and_raises(home: ApiHome, nonsense: Any) -> None:
     home.script(script("text: go", write("c1", "a.txt")), "text: done", "text: fine")
     async with home.create(approve=lambda _: nonsense) as agent:
-        with pytest.raises(UsageError, match="no answer"):
+        with pytest.raises(UsageError, match="invalid answer"):
             await agent.run("write")
         assert not home.file("a.txt").exists()
 
 
-async def test_what_the_function_raises_comes_out_where_the_turn_is_followed(home: ApiHome) -> None:
+async def test_exceptions_of_a_handler_are_raised_by_the_turn(home: ApiHome) -> None:
     def fail(_: ApprovalRequest) -> bool:
         raise LookupError("no policy")
 
@@ -142,7 +142,7 @@ async def test_questions_are_answered_by_a_function(home: ApiHome) -> None:
     assert "b" in results[0].return_value.output.split("Which?")[1]
 
 
-async def test_an_interrupted_turn_ends_as_cancelled_and_the_session_goes_on(home: ApiHome) -> None:
+async def test_an_interrupted_turn_is_cancelled_and_the_session_continues(home: ApiHome) -> None:
     home.script(script("text: go", bash("c1", "sleep 60")), "text: still here")
     async with home.create(yolo=True) as agent:
         turn = agent.run("wait")
@@ -154,7 +154,7 @@ async def test_an_interrupted_turn_ends_as_cancelled_and_the_session_goes_on(hom
         assert await agent.ask("are you there?") == "still here"
 
 
-async def test_a_turn_that_is_interrupted_while_it_waits_never_does_its_work(home: ApiHome) -> None:
+async def test_a_queued_turn_can_be_interrupted(home: ApiHome) -> None:
     home.script("text: one", "delay: 30\ntext: two", "text: three")
     async with home.create() as agent:
         first, second = agent.run("first"), agent.run("second")
@@ -181,7 +181,7 @@ async def test_a_cancelled_ask_interrupts_its_turn(home: ApiHome) -> None:
         assert await agent.ask("and now?") == "next"
 
 
-async def test_a_turn_that_runs_can_be_steered(home: ApiHome) -> None:
+async def test_a_running_turn_can_be_steered(home: ApiHome) -> None:
     home.script(script("text: go", bash("c1", "echo hi")), "text: as you say")
     async with home.create(yolo=True) as agent:
         turn = agent.run("work")
@@ -193,7 +193,7 @@ async def test_a_turn_that_runs_can_be_steered(home: ApiHome) -> None:
             agent.steer("too late")
 
 
-async def test_going_back_and_forth_in_time(home: ApiHome) -> None:
+async def test_revert_undo_redo_and_switch(home: ApiHome) -> None:
     home.script("text: red it is", "text: blue it is")
     async with home.create() as agent:
         first = await agent.run("remember red")
@@ -224,8 +224,8 @@ async def test_a_command_is_run_as_a_turn(home: ApiHome) -> None:
                 agent.command(line)
 
 
-async def test_a_strategy_of_ones_own_compacts(home: ApiHome) -> None:
-    class Forgetful:
+async def test_a_custom_compaction_strategy_is_used(home: ApiHome) -> None:
+    class DropAll:
         def __init__(self) -> None:
             self.asked = 0
 
@@ -233,7 +233,7 @@ async def test_a_strategy_of_ones_own_compacts(home: ApiHome) -> None:
             self.asked += 1
             return context.history[-1:]
 
-    strategy = Forgetful()
+    strategy = DropAll()
     home.script(*["text: " + "word " * 500] * 3)
     async with home.create(compaction=strategy) as agent:
         for _ in range(3):
@@ -241,7 +241,7 @@ async def test_a_strategy_of_ones_own_compacts(home: ApiHome) -> None:
         assert (await agent.command("compact")).outcome == "finished"
     assert strategy.asked == 1
     with pytest.raises(KimiTuiError, match="Nowhere"):
-        async with home.create(compaction="kimi_tui.compaction.summary:Nowhere"):
+        async with home.create(compaction="kimi_tui.compaction.llm_summary:Nowhere"):
             pass
 
 
@@ -255,7 +255,7 @@ async def test_a_session_is_resumed(home: ApiHome) -> None:
         assert len((await agent.timeline()).nodes) >= 2
 
 
-async def test_what_fails_in_the_block_comes_out_as_it_is(home: ApiHome) -> None:
+async def test_exceptions_of_the_block_are_raised_unchanged(home: ApiHome) -> None:
     home.script("delay: 30\ntext: late")
     agent = home.create()
 
@@ -270,8 +270,8 @@ async def test_what_fails_in_the_block_comes_out_as_it_is(home: ApiHome) -> None
         await agent.run("anyone?")
 
 
-async def test_what_keeps_a_session_from_opening_is_raised(home: ApiHome) -> None:
-    home.share_dir.mkdir()
+async def test_errors_while_opening_are_raised(home: ApiHome) -> None:
+    home.data_dir.mkdir()
     with pytest.raises(ModelNotSet):
         async with home.create():
             pass
@@ -288,7 +288,7 @@ async def test_limits_end_a_turn(home: ApiHome) -> None:
         assert (await agent.run("work")).outcome == "max_steps"
 
 
-async def test_a_program_sees_no_trace_of_the_session_after_it(home: ApiHome) -> None:
+async def test_a_closed_session_leaves_no_tasks(home: ApiHome) -> None:
     home.script("text: hi")
     before = asyncio.all_tasks()
     async with home.create() as agent:

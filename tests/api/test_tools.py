@@ -8,13 +8,13 @@ import pytest
 from pydantic import Field
 
 from kimi_tui import ApprovalRequest, ImageURLPart, MediaURL, ToolResult, tool
-from kimi_tui.api.tools import own_tool
+from kimi_tui.api.tools import as_host_tool
 from kimi_tui.base.errors import ConfigError, UsageError
 from kimi_tui.tools.approval import Approval
-from kimi_tui.tools.function_tool import OwnFunction
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, json_schema, ok
+from kimi_tui.tools.function_tool import HostFunction
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, build_json_schema, success
 from kimi_tui.wire.events import ToolReturn
-from tests.engine.front import call, script
+from tests.engine.fake_front_end import call, script
 
 from .conftest import ApiHome
 
@@ -43,11 +43,11 @@ async def result_of(home: ApiHome, call_line: str, /, **options: Any) -> ToolRes
     return results[0]
 
 
-def test_a_model_is_told_what_signature_and_docstring_say() -> None:
-    function = own_tool(total)
-    assert isinstance(function, OwnFunction)
-    assert (function.name, function.description, function.reads) == ("total", "Add numbers.", True)
-    assert json_schema(function.params) == {
+def test_the_schema_is_built_from_signature_and_docstring() -> None:
+    function = as_host_tool(total)
+    assert isinstance(function, HostFunction)
+    assert (function.name, function.description, function.read_only) == ("total", "Add numbers.", True)
+    assert build_json_schema(function.params) == {
         "type": "object",
         "additionalProperties": False,
         "properties": {
@@ -58,12 +58,12 @@ def test_a_model_is_told_what_signature_and_docstring_say() -> None:
     }
 
 
-async def test_one_that_reads_is_called_without_asking(home: ApiHome) -> None:
+async def test_a_read_only_function_needs_no_approval(home: ApiHome) -> None:
     result = await result_of(home, call("c1", "total", numbers=[1, 2]), tools=[total])
     assert result.return_value.output == '{"sum": 3}'
 
 
-async def test_any_other_is_asked_for_by_name_with_its_arguments(home: ApiHome) -> None:
+async def test_other_functions_need_approval_with_name_and_arguments(home: ApiHome) -> None:
     asked: list[ApprovalRequest] = []
 
     def approve(request: ApprovalRequest) -> bool:
@@ -85,30 +85,30 @@ async def test_a_rule_allows_one_tool_and_no_other(home: ApiHome, allowed: list[
     assert result.return_value.is_error == is_error
 
 
-async def test_arguments_that_do_not_fit_never_reach_the_function(home: ApiHome) -> None:
+async def test_invalid_arguments_never_reach_the_function(home: ApiHome) -> None:
     line = call("c1", "post", to={"city": "Oslo"}, text="far too long")
     result = await result_of(home, line, tools=[post], yolo=True)
     assert result.return_value.is_error
     assert "text" in result.return_value.message
 
 
-async def test_what_it_raises_is_told_to_the_model_and_a_picture_is_shown_to_it(home: ApiHome) -> None:
-    def broken() -> str:
+async def test_the_model_sees_exceptions_and_images(home: ApiHome) -> None:
+    def raise_error() -> str:
         """Break."""
         raise RuntimeError("no more paper")
 
-    def drawn() -> ImageURLPart:
+    def return_image() -> ImageURLPart:
         """Draw."""
         return ImageURLPart(MediaURL("data:image/png;base64,AA=="))
 
-    home.script(script(call("c1", "broken"), call("c2", "drawn")), "text: done")
-    async with home.create(tools=[broken, drawn], yolo=True) as agent:
+    home.script(script(call("c1", "raise_error"), call("c2", "return_image")), "text: done")
+    async with home.create(tools=[raise_error, return_image], yolo=True) as agent:
         results = [event async for event in agent.run("go") if isinstance(event, ToolResult)]
     assert "no more paper" in results[0].return_value.message
     assert isinstance(results[1].return_value.output[0], ImageURLPart)
 
 
-async def test_a_function_that_is_not_async_does_not_stop_the_loop(home: ApiHome) -> None:
+async def test_a_sync_function_does_not_block_the_event_loop(home: ApiHome) -> None:
     loop = asyncio.get_running_loop()
 
     @tool(reads=True)
@@ -121,7 +121,7 @@ async def test_a_function_that_is_not_async_does_not_stop_the_loop(home: ApiHome
 
 
 class Noting(Tool[ToolParams]):
-    """A tool by the book."""
+    """A minimal tool class."""
 
     name = "Noting"
     description = "Note something."
@@ -130,32 +130,32 @@ class Noting(Tool[ToolParams]):
     def __init__(self, approval: Approval) -> None:
         self._approval = approval
 
-    async def run(self, params: ToolParams, call: RunningCall) -> ToolReturn:
-        return ok(f"noted by {type(self._approval).__name__}")
+    async def run(self, params: ToolParams, call: CallContext) -> ToolReturn:
+        return success(f"noted by {type(self._approval).__name__}")
 
 
-async def test_a_tool_class_is_made_with_what_it_asks_for(home: ApiHome) -> None:
+async def test_a_tool_class_gets_its_dependencies(home: ApiHome) -> None:
     result = await result_of(home, call("c1", "Noting"), tools=[Noting])
     assert result.return_value.output == "noted by WireApproval"
 
 
-async def test_sub_agents_have_them_too(home: ApiHome) -> None:
+async def test_sub_agents_have_the_tools_too(home: ApiHome) -> None:
     task = call("t1", "Task", description="add", prompt="add up", subagent_type="coder")
     home.script(
         script(task),
         script("for: add up", call("c1", "total", numbers=[4, 5])),
-        script("for: add up", "text: It makes 9, which is what was asked for."),
+        script("for: add up", "text: The sum is 9, as requested."),
         "text: done",
     )
     async with home.create(tools=[total]) as agent:
         assert await agent.ask("go") == "done"
-    journals = "".join(path.read_text() for path in home.share_dir.rglob("context.jsonl"))
+    journals = "".join(path.read_text() for path in home.data_dir.rglob("context.jsonl"))
     assert '{\\"sum\\": 9}' in journals
 
 
-async def test_a_name_that_is_taken_is_refused_at_the_opening(home: ApiHome) -> None:
+async def test_a_duplicate_tool_name_is_rejected_when_the_session_opens(home: ApiHome) -> None:
     home.script("text: hi")
-    with pytest.raises(ConfigError, match="two tools named Bash"):
+    with pytest.raises(ConfigError, match="Two tools are named Bash"):
         async with home.create(tools=[tool(name="Bash", description="Mine.")(lambda: "")]):
             pass
 
@@ -175,17 +175,17 @@ def silent(city: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("given", "why"),
+    ("candidate", "reason"),
     [
         (unannotated, "`city`"),
         (many, "cities"),
         (silent, "docstring"),
         (lambda: "x", "name"),
-        (int, "no Tool"),
-        ("x", "can't be called"),
+        (int, "subclass of Tool"),
+        ("x", "isn't callable"),
     ],
 )
-def test_what_can_be_no_tool_is_refused_with_the_reason(given: Any, why: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        own_tool(given)
-    assert why in str(refused.value)
+def test_an_invalid_tool_is_rejected_with_the_reason(candidate: Any, reason: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        as_host_tool(candidate)
+    assert reason in str(caught.value)

@@ -1,47 +1,47 @@
-"""The log: a private file, no secrets, nothing on the screen."""
+"""The log is a private file without secrets, and nothing is written to the screen."""
 
 import logging
 import stat
 
 import pytest
 
-from kimi_tui.base.logging import LogFile, end_of_log, log_path, start_logging
-from kimi_tui.base.secrets import keep_hidden
+from kimi_tui.base.logging import LogFile, log_path, log_tail, start_logging
+from kimi_tui.base.redaction import register_secrets
 
 
 @pytest.fixture(autouse=True)
-def loggers_as_they_were():
-    root, ours = logging.getLogger(), logging.getLogger("kimi_tui")
-    before = (root.handlers[:], root.level, ours.level)
+def restore_loggers():
+    root, package = logging.getLogger(), logging.getLogger("kimi_tui")
+    before = (root.handlers[:], root.level, package.level)
     yield
     for handler in [handler for handler in root.handlers if isinstance(handler, LogFile)]:
         handler.close()
-    root.handlers, level, our_level = before
+    root.handlers, level, package_level = before
     root.setLevel(level)
-    ours.setLevel(our_level)
+    package.setLevel(package_level)
 
 
-def logged(share_dir):
-    return log_path(share_dir).read_text("utf-8")
+def read_log(data_dir):
+    return log_path(data_dir).read_text("utf-8")
 
 
-def test_a_line_lands_in_a_file_for_the_owner_alone_and_not_on_the_screen(tmp_path, capfd):
-    start_logging(tmp_path / "share", environ={})
+def test_a_record_goes_to_a_private_file_and_not_to_the_screen(tmp_path, capfd):
+    start_logging(tmp_path / "data", environ={})
     logging.getLogger("kimi_tui.engine").info("turn %d", 7)
     logging.getLogger("httpx").warning("slow")
-    text = logged(tmp_path / "share")
+    text = read_log(tmp_path / "data")
     assert "kimi_tui.engine: turn 7" in text
     assert "httpx: slow" in text
-    assert stat.S_IMODE(log_path(tmp_path / "share").stat().st_mode) == 0o600
+    assert stat.S_IMODE(log_path(tmp_path / "data").stat().st_mode) == 0o600
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_level_is_that_which_was_asked_for(tmp_path):
+def test_the_level_is_applied(tmp_path):
     start_logging(tmp_path, level="error", environ={})
     logging.getLogger("kimi_tui.x").warning("quiet")
     logging.getLogger("kimi_tui.x").error("loud")
-    assert "quiet" not in logged(tmp_path)
-    assert "loud" in logged(tmp_path)
+    assert "quiet" not in read_log(tmp_path)
+    assert "loud" in read_log(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -55,45 +55,45 @@ def test_the_level_is_that_which_was_asked_for(tmp_path):
         "sk-SECRET123abc",
     ],
 )
-def test_keys_are_blacked_out(tmp_path, message):
+def test_keys_are_redacted(tmp_path, message):
     start_logging(tmp_path, environ={"SOME_API_KEY": "environment-value", "HOME": "/home/me"})
-    keep_hidden(["hush-hush"])
+    register_secrets(["hush-hush"])
     logging.getLogger("kimi_tui").error("%s at /home/me", message)
-    text = logged(tmp_path)
+    text = read_log(tmp_path)
     assert "[hidden]" in text
     for secret in ("hush-hush", "environment-value", "SECRET123"):
         assert secret not in text
     assert "/home/me" in text
 
 
-def test_keys_in_a_traceback_are_blacked_out_too(tmp_path):
+def test_keys_in_a_traceback_are_redacted(tmp_path):
     start_logging(tmp_path, environ={})
-    keep_hidden(["hush-hush"])
+    register_secrets(["hush-hush"])
     try:
         raise ValueError("bad key hush-hush")
     except ValueError:
         logging.getLogger("kimi_tui").exception("failed")
-    assert "ValueError: bad key [hidden]" in logged(tmp_path)
+    assert "ValueError: bad key [hidden]" in read_log(tmp_path)
 
 
-def test_a_log_that_cannot_be_written_is_silent(tmp_path, capfd):
+def test_write_errors_are_ignored(tmp_path, capfd):
     start_logging(tmp_path, environ={})
     log_path(tmp_path).mkdir()
     logging.getLogger("kimi_tui").error("lost")
     assert capfd.readouterr() == ("", "")
 
 
-def test_starting_anew_replaces_the_file_that_was_logged_to(tmp_path):
+def test_starting_again_replaces_the_log_file(tmp_path):
     start_logging(tmp_path / "a", environ={})
     start_logging(tmp_path / "b", environ={})
     logging.getLogger("kimi_tui").error("here")
-    assert "here" in logged(tmp_path / "b")
+    assert "here" in read_log(tmp_path / "b")
     assert not log_path(tmp_path / "a").exists()
 
 
-def test_the_end_of_the_log_is_its_last_lines_without_secrets(tmp_path):
-    assert end_of_log(tmp_path) == []
+def test_the_tail_has_the_last_lines_without_secrets(tmp_path):
+    assert log_tail(tmp_path) == []
     path = log_path(tmp_path)
     path.parent.mkdir()
     path.write_text("".join(f"line {number}\n" for number in range(5_000)) + "token=abcdefgh\n")
-    assert end_of_log(tmp_path, lines=3) == ["line 4998", "line 4999", "token=[hidden]"]
+    assert log_tail(tmp_path, lines=3) == ["line 4998", "line 4999", "token=[hidden]"]

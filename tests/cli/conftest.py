@@ -1,4 +1,4 @@
-"""The real program, with a home of its own, in pipes and in a terminal."""
+"""Fixtures that run the real program with its own home directory, with pipes or in a terminal."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.forked_terminal import ForkedSpawn
 from tests.e2e.program import KIMI_TUI, Program
-from tests.patience import PATIENCE_S
+from tests.timeouts import TEST_TIMEOUT_S
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ class Terminal:
             env={**self.program.environment(), "TERM": "xterm-256color", **env},
             dimensions=(lines, columns),
             encoding="utf-8",
-            timeout=PATIENCE_S,
+            timeout=TEST_TIMEOUT_S,
         )
         self.started.append(child)
         return child

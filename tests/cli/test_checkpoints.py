@@ -1,4 +1,4 @@
-"""`kimi-tui checkpoints` on a session that a scripted model worked in."""
+"""`kimi-tui checkpoints` on a session with a scripted model."""
 
 import fcntl
 import subprocess
@@ -6,19 +6,19 @@ import subprocess
 from tests.e2e.program import Program, script, tool_call
 
 
-def work_in(program: Program) -> None:
-    """A session that keeps the files' states, and has changed some."""
+def make_session(program: Program) -> None:
+    """Create a session with file snapshots and changed files."""
     (program.work_dir / "mine").write_text("mine\n")
     program.script(
         script(tool_call("c", "Bash", command="echo one > made; echo more >> mine")), script("text: done")
     )
-    with (program.share_dir / "config.toml").open("a") as config:
+    with (program.data_dir / "config.toml").open("a") as config:
         config.write("\n[checkpoints]\nfiles = true\n")
     assert program.run("-y", "-p", "make it").exit_code == 0
 
 
-def test_they_are_listed_previewed_reverted_to_and_counted(program: Program) -> None:
-    work_in(program)
+def test_checkpoints_are_listed_compared_previewed_and_reverted_to(program: Program) -> None:
+    make_session(program)
     listed = program.run("checkpoints", "list")
     assert listed.exit_code == 0
     rows = [line.split() for line in listed.stdout.splitlines()]
@@ -39,7 +39,7 @@ def test_they_are_listed_previewed_reverted_to_and_counted(program: Program) -> 
 
     (journal,) = program.context_files
     with (journal.parent.parent / "locks" / journal.parent.name).open("a+") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # as a process does that has the session open
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as a process with the session open does
         assert "in use" in program.run("checkpoints", "revert", first, "--yes").stderr
         assert program.run("checkpoints", "diff", first, last).stdout.splitlines() == changed
         assert program.run("checkpoints", "diff", "--patch").stdout == patch
@@ -57,22 +57,22 @@ def test_they_are_listed_previewed_reverted_to_and_counted(program: Program) -> 
 
     assert "contents" in program.run("checkpoints", "du").stdout
     assert "Freed" in program.run("checkpoints", "prune", "--days", "0").stdout
-    assert "not kept any more" in program.run("checkpoints", "revert", last, "--dry-run").stdout
+    assert "no longer stored" in program.run("checkpoints", "revert", last, "--dry-run").stdout
 
 
-def test_without_a_session_it_says_so(program: Program) -> None:
+def test_without_a_session_the_error_says_so(program: Program) -> None:
     done = program.run("checkpoints", "list")
     assert done.exit_code != 0
-    assert "There is no session in this folder." in done.stderr
+    assert "No session in this directory." in done.stderr
 
 
-def test_what_cannot_be_done_is_said_with_subcommands(program: Program) -> None:
-    work_in(program)
-    for arguments, told in {
-        ("revert", "99", "-y"): "There is no checkpoint 99. `kimi-tui checkpoints list` lists",
-        ("switch", "9", "-y"): "There is no branch 9. `kimi-tui checkpoints branches` lists",
-        ("undo", "-y"): "There is nothing to undo. `kimi-tui checkpoints revert` goes back",
+def test_hints_name_subcommands_instead_of_slash_commands(program: Program) -> None:
+    make_session(program)
+    for arguments, message in {
+        ("revert", "99", "-y"): "Checkpoint 99 doesn't exist. Use `kimi-tui checkpoints list`",
+        ("switch", "9", "-y"): "Branch 9 doesn't exist. Use `kimi-tui checkpoints branches`",
+        ("undo", "-y"): "Nothing to undo. Use `kimi-tui checkpoints revert`",
     }.items():
-        assert told in program.run("checkpoints", *arguments).stderr
-    (program.share_dir / "config.toml").write_text('language = "zh"')
+        assert message in program.run("checkpoints", *arguments).stderr
+    (program.data_dir / "config.toml").write_text('language = "zh"')
     assert "`kimi-tui checkpoints list`" in program.run("checkpoints", "diff", "77").stderr

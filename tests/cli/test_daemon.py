@@ -1,4 +1,4 @@
-"""--daemon with the real program: signals, sockets, combinations."""
+"""`--daemon` with the real program: signals, sockets and option conflicts."""
 
 import json
 import signal
@@ -8,45 +8,45 @@ import time
 import pytest
 
 from tests.e2e.program import Program, script, tool_call
-from tests.patience import PATIENCE_S
+from tests.timeouts import TEST_TIMEOUT_S
 
 
-def test_sigterm_ends_the_turn_and_what_it_started(program: Program) -> None:
+def test_sigterm_ends_the_turn_and_its_processes(program: Program) -> None:
     program.script(script(tool_call("b", "Bash", command="touch begun; sleep 60")))
     process = program.start("-d", "--yolo", stdin=-1)
     assert process.stdin is not None
     process.stdin.write(b"wait\n")
     process.stdin.flush()
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TEST_TIMEOUT_S
     while not (program.work_dir / "begun").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
-    stdout, _ = process.communicate(timeout=PATIENCE_S)
+    stdout, _ = process.communicate(timeout=TEST_TIMEOUT_S)
     assert process.returncode == 143
     (line,) = stdout.splitlines()
     assert json.loads(line)["outcome"] == "terminated"
 
 
-def test_a_socket_is_answered_and_gone_afterwards(program: Program) -> None:
+def test_a_socket_is_served_and_removed_afterwards(program: Program) -> None:
     program.script("text: hello there")
     path = program.home / "s"
     process = program.start("-d", "--socket", str(path))
     assert process.stderr is not None
     assert process.stderr.readline().startswith(b"Listening at ")
-    with socket.socket(socket.AF_UNIX) as caller:
-        caller.connect(str(path))
-        caller.sendall(b"hello\n")
-        with caller.makefile("r") as lines:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(path))
+        client.sendall(b"hello\n")
+        with client.makefile("r") as lines:
             assert json.loads(lines.readline())["result"] == "hello there"
             process.terminate()
             assert lines.readline() == ""
-    process.communicate(timeout=PATIENCE_S)
+    process.communicate(timeout=TEST_TIMEOUT_S)
     assert process.returncode == 143
     assert not path.exists()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    ("arguments", "flags"),
     [
         (["-d", "hello"], ["--daemon", "PROMPT"]),
         (["-d", "-p", "hello"], ["--daemon", "--prompt"]),
@@ -57,9 +57,7 @@ def test_a_socket_is_answered_and_gone_afterwards(program: Program) -> None:
         (["--wire", "-d"], ["--daemon", "--wire"]),
     ],
 )
-def test_what_makes_no_sense_together_is_told(
-    program: Program, arguments: list[str], named: list[str]
-) -> None:
+def test_conflicting_options_are_reported(program: Program, arguments: list[str], flags: list[str]) -> None:
     finished = program.run(*arguments)
     assert finished.exit_code == 2
-    assert all(name in finished.stderr for name in named), finished.stderr
+    assert all(name in finished.stderr for name in flags), finished.stderr

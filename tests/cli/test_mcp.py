@@ -1,8 +1,8 @@
-"""`kimi-tui mcp` and what a run says of its servers."""
+"""`kimi-tui mcp`, and MCP servers in the result of a run."""
 
 import json
 
-from tests.mcp.odd import entry
+from tests.mcp.odd_servers import config_entry
 
 
 def test_servers_are_added_listed_and_removed(program):
@@ -14,9 +14,9 @@ def test_servers_are_added_listed_and_removed(program):
     assert (
         program.run("mcp", "add", "--transport", "http", "api", "https://x.org/mcp", *header).exit_code == 0
     )
-    signing = program.run("mcp", "add", "-t", "http", "-a", "oauth", "linear", "https://mcp.linear.app/mcp")
-    assert "kimi-tui mcp auth linear" in signing.stdout
-    assert json.loads((program.share_dir / "mcp.json").read_text())["mcpServers"] == {
+    oauth = program.run("mcp", "add", "-t", "http", "-a", "oauth", "linear", "https://mcp.linear.app/mcp")
+    assert "kimi-tui mcp auth linear" in oauth.stdout
+    assert json.loads((program.data_dir / "mcp.json").read_text())["mcpServers"] == {
         "time": {"command": "uvx", "args": ["mcp-server-time", "--zone", "UTC"], "env": {"A": "b=c"}},
         "api": {"url": "https://x.org/mcp", "transport": "http", "headers": {"X-Key": "s3cret: x"}},
         "linear": {"url": "https://mcp.linear.app/mcp", "transport": "http", "auth": "oauth"},
@@ -24,21 +24,21 @@ def test_servers_are_added_listed_and_removed(program):
     listed = program.run("mcp", "list").stdout
     assert "time (stdio): uvx mcp-server-time --zone UTC" in listed
     assert "s3cret" not in listed
-    assert "[sign in with: kimi-tui mcp auth linear]" in listed
+    assert "[to sign in, run: kimi-tui mcp auth linear]" in listed
     assert program.run("mcp", "remove", "time").exit_code == 0
     assert "time" not in program.run("mcp", "list").stdout
 
 
-def test_what_makes_no_sense_is_told(program):
+def test_a_usage_error_is_reported(program):
     for arguments, expected in (
-        (["add", "x"], "There is no program to start."),
-        (["add", "x", "--transport", "http"], "There is no address."),
-        (["add", "x", "--header", "A: b", "--", "y"], "are for servers at an address"),
-        (["add", "x", "--env", "AB", "--", "y"], "has no name and value"),
-        (["add", "a b", "--", "y"], "can't be the name"),
-        (["remove", "nobody"], "There is no MCP server nobody."),
-        (["test", "nobody"], "There is no MCP server nobody."),
-        (["auth", "nobody"], "There is no MCP server nobody."),
+        (["add", "x"], "No command given."),
+        (["add", "x", "--transport", "http"], "No URL given."),
+        (["add", "x", "--header", "A: b", "--", "y"], "require a URL"),
+        (["add", "x", "--env", "AB", "--", "y"], "must be a name and a value"),
+        (["add", "a b", "--", "y"], "isn't a valid name"),
+        (["remove", "nobody"], "Unknown MCP server nobody."),
+        (["test", "nobody"], "Unknown MCP server nobody."),
+        (["auth", "nobody"], "Unknown MCP server nobody."),
     ):
         done = program.run("mcp", *arguments)
         assert done.exit_code != 0
@@ -46,23 +46,23 @@ def test_what_makes_no_sense_is_told(program):
         assert not done.stdout
 
 
-def test_a_run_uses_a_server_and_says_so_in_its_result(program):
+def test_the_result_of_a_run_lists_its_servers(program):
     program.script('tool_call: {"id": "c1", "name": "echo", "arguments": {"text": "hi"}}', "text: it said hi")
-    servers = json.dumps({"mcpServers": {"odd": entry(), "gone": {"command": "no-such-program"}}})
+    servers = json.dumps({"mcpServers": {"odd": config_entry(), "gone": {"command": "no-such-program"}}})
     done = program.run("-y", "-p", "go", "--mcp-config", servers, "--output-format", "json")
     result = json.loads(done.stdout)
     assert result["result"] == "it said hi"
     odd, gone = result["mcp_servers"]
     assert (odd["name"], odd["status"]) == ("odd", "connected")
     assert (gone["name"], gone["status"]) == ("gone", "failed")
-    assert "no-such-program is not there" in gone["error"]
+    assert "Can't find the program no-such-program" in gone["error"]
     assert done.exit_code == 0
 
 
-def test_a_projects_servers_are_left_out_with_a_note(program):
+def test_a_projects_servers_are_ignored_with_a_note(program):
     program.script("text: hello")
-    (program.work_dir / ".mcp.json").write_text(json.dumps({"mcpServers": {"evil": entry()}}))
+    (program.work_dir / ".mcp.json").write_text(json.dumps({"mcpServers": {"evil": config_entry()}}))
     done = program.run("-p", "go", "--output-format", "json")
     assert "evil" in done.stderr
-    assert "you haven't said that you trust it" in done.stderr
+    assert "the file isn't trusted" in done.stderr
     assert "mcp_servers" not in json.loads(done.stdout)

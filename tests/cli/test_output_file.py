@@ -1,4 +1,4 @@
-"""-o FILE: the old text or the whole new one, never a part."""
+"""`--output`: the file has either the old or the complete new content."""
 
 import os
 import threading
@@ -10,7 +10,7 @@ from kimi_tui.base.errors import UsageError
 from kimi_tui.cli.output_file import output_file
 
 
-def test_what_was_there_stays_until_the_run_is_over(tmp_path: Path) -> None:
+def test_the_old_content_stays_until_the_run_is_over(tmp_path: Path) -> None:
     path = tmp_path / "answer.txt"
     path.write_text("old")
     path.chmod(0o640)
@@ -22,22 +22,22 @@ def test_what_was_there_stays_until_the_run_is_over(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_is_cut_off_leaves_the_old_text_and_nothing_else(tmp_path: Path) -> None:
+def test_an_interrupted_run_leaves_the_old_content_and_no_other_file(tmp_path: Path) -> None:
     path = tmp_path / "answer.txt"
     path.write_text("old")
 
-    def cut_off() -> None:
+    def interrupted_run() -> None:
         with output_file(path) as file:
             file.write(b"half of")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        cut_off()
+        interrupted_run()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_link_leads_to_the_same_file_as_before(tmp_path: Path) -> None:
+def test_a_symlink_is_kept(tmp_path: Path) -> None:
     (tmp_path / "real.txt").write_text("old")
     link = tmp_path / "link.txt"
     link.symlink_to("real.txt")
@@ -47,7 +47,7 @@ def test_a_link_leads_to_the_same_file_as_before(tmp_path: Path) -> None:
     assert (tmp_path / "real.txt").read_text() == "new"
 
 
-def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
+def test_a_pipe_is_written_to_directly(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     read: list[bytes] = []
@@ -60,6 +60,6 @@ def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["no/such/folder.txt", "."])
-def test_what_cannot_be_written_is_told_beforehand(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="can't be written"), output_file(tmp_path / name):
+def test_an_unwritable_file_is_reported_before_the_run(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="Can't write"), output_file(tmp_path / name):
         pass

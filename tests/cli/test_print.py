@@ -1,4 +1,4 @@
-"""Print mode for real: the program, a scripted model, pipes and signals."""
+"""Print mode of the real program with a scripted model, pipes and signals."""
 
 import json
 import signal
@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from tests.e2e.program import script, tool_call
-from tests.patience import PATIENCE_S
+from tests.timeouts import TEST_TIMEOUT_S
 
 
 @pytest.fixture
@@ -24,21 +24,21 @@ def test_text_streams_to_stdout_and_tool_calls_to_stderr(scripted):
     assert done.stderr.startswith("✔ ReadFile a.txt")
 
 
-def test_what_is_piped_in_is_the_prompt_or_added_to_it(scripted):
+def test_piped_input_is_the_prompt_or_appended_to_it(scripted):
     scripted.script("text: ok")
     scripted.run("--print", stdin="from the pipe")
     scripted.run("-p", "review this", stdin="the diff")
-    said = [
+    prompts = [
         json.loads(line)["content"]
         for file in scripted.context_files
         for line in file.read_text().splitlines()
         if json.loads(line)["role"] == "user"
     ]
-    texts = {content if isinstance(content, str) else content[0]["text"] for content in said}
+    texts = {content if isinstance(content, str) else content[0]["text"] for content in prompts}
     assert {"from the pipe", "review this\n\n<stdin>\nthe diff\n</stdin>"} <= texts
 
 
-def test_stream_json_goes_in_and_out_one_turn_a_message(scripted):
+def test_stream_json_runs_one_turn_per_message(scripted):
     scripted.script("text: one", "text: two")
     lines = '{"role": "user", "content": "1"}\n{"role": "user", "content": "2"}\n'
     done = scripted.run(
@@ -59,13 +59,13 @@ def test_input_and_output_may_be_files(scripted):
 
 @pytest.fixture
 def editing(scripted):
-    """A model that wants to change a file."""
+    """Script a model that writes a file."""
     edit = tool_call("1", "WriteFile", path="b.txt", content="new\n")
     scripted.script(script("text: I write.", edit), script("text: That is that."))
     return scripted
 
 
-def test_what_nobody_can_approve_is_denied_and_exits_with_4(editing):
+def test_unapproved_calls_are_denied_and_exit_with_4(editing):
     done = editing.run("-p", "write it", "--output-format", "json")
     assert done.exit_code == 4
     assert [denial["tool"] for denial in done.result["denials"]] == ["WriteFile"]
@@ -74,44 +74,44 @@ def test_what_nobody_can_approve_is_denied_and_exits_with_4(editing):
     assert editing.run("-p", "write it", "--allow-denials").exit_code == 0
 
 
-def test_yolo_allows_it_and_the_result_names_the_file(editing):
+def test_yolo_allows_the_call_and_the_result_names_the_file(editing):
     done = editing.run("-p", "write it", "-y", "--output-format", "json")
     assert done.exit_code == 0
     assert done.result["files_changed"] == ["b.txt"]
     assert (editing.work_dir / "b.txt").read_text() == "new\n"
 
 
-def test_a_rule_that_denies_counts_as_a_denial_even_with_yolo(editing):
+def test_a_deny_rule_applies_even_with_yolo(editing):
     done = editing.run(
         "-p", "write it", "-y", "--output-format", "json", "--config", 'permissions.deny = ["Edit(*)"]'
     )
     assert (done.exit_code, (editing.work_dir / "b.txt").exists()) == (4, False)
 
 
-def test_a_limit_of_steps_exits_with_3(editing):
+def test_the_step_limit_exits_with_3(editing):
     done = editing.run("-p", "write it", "-y", "--max-steps-per-turn", "1", "--output-format", "json")
     assert (done.exit_code, done.result["outcome"]) == (3, "max_steps")
 
 
-def test_a_limit_of_time_exits_with_3(scripted):
+def test_the_time_limit_exits_with_3(scripted):
     scripted.script(script("text: wait", "delay: 60", "text: never"))
     done = scripted.run("-p", "hi", "--max-time", "0.5", "--output-format", "json")
     assert (done.exit_code, done.result["outcome"]) == (3, "limit")
 
 
-def test_an_error_that_may_pass_exits_with_75(scripted):
+def test_a_temporary_error_exits_with_75(scripted):
     scripted.script("error: 503 busy")
     done = scripted.run("-p", "hi", "--max-retries-per-step", "1", "--output-format", "json")
     assert (done.exit_code, done.result["retryable"]) == (75, True)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_in_a_turn_keeps_what_was_said_and_gives_the_result(scripted, number, code):
+def test_a_signal_during_a_turn_keeps_the_partial_response(scripted, number, code):
     scripted.script(script("text: Half", "delay: 60", "text: never"))
     process = scripted.start("-p", "hi", bufsize=0)
     assert process.stdout.read(4) == b"Half"
     process.send_signal(number)
-    stdout, stderr = process.communicate(timeout=PATIENCE_S)
+    stdout, stderr = process.communicate(timeout=TEST_TIMEOUT_S)
     assert (process.returncode, stdout, stderr) == (code, b"\n", b"")
     scripted.script("text: Whole")
     resumed = scripted.run("-c", "-p", "go on")
@@ -120,7 +120,7 @@ def test_a_signal_in_a_turn_keeps_what_was_said_and_gives_the_result(scripted, n
     assert "Half" in journal.read_text()
 
 
-def test_a_reader_who_has_gone_ends_the_run_quietly(scripted):
+def test_a_closed_stdout_ends_the_run_without_an_error(scripted):
     look = tool_call("1", "ReadFile", path="a.txt")
     scripted.script(script("delay: 0.5", look), script("delay: 60", "text: never"))
     process = scripted.start("-p", "hi", "--output-format", "stream-json")
@@ -128,15 +128,15 @@ def test_a_reader_who_has_gone_ends_the_run_quietly(scripted):
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()
-    assert process.wait(timeout=PATIENCE_S) == 141
+    assert process.wait(timeout=TEST_TIMEOUT_S) == 141
 
 
-def test_a_large_answer_reaches_a_slow_reader_whole(scripted):
+def test_a_large_response_reaches_a_slow_reader_completely(scripted):
     scripted.script("text: " + json.dumps("0123456789" * 200_000))
     process = scripted.start("-p", "hi", bufsize=0)
-    taken = process.stdout.read(1)
-    stdout, _ = process.communicate(timeout=PATIENCE_S)
-    assert (taken + stdout).decode() == "0123456789" * 200_000 + "\n"
+    first = process.stdout.read(1)
+    stdout, _ = process.communicate(timeout=TEST_TIMEOUT_S)
+    assert (first + stdout).decode() == "0123456789" * 200_000 + "\n"
     assert process.returncode == 0
 
 
@@ -155,7 +155,7 @@ def test_the_demo_needs_no_key_and_works_on_real_files(scripted):
     assert (scripted.work_dir / "a.txt").read_text() == "bye\n"
 
 
-def test_debugging_shows_where_an_error_came_from(program):
+def test_debug_shows_a_traceback(program):
     plain = program.run("-p", "x", "-S", "none")
     shown = program.run("-p", "x", "--config", "a = ", "--debug")
     assert "Traceback" not in plain.stderr

@@ -1,4 +1,4 @@
-"""The process: exit codes, streams and signals, before any session is opened."""
+"""Exit codes, streams and signals of the process before a session opens."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.e2e.program import KIMI_TUI
-from tests.patience import PATIENCE_S
+from tests.timeouts import TEST_TIMEOUT_S
 
 
 @pytest.mark.parametrize("arguments", [["-V"], ["--version"], ["-y", "--version"]])
@@ -20,7 +20,7 @@ def test_the_version_is_one_line(program, arguments):
     assert done.stdout.count("\n") == 1
 
 
-def test_the_module_is_the_program(program):
+def test_the_package_can_be_run_as_a_module(program):
     done = subprocess.run([sys.executable, "-m", "kimi_tui", "-V"], capture_output=True, check=True)
     assert done.stdout.startswith(b"kimi-tui ")
 
@@ -58,7 +58,7 @@ def test_a_usage_error_is_one_line_on_stderr_and_exits_2(program, arguments):
         (["-p", "x", "--config", "theme = "], 1),
     ],
 )
-def test_a_program_that_waits_for_a_result_gets_one(program, arguments, code, output_format):
+def test_an_early_error_is_written_as_a_result(program, arguments, code, output_format):
     done = program.run("--output-format", output_format, *arguments)
     assert done.exit_code == code
     assert len(done.lines) == 1
@@ -66,36 +66,36 @@ def test_a_program_that_waits_for_a_result_gets_one(program, arguments, code, ou
     assert done.result["error"]["what"] in done.stderr
 
 
-def test_no_terminal_is_told_and_exits_2(program):
+def test_without_a_terminal_the_app_exits_with_2(program):
     done = program.run()
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith("kimi-tui needs a terminal, and standard input is none.")
+    assert done.stderr.startswith("kimi-tui needs a terminal, but standard input isn't one.")
     assert "-p" in done.stderr
 
 
-def test_output_that_is_no_terminal_is_told_too(program):
+def test_output_to_a_pipe_is_a_usage_error(program):
     ours, theirs = os.openpty()
     try:
         process = program.start(stdin=theirs)
-        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+        stdout, stderr = process.communicate(timeout=TEST_TIMEOUT_S)
     finally:
         os.close(ours)
         os.close(theirs)
     assert (process.returncode, stdout) == (2, b"")
-    assert b"standard output is none" in stderr
+    assert b"standard output isn't one" in stderr
 
 
 @pytest.mark.parametrize("term", ["dumb", ""])
-def test_a_terminal_that_cannot_show_a_screen_is_told(terminal, term):
+def test_an_unsuitable_terminal_is_a_usage_error(terminal, term):
     child = terminal.start(TERM=term)
     text = child.read()
     child.wait()
     assert child.exitstatus == 2
-    assert "The terminal can't show a screen: TERM is" in text
+    assert "This terminal can't display the app: TERM is" in text
 
 
 @pytest.mark.parametrize(("lines", "columns"), [(5, 100), (30, 20)])
-def test_a_terminal_that_is_too_small_is_told(terminal, lines, columns):
+def test_a_terminal_that_is_too_small_is_a_usage_error(terminal, lines, columns):
     child = terminal.start(lines=lines, columns=columns)
     text = child.read()
     child.wait()
@@ -108,7 +108,7 @@ def test_a_closed_pipe_ends_help_and_lists_quietly(program):
     os.close(reader)
     process = program.start("info", stdout=writer)
     os.close(writer)
-    _, stderr = process.communicate(timeout=PATIENCE_S)
+    _, stderr = process.communicate(timeout=TEST_TIMEOUT_S)
     assert (process.returncode, stderr) == (141, b"")
 
 
@@ -117,23 +117,23 @@ def test_a_closed_pipe_ends_help_and_lists_quietly(program):
 )
 def test_a_signal_while_stdin_is_read_gives_the_result(program, number, code):
     process = program.start("-p", "x", "--output-format", "stream-json", stdin=subprocess.PIPE)
-    assert process.stderr.readline().startswith(b"Reading stdin until it ends.")
+    assert process.stderr.readline().startswith(b"Waiting for stdin to end.")
     process.send_signal(number)
-    stdout, stderr = process.communicate(timeout=PATIENCE_S)
+    stdout, stderr = process.communicate(timeout=TEST_TIMEOUT_S)
     assert process.returncode == code
     (result,) = [json.loads(line) for line in stdout.splitlines()]
     assert (result["type"], result["exit_code"]) == ("result", code)
     assert stderr == b""
 
 
-def test_streams_that_are_closed_are_no_accident(program):
+def test_closed_streams_are_a_usage_error(program):
     closed = ["sh", "-c", f'exec "{KIMI_TUI}" "$@" <&- 2>&-', "sh", "--print"]
     done = subprocess.run(closed, cwd=program.work_dir, env=program.environment(), capture_output=True)
     assert (done.returncode, done.stdout) == (2, b"")
 
 
 @pytest.mark.parametrize("arguments", ["-p x --demo", "-p x --demo --output-format json", "--print"])
-def test_a_closed_standard_output_is_told(program, arguments):
+def test_a_closed_standard_output_is_reported(program, arguments):
     closed = ["sh", "-c", f'exec "{KIMI_TUI}" {arguments} >&-']
     done = subprocess.run(
         closed, cwd=program.work_dir, env=program.environment(), capture_output=True, stdin=subprocess.DEVNULL
@@ -142,10 +142,10 @@ def test_a_closed_standard_output_is_told(program, arguments):
     assert done.stderr.startswith(b"Standard output is closed.")
 
 
-def test_the_way_to_the_first_frame_imports_nothing_that_it_does_not_need(program):
+def test_the_first_frame_imports_no_slow_packages(program):
     code = (
-        "import sys; from kimi_tui.cli.parsing import parse; parse(['--demo', '--config', 'a = 1']);"
-        "import kimi_tui.cli.screen_front, kimi_tui.tui.app; print(*sys.modules)"
+        "import sys; from kimi_tui.cli.parser import parse; parse(['--demo', '--config', 'a = 1']);"
+        "import kimi_tui.cli.run_tui, kimi_tui.tui.app; print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = set(done.stdout.split())

@@ -1,4 +1,4 @@
-"""The app in a real terminal, as far as the command line is concerned."""
+"""Command-line options and signals with the app in a real terminal."""
 
 import json
 import signal
@@ -12,7 +12,7 @@ ENTERED, LEFT = "\x1b[?1049h", "\x1b[?1049l"
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_closes_the_session_and_gives_the_terminal_back(terminal, number, code):
+def test_a_signal_closes_the_session_and_restores_the_terminal(terminal, number, code):
     child = terminal.start("--demo")
     child.expect_exact(ENTERED)
     child.expect("demo")
@@ -22,7 +22,7 @@ def test_a_signal_closes_the_session_and_gives_the_terminal_back(terminal, numbe
     assert child.exitstatus == code
 
 
-def test_a_prompt_is_sent_as_soon_as_the_app_is_up(terminal):
+def test_a_prompt_is_sent_when_the_app_opens(terminal):
     child = terminal.start("--demo", "hello there")
     child.expect_exact(ENTERED)
     child.expect("hello")
@@ -31,7 +31,7 @@ def test_a_prompt_is_sent_as_soon_as_the_app_is_up(terminal):
 
 def test_a_session_is_chosen_from_a_list(program, terminal):
     for name, age in (("older", 100), ("newer", 10)):
-        folder = program.share_dir / "sessions" / work_dir_key(program.work_dir) / name
+        folder = program.data_dir / "sessions" / work_dir_key(program.work_dir) / name
         folder.mkdir(parents=True)
         (folder / "context.jsonl").write_text(
             json.dumps({"role": "user", "content": f"the {name} words"}) + "\n"
@@ -49,9 +49,9 @@ def test_a_session_is_chosen_from_a_list(program, terminal):
     child.expect("the older words")
 
 
-def test_without_a_session_to_choose_that_is_told(terminal):
+def test_without_sessions_to_choose_from_is_a_usage_error(terminal):
     child = terminal.start("--demo", "-r")
     text = child.read()
     child.wait()
     assert child.exitstatus == 2
-    assert "No session was held in" in text
+    assert "No sessions in" in text

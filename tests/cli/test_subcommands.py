@@ -1,4 +1,4 @@
-"""The subcommands that tell of files: config, info, sessions."""
+"""Subcommands that work on files: config, info, sessions, agents."""
 
 import json
 import os
@@ -18,63 +18,68 @@ max_context_size = 1000
 """
 
 
-def test_config_path_is_where_the_config_is_or_would_be(program):
-    assert program.run("config", "path").stdout == f"{program.share_dir}/config.toml\n"
-    program.share_dir.mkdir()
-    (program.share_dir / "config.yaml").write_text("theme: dark")
-    assert program.run("config", "path").stdout == f"{program.share_dir}/config.yaml\n"
+def test_config_path_shows_the_existing_or_default_file(program):
+    assert program.run("config", "path").stdout == f"{program.data_dir}/config.toml\n"
+    program.data_dir.mkdir()
+    (program.data_dir / "config.yaml").write_text("theme: dark")
+    assert program.run("config", "path").stdout == f"{program.data_dir}/config.yaml\n"
 
 
 def test_config_set_writes_a_setting_and_config_list_shows_it(program):
     program.configure("# mine\n")
     assert program.run("config", "set", "ui.mouse", "off").exit_code == 0
-    assert (program.share_dir / "config.toml").read_text() == "# mine\n\n[ui]\nmouse = false\n"
+    assert (program.data_dir / "config.toml").read_text() == "# mine\n\n[ui]\nmouse = false\n"
     listed = program.run("config", "list", "ui.mouse").stdout
-    assert listed == f"ui.mouse = false   # {program.share_dir}/config.toml\n"
+    assert listed == f"ui.mouse = false   # {program.data_dir}/config.toml\n"
     refused = program.run("config", "set", "ui.mouse", "perhaps")
     assert (refused.exit_code, "It should be true or false." in refused.stderr) == (1, True)
 
 
-def test_config_check_says_everything_that_is_wrong(program):
+def test_config_check_lists_all_problems(program):
     program.configure(f'theme = "mauve"\n{CONFIG}\n[ui]\nmous = 1\n[mcp]\nx = 1')
     done = program.run("config", "check")
     assert done.exit_code == 1
     assert 'theme is "mauve"' in done.stdout
     assert "Did you mean mouse?" in done.stdout
-    assert "mean something to kimi-cli only: mcp." in done.stdout
+    assert "used by kimi-cli only: mcp." in done.stdout
 
 
-def test_config_check_is_content_with_a_right_config_and_shows_no_key(program):
+def test_config_check_accepts_a_valid_config_and_shows_no_key(program):
     program.configure(CONFIG)
     done = program.run("config", "check")
     assert done.exit_code == 0
-    assert done.stdout.splitlines()[-1] == "The settings are right."
+    assert done.stdout.splitlines()[-1] == "No problems found."
     assert "secret" not in done.stdout
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
-    [("default_model = 'x'" + CONFIG, "no model “x”"), (CONFIG.replace('"p"', '"q"'), "“q”")],
+    ("text", "message"),
+    [("default_model = 'x'" + CONFIG, "Unknown model “x”"), (CONFIG.replace('"p"', '"q"'), "“q”")],
 )
-def test_config_check_sees_names_that_lead_nowhere(program, text, told):
+def test_config_check_reports_undefined_names(program, text, message):
     program.configure(text)
     done = program.run("config", "check")
     assert done.exit_code == 1
-    assert told in done.stdout
+    assert message in done.stdout
 
 
-def test_config_check_sees_what_is_well_formed_and_means_nothing(program):
+def test_config_check_reports_unusable_rules_keys_and_strategies(program):
     program.configure(
         f"{CONFIG}\n[permissions]\nallow = ['Bash(']\ndeny = ['Nope(x)', 'Bash(rm *)']\n"
         "[keymap]\n'no.such' = 'f10'\n[compaction]\nstrategy = 'nope:Nope'\n"
     )
     done = program.run("config", "check")
     assert done.exit_code == 1
-    for told in ("“Bash(” is no", "“Nope(x)” is no", "not: no.such", "nope:Nope can't be loaded"):
-        assert f"{told}" in done.stdout
+    for message in (
+        "“Bash(” isn't a permission rule",
+        "“Nope(x)” isn't a permission rule",
+        "keymap: no.such",
+        "nope:Nope: ModuleNotFoundError",
+    ):
+        assert message in done.stdout
     lines = [line.partition(": ")[0] for line in done.stdout.splitlines() if "line" in line]
     numbers = [int(line.rpartition(" ")[2]) for line in lines]
-    config = (program.share_dir / "config.toml").read_text().splitlines()
+    config = (program.data_dir / "config.toml").read_text().splitlines()
     assert [config[number - 1].split()[0] for number in numbers] == ["allow", "deny", "[keymap]", "strategy"]
 
 
@@ -90,7 +95,7 @@ def editor(program, code: str) -> str:
     return f"{sys.executable} '{script}' --wait"
 
 
-def test_config_edit_opens_the_editor_on_a_config_that_explains_itself_and_checks_it(program):
+def test_config_edit_opens_the_template_in_the_editor_and_checks_it(program):
     seen = program.home / "seen"
     program.env["EDITOR"] = editor(
         program, f"Path({str(seen)!r}).write_text(path.read_text())\npath.write_text('theme = 1')"
@@ -101,7 +106,7 @@ def test_config_edit_opens_the_editor_on_a_config_that_explains_itself_and_check
     assert "# [providers.moonshot]" in seen.read_text()
 
 
-def test_the_config_that_explains_itself_is_right_when_its_comments_are_taken_off(program):
+def test_the_uncommented_template_is_valid(program):
     from kimi_tui.config.template import TEMPLATE
 
     lines = [line.removeprefix("# ") for line in TEMPLATE.splitlines()]
@@ -109,33 +114,33 @@ def test_the_config_that_explains_itself_is_right_when_its_comments_are_taken_of
     program.configure(config)
     program.env["KIMI_API_KEY"] = "k"
     done = program.run("config", "check")
-    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "The settings are right.")
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "No problems found.")
 
 
-def test_an_editor_that_is_not_there_is_told(program):
+def test_a_missing_editor_is_reported(program):
     program.env["EDITOR"] = "no-such-editor"
     done = program.run("config", "edit")
     assert done.exit_code == 1
-    assert "“no-such-editor” can't be started" in done.stderr
+    assert "Can't start the editor “no-such-editor”" in done.stderr
 
 
-def test_config_edit_starts_no_editor_of_its_own_choice_where_nobody_sits(program):
+def test_config_edit_starts_no_default_editor_without_a_terminal(program):
     done = program.run("config", "edit")
-    assert (done.exit_code, list(program.share_dir.glob("config*"))) == (2, [])
-    assert "EDITOR is not set" in done.stderr
+    assert (done.exit_code, list(program.data_dir.glob("config*"))) == (2, [])
+    assert "EDITOR isn't set" in done.stderr
 
 
-def test_info_tells_the_facts_and_no_key(program):
+def test_info_shows_no_key(program):
     program.configure(CONFIG)
     done = program.run("info", "--json")
     facts = json.loads(done.stdout)
-    assert facts["share_dir"] == str(program.share_dir)
+    assert facts["share_dir"] == str(program.data_dir)
     assert facts["model"] == "m (kimi-k2, kimi)"
     assert facts["providers"] == "p (kimi, with a key)"
     assert "secret" not in done.stdout + program.run("info").stdout
 
 
-def test_info_tells_of_addresses_and_keys_in_the_environment_only_that_they_are_set(program):
+def test_info_shows_only_the_presence_of_urls_and_keys_in_the_environment(program):
     program.env |= {
         "OPENAI_API_KEY": "sk-hidden",
         "OPENAI_BASE_URL": "http://user:hidden@host",
@@ -147,26 +152,26 @@ def test_info_tells_of_addresses_and_keys_in_the_environment_only_that_they_are_
     assert "hidden" not in done.stdout
 
 
-def test_info_works_with_a_broken_config(program):
+def test_info_works_with_an_invalid_config(program):
     program.configure("theme = ")
     done = program.run("info")
     assert done.exit_code == 0
-    assert "this is not valid TOML" in done.stdout
+    assert "invalid TOML" in done.stdout
 
 
 @pytest.fixture
 def sessions(program):
-    """Two sessions of the work dir, the second used last, and one of another folder."""
+    """Create two sessions of the working directory, the second used last, and one of another."""
     from kimi_tui.base.paths import work_dir_key
 
-    def write(session_id, work_dir, said, used):
-        folder = program.share_dir / "sessions" / work_dir_key(work_dir) / session_id
+    def write(session_id, work_dir, messages, used):
+        folder = program.data_dir / "sessions" / work_dir_key(work_dir) / session_id
         folder.mkdir(parents=True)
         journal = folder / "context.jsonl"
-        journal.write_text("".join(json.dumps(record) + "\n" for record in said))
+        journal.write_text("".join(json.dumps(record) + "\n" for record in messages))
         os.utime(journal, (used, used))
         (folder / "state.json").write_text(
-            json.dumps({"title": said[0]["content"], "work_dir": str(work_dir)})
+            json.dumps({"title": messages[0]["content"], "work_dir": str(work_dir)})
         )
 
     now = time.time()
@@ -192,28 +197,28 @@ def sessions(program):
     return program
 
 
-def test_sessions_list_those_of_this_folder_the_last_used_first(sessions):
+def test_sessions_list_shows_this_directory_last_used_first(sessions):
     done = sessions.run("sessions", "list")
     assert [line.split("  ")[0] for line in done.stdout.splitlines()] == ["bbbb-sec", "aaaa-fir"]
     assert "\x1b" not in done.stdout
 
 
-def test_sessions_list_of_every_folder_and_as_json(sessions):
+def test_sessions_list_of_all_directories_as_json(sessions):
     lines = sessions.run("sessions", "list", "--all", "--json").lines
     assert [line["id"] for line in lines] == ["bbbb-second", "cccc-other", "aaaa-first"]
     assert lines[1]["work_dir"] == str(sessions.home)
 
 
-def test_sessions_show_what_was_said(sessions):
+def test_sessions_show_prints_the_conversation(sessions):
     done = sessions.run("sessions", "show", "bbbb")
     for part in ("[user] fix it", "[assistant] I look.", "→ LS {}", "[tool] a.py", "[assistant] Done."):
         assert part in done.stdout
     assert "\x1b" not in done.stdout
 
 
-def test_sessions_export_to_read_without_keys(sessions):
+def test_sessions_export_redacts_keys(sessions):
     sessions.configure(CONFIG)
-    (journal,) = sessions.share_dir.glob("sessions/*/bbbb-second/context.jsonl")
+    (journal,) = sessions.data_dir.glob("sessions/*/bbbb-second/context.jsonl")
     journal.write_text(journal.read_text().replace("Done.", "The key is sk-very-secret."))
     done = sessions.run("sessions", "export", "bbbb")
     assert "## You\n\nfix" in done.stdout
@@ -221,26 +226,26 @@ def test_sessions_export_to_read_without_keys(sessions):
     assert "sk-very-secret" not in done.stdout
 
 
-def test_a_session_is_exported_and_imported_as_a_session_of_another_folder(sessions):
-    file = sessions.home / "talk.json"
+def test_an_exported_session_can_be_imported(sessions):
+    file = sessions.home / "conversation.json"
     assert sessions.run("sessions", "export", "bbbb", "-o", str(file)).exit_code == 0
     again = sessions.run("sessions", "export", "bbbb", "-o", str(file))
-    assert (again.exit_code, again.stderr) == (1, f"{file} is there already. Name another file.\n")
+    assert (again.exit_code, again.stderr) == (1, f"{file} already exists. Choose another file name.\n")
 
-    told = sessions.run("sessions", "import", str(file))
-    assert told.exit_code == 0, told.stderr
+    imported = sessions.run("sessions", "import", str(file))
+    assert imported.exit_code == 0, imported.stderr
     new, *_ = sessions.run("sessions", "list", "--json").lines
-    assert new["id"] in told.stdout
+    assert new["id"] in imported.stdout
     assert new["title"] == "fix it"
-    old, brought = (sessions.run("sessions", "show", one).stdout for one in ("bbbb", new["id"]))
-    assert brought.partition("\n\n")[2] == old.partition("\n\n")[2]
+    old, new_text = (sessions.run("sessions", "show", one).stdout for one in ("bbbb", new["id"]))
+    assert new_text.partition("\n\n")[2] == old.partition("\n\n")[2]
 
     sessions.script("text: I go on.")
     assert sessions.run("-p", "go on", "-S", new["id"]).stdout == "I go on.\n"
 
 
 @pytest.mark.parametrize("name", ["none.json", "text.json", "list.json", "broken.json"])
-def test_what_holds_no_conversation_is_not_imported(program, name):
+def test_a_file_without_a_conversation_is_not_imported(program, name):
     result = '{"messages": [{"role": "tool", "tool_call_id": "x", "content": "no call"}]}'
     texts = {"text.json": "hello", "list.json": '{"messages": []}', "broken.json": result}
     if name in texts:
@@ -251,13 +256,13 @@ def test_what_holds_no_conversation_is_not_imported(program, name):
     assert program.run("sessions", "list", "--json").lines == []
 
 
-def test_an_unknown_session_brings_near_ones(sessions):
+def test_an_unknown_session_suggests_close_ones(sessions):
     done = sessions.run("sessions", "show", "bbbb-secnod")
     assert done.exit_code == 1
     assert "bbbb-second" in done.stderr
 
 
-def test_sessions_rm_asks_first_and_deletes_for_good(sessions):
+def test_sessions_rm_needs_confirmation(sessions):
     refused = sessions.run("sessions", "rm", "aaaa")
     assert refused.exit_code == 2
     assert "--yes" in refused.stderr
@@ -268,21 +273,21 @@ def test_sessions_rm_asks_first_and_deletes_for_good(sessions):
     ]
 
 
-def test_sessions_rm_in_a_terminal_keeps_what_the_user_does_not_want_gone(sessions, terminal):
+def test_sessions_rm_asks_for_each_session_in_a_terminal(sessions, terminal):
     child = terminal.start("sessions", "rm", "aaaa", "bbbb")
-    child.expect("Delete session aaaa.* for good")
+    child.expect("Permanently delete session aaaa.*y/N")
     child.sendline("n")
-    child.expect("Delete session bbbb.* for good")
+    child.expect("Permanently delete session bbbb.*y/N")
     child.sendline("y")
     child.expect("Deleted bbbb-second")
     child.wait()
     assert [line["id"] for line in sessions.run("sessions", "list", "--json").lines] == ["aaaa-first"]
 
 
-def test_without_sessions_the_list_says_so(program):
+def test_sessions_list_without_sessions(program):
     done = program.run("sessions", "list")
     assert (done.exit_code, done.stdout) == (0, "")
-    assert "There are no sessions in" in done.stderr
+    assert "No sessions in" in done.stderr
 
 
 def agent(program, name: str, text: str) -> None:
@@ -291,7 +296,7 @@ def agent(program, name: str, text: str) -> None:
     (folder / "agent.yaml").write_text(text)
 
 
-def test_agents_list_those_of_the_program_and_of_the_project_also_broken_ones(program):
+def test_agents_list_shows_bundled_project_and_invalid_agents(program):
     agent(program, "mine", "extend: default\ndescription: Does it my way\n")
     agent(program, "torn", "tools: [NoSuchTool]\n")
     done = program.run("agents", "list")
@@ -300,17 +305,17 @@ def test_agents_list_those_of_the_program_and_of_the_project_also_broken_ones(pr
     assert "bundled" in lines["default"]
     assert "project" in lines["mine"]
     assert "Does it my way" in lines["mine"]
-    assert "broken: " in lines["torn"]
+    assert "invalid: " in lines["torn"]
 
 
-def test_agents_show_what_an_agent_may_do(program):
+def test_agents_show_prints_the_tools(program):
     done = program.run("agents", "show", "default")
     assert done.exit_code == 0
     tools = next(line for line in done.stdout.splitlines() if line.startswith("tools"))
     assert {"ReadFile", "EditFile", "Bash"} <= set(tools.replace(",", "").split())
 
 
-def test_an_unknown_agent_brings_near_names(program):
+def test_an_unknown_agent_suggests_close_names(program):
     done = program.run("agents", "show", "defalt")
     assert done.exit_code == 1
     assert "default" in done.stderr

@@ -1,23 +1,23 @@
-"""Conversations to compact, and a model that summarises them."""
+"""Conversations to compact, and a fake model that summarizes them."""
 
 import json
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
-from kimi_tui.base.content import TextPart, system_note
+from kimi_tui.base.content_parts import TextPart, system_note
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
 from kimi_tui.compaction.strategy import CompactionContext
-from kimi_tui.history.conversation import sendable
-from kimi_tui.history.estimate import estimated_tokens
+from kimi_tui.history.message_history import complete_tool_results
+from kimi_tui.history.token_estimate import estimate_tokens
 from kimi_tui.llm.provider import LLM, StreamPart, ThinkingEffort, ToolSchema
 
 
-class NoModel:
+class UnusedModel:
     """Must not be called."""
 
     model_name = "none"
 
-    def with_thinking(self, effort: ThinkingEffort) -> "NoModel":
+    def with_thinking(self, effort: ThinkingEffort) -> "UnusedModel":
         return self
 
     async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
@@ -29,11 +29,11 @@ class NoModel:
     def generate(
         self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
     ) -> AsyncGenerator[StreamPart, None]:
-        raise AssertionError("a strategy went past `ask`")
+        raise AssertionError("a strategy bypassed `ask`")
 
 
-class Summariser:
-    """Answers `SUMMARY n`, and raises its errors first."""
+class FakeSummarizer:
+    """Raises its errors, then returns `SUMMARY n`."""
 
     def __init__(self, *errors: Exception) -> None:
         self.errors = list(errors)
@@ -48,26 +48,26 @@ class Summariser:
         return f"SUMMARY {len(self.questions)}"
 
 
-def context_of(
-    history: Sequence[Message], *, ask: Summariser | None = None, window: int = 100_000, **more: Any
+def build_context(
+    history: Sequence[Message], *, ask: FakeSummarizer | None = None, window: int = 100_000, **more: Any
 ) -> CompactionContext:
-    """A conversation of which the last thing that the user said is the request."""
-    users = [at for at, said in enumerate(history) if said.role == "user" and "<system>" not in said.text]
+    """Return the context of a conversation whose last user message is the request."""
+    users = [at for at, it in enumerate(history) if it.role == "user" and "<system>" not in it.text]
     values: dict[str, Any] = {
         "history": history,
-        "token_count": estimated_tokens(history),
+        "token_count": estimate_tokens(history),
         "threshold": window * 85 // 100,
         "max_context_size": window,
         "reserved_context_size": window // 2,
-        "llm": LLM(chat_provider=NoModel(), kind="scripted", name="m", max_context_size=window),
-        "ask": ask or Summariser(),
+        "llm": LLM(chat_provider=UnusedModel(), kind="scripted", name="m", max_context_size=window),
+        "ask": ask or FakeSummarizer(),
         "request": users[-1] if users else None,
         **more,
     }
     return CompactionContext(**values)
 
 
-def said(text: str) -> Message:
+def user(text: str) -> Message:
     return user_message(text)
 
 
@@ -75,12 +75,12 @@ def note(text: str) -> Message:
     return user_message((system_note(text),))
 
 
-def answered(text: str) -> Message:
+def assistant(text: str) -> Message:
     return Message("assistant", (TextPart(text),))
 
 
-def step(number: int, *results: str, text: str = "", **arguments: str) -> list[Message]:
-    """An assistant message that makes a call for each of `results`, and the results."""
+def tool_step(number: int, *results: str, text: str = "", **arguments: str) -> list[Message]:
+    """Return an assistant message with a call for each of `results`, and the results."""
     calls = tuple(
         ToolCall(
             f"c{number}-{index}", FunctionCall("ReadFile", json.dumps(arguments or {"path": f"{number}.py"}))
@@ -96,10 +96,10 @@ def step(number: int, *results: str, text: str = "", **arguments: str) -> list[M
     ]
 
 
-def steps(count: int, *, size: int = 10) -> list[Message]:
-    return [message for number in range(count) for message in step(number, f"r{number} " + "x" * size)]
+def tool_steps(count: int, *, size: int = 10) -> list[Message]:
+    return [message for number in range(count) for message in tool_step(number, f"r{number} " + "x" * size)]
 
 
 def assert_sendable(messages: Sequence[Message]) -> None:
-    assert sendable(messages) == list(messages)
+    assert complete_tool_results(messages) == list(messages)
     assert messages[0].role == "user"

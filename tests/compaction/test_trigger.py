@@ -1,12 +1,12 @@
-"""When a compaction is due."""
+"""Thresholds of compaction."""
 
 import pytest
 
-from kimi_tui.compaction.trigger import Trigger
+from kimi_tui.compaction.trigger import CompactionTrigger
 
 
 @pytest.mark.parametrize(
-    ("window", "reserved", "ratio", "due_from"),
+    ("window", "reserved", "ratio", "threshold"),
     [
         (262_144, 50_000, 0.85, 212_144),
         (1_000_000, 50_000, 0.85, 850_000),
@@ -16,7 +16,7 @@ from kimi_tui.compaction.trigger import Trigger
         (32_000, 50_000, 0.85, 16_000),
     ],
 )
-def test_the_window_is_full_by_its_share_or_by_the_reserve(
-    window: int, reserved: int, ratio: float, due_from: int
+def test_the_threshold_depends_on_the_ratio_and_the_reserve(
+    window: int, reserved: int, ratio: float, threshold: int
 ) -> None:
-    assert Trigger(reserved_context_size=reserved, ratio=ratio).threshold(window) == due_from
+    assert CompactionTrigger(reserved_context_size=reserved, ratio=ratio).threshold(window) == threshold

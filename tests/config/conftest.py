@@ -1,25 +1,25 @@
-"""A share dir and a work dir, and reading the config they hold."""
+"""Fixtures for a data directory, a working directory and their config."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from kimi_tui.config.loading import RawConfig, read_config, settings_of
+from kimi_tui.config.loader import RawConfig, read_config, settings_of
 from kimi_tui.config.resolved_model import ResolvedModel, resolve_model
 from kimi_tui.config.settings import Settings
 
 
 @dataclass
 class Home:
-    """Where settings lie, and the environment; nothing of the real ones is seen."""
+    """Isolated directories and environment variables for settings."""
 
-    share_dir: Path
+    data_dir: Path
     work_dir: Path
     environ: dict[str, str] = field(default_factory=dict)
 
     def write(self, text: str, name: str = "config.toml") -> Path:
-        path = self.share_dir / name
+        path = self.data_dir / name
         path.write_text(text, "utf-8")
         return path
 
@@ -30,7 +30,7 @@ class Home:
         return path
 
     def read(self, **options) -> RawConfig:
-        return read_config(share_dir=self.share_dir, work_dir=self.work_dir, environ=self.environ, **options)
+        return read_config(data_dir=self.data_dir, work_dir=self.work_dir, environ=self.environ, **options)
 
     def settings(self, text: str | None = None, **options) -> Settings:
         if text is not None:
@@ -43,7 +43,7 @@ class Home:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    share, work = tmp_path / "share", tmp_path / "work"
-    share.mkdir()
-    work.mkdir()
-    return Home(share, work)
+    data_dir, work_dir = tmp_path / "share", tmp_path / "work"
+    data_dir.mkdir()
+    work_dir.mkdir()
+    return Home(data_dir, work_dir)

@@ -1,4 +1,4 @@
-"""Stored keys: where they count, and what goes before them."""
+"""Stored API keys and their precedence."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.config.credentials import Credential, Credentials
-from kimi_tui.config.loading import read_config, settings_of
+from kimi_tui.config.loader import read_config, settings_of
 from kimi_tui.config.resolved_model import ResolvedModel, resolve_model
 
 CONFIG = """
@@ -21,54 +21,54 @@ max_context_size = 1000
 """
 
 
-def resolved(share_dir: Path, config: str = "", **environ: str) -> ResolvedModel:
-    (share_dir / "config.toml").write_text(config)
-    read = read_config(share_dir=share_dir, work_dir=share_dir, environ=environ)
+def resolve(data_dir: Path, config: str = "", **environ: str) -> ResolvedModel:
+    (data_dir / "config.toml").write_text(config)
+    read = read_config(data_dir=data_dir, work_dir=data_dir, environ=environ)
     return resolve_model(settings_of(read), environ=environ)
 
 
 @pytest.fixture
-def share_dir(tmp_path: Path) -> Path:
-    Credentials(tmp_path).keep("kimi", Credential("sk-stored", "https://example.com/v1"))
+def data_dir(tmp_path: Path) -> Path:
+    Credentials(tmp_path).save("kimi", Credential("sk-stored", "https://example.com/v1"))
     return tmp_path
 
 
-def test_without_a_config_a_stored_key_is_all_that_is_needed(share_dir: Path) -> None:
-    model = resolved(share_dir)
+def test_without_a_config_a_stored_key_is_all_that_is_needed(data_dir: Path) -> None:
+    model = resolve(data_dir)
     assert (model.type, model.api_key, model.base_url) == ("kimi", "sk-stored", "https://example.com/v1")
 
 
-def test_the_environment_goes_before_it_with_an_address_of_its_own(share_dir: Path) -> None:
-    model = resolved(share_dir, KIMI_API_KEY="sk-env")
+def test_the_environment_overrides_key_and_base_url(data_dir: Path) -> None:
+    model = resolve(data_dir, KIMI_API_KEY="sk-env")
     assert (model.api_key, model.base_url) == ("sk-env", None)
 
 
-def test_it_stands_in_for_a_variable_that_is_not_set(share_dir: Path) -> None:
+def test_a_stored_key_replaces_an_unset_variable(data_dir: Path) -> None:
     config = CONFIG.format(type="kimi", more='api_key = "env:KIMI_API_KEY"')
-    assert resolved(share_dir, config).api_key == "sk-stored"
-    assert resolved(share_dir, CONFIG.format(type="kimi", more="")).api_key == "sk-stored"
+    assert resolve(data_dir, config).api_key == "sk-stored"
+    assert resolve(data_dir, CONFIG.format(type="kimi", more="")).api_key == "sk-stored"
 
 
-def test_an_address_in_the_config_stays(share_dir: Path) -> None:
+def test_a_base_url_in_the_config_is_kept(data_dir: Path) -> None:
     config = CONFIG.format(type="kimi", more='base_url = "https://own.example.com/v1"')
-    assert resolved(share_dir, config).base_url == "https://own.example.com/v1"
+    assert resolve(data_dir, config).base_url == "https://own.example.com/v1"
 
 
-def test_a_key_in_the_config_goes_before_it(share_dir: Path) -> None:
-    assert resolved(share_dir, CONFIG.format(type="kimi", more='api_key = "sk-own"')).api_key == "sk-own"
+def test_a_key_in_the_config_overrides_a_stored_one(data_dir: Path) -> None:
+    assert resolve(data_dir, CONFIG.format(type="kimi", more='api_key = "sk-own"')).api_key == "sk-own"
 
 
-def test_it_goes_to_no_server_that_the_config_names_for_others(tmp_path: Path) -> None:
-    Credentials(tmp_path).keep("openai", Credential("sk-stored"))
+def test_a_stored_key_is_not_sent_to_a_custom_server(tmp_path: Path) -> None:
+    Credentials(tmp_path).save("openai", Credential("sk-stored"))
     config = CONFIG.format(type="openai", more='base_url = "http://localhost:1/v1"')
-    assert resolved(tmp_path, config).api_key == ""
+    assert resolve(tmp_path, config).api_key == ""
 
 
-def test_it_is_never_in_a_representation() -> None:
+def test_the_repr_contains_no_key() -> None:
     assert "sk-" not in repr(Credential("sk-stored"))
 
 
-def test_a_file_that_is_broken_is_told(tmp_path: Path) -> None:
+def test_an_invalid_file_is_an_error(tmp_path: Path) -> None:
     Credentials(tmp_path).path.write_text("{")
-    with pytest.raises(ConfigError, match="stored keys"):
-        resolved(tmp_path)
+    with pytest.raises(ConfigError, match="stored API keys"):
+        resolve(tmp_path)

@@ -1,12 +1,12 @@
-"""A home for sessions in which the documentation's examples run."""
+"""Fixture for sessions that run the documentation's examples."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.engine.front import Home
+from tests.engine.fake_front_end import SessionEnv
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
+def home(tmp_path: Path) -> SessionEnv:
+    return SessionEnv(tmp_path)

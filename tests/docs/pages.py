@@ -1,4 +1,4 @@
-"""The user documentation as tests read it: its fenced examples, each below its heading."""
+"""Fenced examples of the user documentation, each with its heading."""
 
 import re
 import tomllib
@@ -15,12 +15,12 @@ _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Example:
-    """One fenced block."""
+    """A fenced block."""
 
     heading: str
     language: str
     file: str
-    """Where it is to be put; empty when that doesn't matter."""
+    """Path of the file to write it to, or an empty string."""
     text: str
 
     @property
@@ -31,20 +31,20 @@ class Example:
     def lines(self) -> list[str]:
         return [line for line in self.text.splitlines() if line.strip()]
 
-    def put_into(self, folder: Path) -> Path:
-        """Write it where it says it belongs."""
-        path = folder / self.file
+    def put_into(self, directory: Path) -> Path:
+        """Write the example to its file below `directory` and return the path."""
+        path = directory / self.file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.text)
         return path
 
 
 def examples(page: str, *, language: str = "") -> list[Example]:
-    """The examples of a page, in order; those of `language`, or all."""
+    """Return the examples of a page in order, optionally only those in one language."""
     text = (DOCS / page).read_text("utf-8")
     headings = [(match.start(), match[1]) for match in _HEADING.finditer(text)]
-    found = []
+    blocks = []
     for match in _FENCE.finditer(text):
         heading = next((name for at, name in reversed(headings) if at < match.start()), "")
-        found.append(Example(heading, match["language"], match["file"] or "", match["text"]))
-    return [example for example in found if not language or example.language == language]
+        blocks.append(Example(heading, match["language"], match["file"] or "", match["text"]))
+    return [example for example in blocks if not language or example.language == language]

@@ -1,4 +1,4 @@
-"""docs/configuration.md: its reference is current, its examples load, its commands run."""
+"""docs/configuration.md: the reference is current, the examples load and the commands run."""
 
 import subprocess
 import sys
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.config.loading import read_config, settings_of
+from kimi_tui.config.loader import read_config, settings_of
 from kimi_tui.config.resolved_model import resolve_model
-from kimi_tui.tui.keys import complaints
+from kimi_tui.tui.keys.keymap import keymap_errors
 from tests.docs.pages import DOCS, Example, examples
 from tests.e2e.program import Program
 
@@ -16,7 +16,7 @@ SCRIPTS = DOCS.parent / "scripts"
 
 
 @pytest.mark.parametrize("script", ["configuration_reference.py", "man_page.py"])
-def test_what_scripts_write_is_current(script: str) -> None:
+def test_generated_pages_are_current(script: str) -> None:
     done = subprocess.run(
         [sys.executable, SCRIPTS / script, "--check"], capture_output=True, text=True, check=False
     )
@@ -29,8 +29,8 @@ def test_what_scripts_write_is_current(script: str) -> None:
 def test_every_example_loads(example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KIMI_API_KEY", "sk-x")
     (tmp_path / "config.toml").write_text(example.text)
-    settings = settings_of(read_config(share_dir=tmp_path, work_dir=tmp_path, environ={}))
-    assert list(complaints(settings.keymap)) == []
+    settings = settings_of(read_config(data_dir=tmp_path, work_dir=tmp_path, environ={}))
+    assert list(keymap_errors(settings.keymap)) == []
     if settings.models:
         assert resolve_model(settings).name == settings.default_model
 

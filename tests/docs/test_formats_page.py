@@ -1,17 +1,26 @@
-"""docs/formats.md: its tables have every record, method, message and error, and its script plays."""
+"""docs/formats.md: its tables have every record, method, message and error, and its script runs."""
 
 import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
-from kimi_tui.history.notation import encode, role_of
-from kimi_tui.history.records import Checkpoint, FilesOf, Pending, Record, Repair, Revert, SystemPrompt, Usage
+from kimi_tui.history.record_codec import encode, role_of
+from kimi_tui.history.records import (
+    Checkpoint,
+    FileStateRecord,
+    PendingRecord,
+    Record,
+    RepairRecord,
+    RevertRecord,
+    SystemPrompt,
+    UsageRecord,
+)
 from kimi_tui.wire.events import Event
 from kimi_tui.wire.requests import Answer, Request
+from kimi_tui.wireserver.event_filter import filter_for_client
 from kimi_tui.wireserver.jsonrpc import ErrorCode
-from kimi_tui.wireserver.timeline import METHODS
-from kimi_tui.wireserver.vocabulary import narrowed
+from kimi_tui.wireserver.timeline_methods import METHODS
 from tests.docs.pages import DOCS, examples
 from tests.e2e.program import Program
 
@@ -19,23 +28,23 @@ PAGE = (DOCS / "formats.md").read_text("utf-8")
 RECORDS: list[Record] = [
     SystemPrompt(""),
     Checkpoint(id=0, uid=""),
-    FilesOf(id=0, files=""),
-    Usage(0),
-    Revert(to=0, next_id=0),
-    Repair(),
-    Pending(b"{}"),
+    FileStateRecord(id=0, files=""),
+    UsageRecord(0),
+    RevertRecord(to=0, next_id=0),
+    RepairRecord(),
+    PendingRecord(b"{}"),
 ]
 
 
 def rows() -> dict[str, set[str]]:
-    """What stands in backticks behind each name that a row of a table begins with."""
-    found: dict[str, set[str]] = {}
+    """Return the words in backticks of each table row by the names in its first column."""
+    words_by_name: dict[str, set[str]] = {}
     for line in PAGE.splitlines():
         if line.startswith("| "):
             first, _, rest = line[2:].partition(" | ")
             for name in re.findall(r"`([^`]+)`", first):
-                found.setdefault(name, set()).update(re.findall(r"`(\w+)`", rest))
-    return found
+                words_by_name.setdefault(name, set()).update(re.findall(r"`(\w+)`", rest))
+    return words_by_name
 
 
 def messages() -> list[type[Any]]:
@@ -46,7 +55,7 @@ def messages() -> list[type[Any]]:
 def test_every_record_is_on_the_page_with_its_fields() -> None:
     for record in RECORDS:
         role = role_of(encode(record))
-        named = {"message"} if isinstance(record, Pending) else {it.name for it in fields(record)}
+        named = {"message"} if isinstance(record, PendingRecord) else {it.name for it in fields(record)}
         assert named <= rows()[str(role)], role
     roles = {name for name in rows() if re.fullmatch(r"_\w+", name)}
     assert roles == {role_of(encode(record)) for record in RECORDS}
@@ -56,7 +65,7 @@ def test_every_message_of_wire_1_10_is_on_the_page_with_its_fields() -> None:
     shown = rows()
     for kind in messages():
         names = {it.name for it in fields(kind)}
-        known = narrowed({"type": kind.__name__, "payload": {name: [] for name in names}})
+        known = filter_for_client({"type": kind.__name__, "payload": {name: [] for name in names}})
         if known is None:
             assert kind.__name__ not in shown
         elif "type" not in names or kind.__name__ == "Notification":
@@ -68,7 +77,7 @@ def test_every_method_and_error_of_the_server_is_on_the_page() -> None:
     assert [code for code in ErrorCode if str(code.value) not in PAGE] == []
 
 
-def test_the_script_of_the_page_is_played(tmp_path: Path) -> None:
+def test_the_script_of_the_page_runs(tmp_path: Path) -> None:
     program = Program(tmp_path)
     (program.work_dir / "notes.txt").write_text("milk\n")
     for example in examples("formats.md"):
@@ -76,5 +85,5 @@ def test_the_script_of_the_page_is_played(tmp_path: Path) -> None:
             example.put_into(program.work_dir)
         else:
             program.configure(example.text)
-    done = program.run("--quiet", "-p", "what do I need?")
-    assert done.stdout.strip() == "It says milk.", done.stderr
+    finished = program.run("--quiet", "-p", "what do I need?")
+    assert finished.stdout.strip() == "It says milk.", finished.stderr

@@ -1,4 +1,4 @@
-"""docs/headless.md: its scripts run as they stand, and its tables are whole."""
+"""docs/headless.md: its scripts run, and its tables are complete."""
 
 import json
 import re
@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.base.exit_codes import ExitCode
-from kimi_tui.cli.command_line import PRINT_PANEL, CommandLine, spelled
+from kimi_tui.cli.options import PRINT_PANEL, CliOptions, option_flag
 from tests.docs.pages import DOCS, Example, examples
 from tests.e2e.program import KIMI_TUI, Program
-from tests.patience import PATIENCE_S
+from tests.timeouts import TEST_TIMEOUT_S
 
 PAGE = "headless.md"
 NAMED = {example.file: example for example in examples(PAGE) if example.file}
@@ -24,7 +24,7 @@ def program(tmp_path: Path) -> Program:
     return Program(tmp_path)
 
 
-def ran(program: Program, example: Example, **env: str) -> "subprocess.CompletedProcess[str]":
+def run_example(program: Program, example: Example, **env: str) -> "subprocess.CompletedProcess[str]":
     """Run a script of the page with the real program on the PATH."""
     environment = program.environment()
     environment["PATH"] = f"{Path(KIMI_TUI).parent}:{environment['PATH']}"
@@ -35,17 +35,17 @@ def ran(program: Program, example: Example, **env: str) -> "subprocess.Completed
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TEST_TIMEOUT_S,
     )
 
 
-def test_an_answer_of_the_shape_that_the_page_shows(program: Program) -> None:
+def test_structured_output_matches_the_schema_of_the_page(program: Program) -> None:
     NAMED["bugs.schema.json"].put_into(program.work_dir)
-    answer = {"bugs": [{"file": "a.py", "line": 3, "what": "off by one"}]}
-    program.script('text: {"bugs": [{}]}', f"text: {json.dumps(answer)}")
-    done = ran(program, NAMED["schema"])
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert json.loads((program.work_dir / "bugs.json").read_text()) == answer
+    response = {"bugs": [{"file": "a.py", "line": 3, "what": "off by one"}]}
+    program.script('text: {"bugs": [{}]}', f"text: {json.dumps(response)}")
+    finished = run_example(program, NAMED["schema"])
+    assert (finished.returncode, finished.stdout) == (0, ""), finished.stderr
+    assert json.loads((program.work_dir / "bugs.json").read_text()) == response
 
 
 @pytest.mark.parametrize(("verdict", "code"), [("APPROVE: fine.", 0), ("REJECT: a typo.", 1)])
@@ -58,22 +58,22 @@ def test_a_review_in_ci(program: Program, verdict: str, code: int) -> None:
         ["branch", "origin/main"],
     ):
         subprocess.run([*git, *command], cwd=program.work_dir, check=True, capture_output=True)
-    done = ran(program, NAMED["ci"])
-    assert done.returncode == code, done.stderr
+    finished = run_example(program, NAMED["ci"])
+    assert finished.returncode == code, finished.stderr
     assert (program.work_dir / "review.md").read_text() == f"{verdict}\n"
 
 
-def test_a_job_tries_again_only_when_that_makes_sense(program: Program) -> None:
-    program.script("error: 401 no", "text: never said")
-    done = ran(program, NAMED["retry"], PAUSE="0")
-    assert done.returncode == 1
+def test_the_retry_script_retries_only_transient_errors(program: Program) -> None:
+    program.script("error: 401 no", "text: never sent")
+    finished = run_example(program, NAMED["retry"], PAUSE="0")
+    assert finished.returncode == 1
     assert len(program.context_files) == 1
 
 
 def test_a_daemon_answers_line_by_line(program: Program) -> None:
     program.script("text: It greets.", "text: By hand.")
-    done = ran(program, NAMED["daemon"])
-    assert [json.loads(line)["result"] for line in done.stdout.splitlines()] == ["It greets.", "By hand."]
+    finished = run_example(program, NAMED["daemon"])
+    assert [json.loads(line)["result"] for line in finished.stdout.splitlines()] == ["It greets.", "By hand."]
 
 
 def test_the_client_talks_to_a_socket(program: Program) -> None:
@@ -83,15 +83,15 @@ def test_the_client_talks_to_a_socket(program: Program) -> None:
     daemon = program.start("--daemon", "--socket", path)
     assert daemon.stderr is not None
     daemon.stderr.readline()
-    told = subprocess.run(
-        [sys.executable, client, path, "a", "b"], capture_output=True, text=True, timeout=PATIENCE_S
+    finished = subprocess.run(
+        [sys.executable, client, path, "a", "b"], capture_output=True, text=True, timeout=TEST_TIMEOUT_S
     )
     daemon.terminate()
-    daemon.communicate(timeout=PATIENCE_S)
-    assert told.stdout == "one\ntwo\n", told.stderr
+    daemon.communicate(timeout=TEST_TIMEOUT_S)
+    assert finished.stdout == "one\ntwo\n", finished.stderr
 
 
-def test_a_result_has_what_the_page_shows(program: Program) -> None:
+def test_a_result_has_the_fields_that_the_page_shows(program: Program) -> None:
     shown = next(it for it in examples(PAGE, language="json") if not it.file)
     program.script("text: done")
     result = program.run("-p", "hello", "--output-format", "stream-json").result
@@ -100,12 +100,12 @@ def test_a_result_has_what_the_page_shows(program: Program) -> None:
 
 def test_the_page_names_every_option_of_print_mode_and_every_exit_code() -> None:
     text = (DOCS / PAGE).read_text()
-    options = [spelled(item.name) for item in fields(CommandLine) if item.metadata["panel"] == PRINT_PANEL]
+    options = [option_flag(item.name) for item in fields(CliOptions) if item.metadata["panel"] == PRINT_PANEL]
     missing = [name for name in options if name not in text and name != "--output"]
     assert missing == []
-    told = {
+    exit_codes = {
         int(number)
         for row in re.findall(r"^\| ([\d, ]+) \|", text, re.MULTILINE)
         for number in row.split(",")
     }
-    assert told == {code.value for code in ExitCode}
+    assert exit_codes == {code.value for code in ExitCode}

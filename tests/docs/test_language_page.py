@@ -1,4 +1,4 @@
-"""docs/language.md: what it has written into the config works."""
+"""docs/language.md: its config examples work."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tests.e2e.program import Program
 
 
 @pytest.mark.parametrize("example", examples("language.md", language="toml"), ids=lambda one: one.heading)
-def test_a_program_that_was_told_to_speaks_chinese(example, tmp_path: Path) -> None:
+def test_the_configured_language_is_chinese(example, tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.configure(example.text)
 
@@ -18,10 +18,10 @@ def test_a_program_that_was_told_to_speaks_chinese(example, tmp_path: Path) -> N
     assert "没有会话" in finished.stderr
 
 
-def test_a_program_follows_the_locale(tmp_path: Path) -> None:
+def test_the_default_language_follows_the_locale(tmp_path: Path) -> None:
     program = Program(tmp_path, env={"LANG": "zh_CN.UTF-8"})
 
     finished = program.run("--fork")
 
     assert finished.exit_code == 2
-    assert finished.stderr == "--fork 需要知道复制哪个会话。请加上 --continue 或 --session ID。\n"
+    assert finished.stderr == "--fork 需要一个会话。请加上 --continue 或 --session ID。\n"

@@ -1,4 +1,4 @@
-"""The pages for newcomers: links lead somewhere, commands run, configs load, keys and messages exist."""
+"""The pages for new users: links work, commands run, configs load, and quoted keys and messages exist."""
 
 import re
 import shlex
@@ -6,25 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.config.loading import read_config, settings_of
-from kimi_tui.tools.permission.rule import parse_rule
-from kimi_tui.tui.keys import GROUPS, complaints
+from kimi_tui.config.loader import read_config, settings_of
+from kimi_tui.permission.rule import parse_rule
+from kimi_tui.tui.keys.keymap import GROUPS, keymap_errors
 from tests.docs.pages import DOCS, Example, examples
 from tests.e2e.program import Program
 
 ROOT = DOCS.parent
-PAGES = ["install.md", "first-task.md", "screen-and-keys.md", "approvals-and-rules.md", "troubleshooting.md"]
+PAGES = ["install.md", "first-task.md", "screen-and-keys.md", "permissions.md", "troubleshooting.md"]
 EVERY_PAGE = sorted([*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "README.zh.md"])
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
 @pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: page.name)
-def test_every_link_leads_to_a_file(page: Path) -> None:
+def test_every_link_points_to_a_file(page: Path) -> None:
     local = [link for link in _LINK.findall(page.read_text("utf-8")) if "://" not in link]
     assert [link for link in local if not (page.parent / link).exists()] == []
 
 
-def test_every_page_is_on_the_index() -> None:
+def test_every_page_is_in_the_index() -> None:
     index = (DOCS / "README.md").read_text("utf-8")
     assert [
         page.name for page in DOCS.glob("*.md") if page.name != "README.md" and f"({page.name})" not in index
@@ -38,11 +38,11 @@ def test_every_command_runs(page: str, tmp_path: Path) -> None:
     for example in examples(page, language="sh"):
         for line in example.lines:
             piped, _, command = line.rpartition(" | ")
-            words = shlex.split(command, comments=True)
-            assert words.pop(0) == "kimi-tui", line
+            arguments = shlex.split(command, comments=True)
+            assert arguments.pop(0) == "kimi-tui", line
             stdin = " ".join(shlex.split(piped)[1:])
-            done = program.run(*words, stdin=stdin)
-            assert done.exit_code == 0, (line, done.stderr)
+            finished = program.run(*arguments, stdin=stdin)
+            assert finished.exit_code == 0, (line, finished.stderr)
 
 
 def configs() -> list[Example]:
@@ -52,30 +52,30 @@ def configs() -> list[Example]:
 @pytest.mark.parametrize("example", configs(), ids=lambda example: example.heading)
 def test_every_config_loads(example: Example, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text(example.text)
-    settings = settings_of(read_config(share_dir=tmp_path, work_dir=tmp_path, environ={}))
-    assert list(complaints(settings.keymap)) == []
+    settings = settings_of(read_config(data_dir=tmp_path, work_dir=tmp_path, environ={}))
+    assert list(keymap_errors(settings.keymap)) == []
     rules = settings.permissions
     for text in (*rules.allow, *rules.ask, *rules.deny):
         parse_rule(text)
 
 
-def test_the_keys_of_the_screen_are_the_keys_of_the_app() -> None:
+def test_every_key_on_the_page_is_bound() -> None:
     known = {key for _, group in GROUPS for entry in group for key in entry.keys.split(",")}
     page = (DOCS / "screen-and-keys.md").read_text("utf-8").partition("## Most used")[2].partition("##")[0]
-    named = [
+    documented_keys = [
         key
         for row in page.splitlines()
         if row.startswith("| `")
         for key in re.findall(r"`([^`]+)`", row.split("|")[1])
     ]
-    assert [key for key in named if key not in known] == []
+    assert [key for key in documented_keys if key not in known] == []
 
 
-def test_the_messages_of_troubleshooting_are_those_of_the_program() -> None:
-    """Each fixed piece of a message stands in the source, so that a change of it is noticed."""
+def test_the_program_contains_every_message_of_the_troubleshooting_page() -> None:
+    """Search the source for each fixed part of a message, so that this test fails when a message changes."""
     source = " ".join(path.read_text("utf-8") for path in (ROOT / "kimi_tui").rglob("*.py"))
     source = re.sub(r'"\s+f?"', "", source)
     page = (DOCS / "troubleshooting.md").read_text("utf-8")
-    told = re.findall(r"^\| `([^`]+)`", page, re.MULTILINE)
-    pieces = [piece.strip() for message in told for piece in message.split("…") if piece.strip()]
-    assert [piece for piece in pieces if piece not in source and not piece.isdigit()] == []
+    messages = re.findall(r"^\| `([^`]+)`", page, re.MULTILINE)
+    parts = [part.strip() for message in messages for part in message.split("…") if part.strip()]
+    assert [part for part in parts if part not in source and not part.isdigit()] == []

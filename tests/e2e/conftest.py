@@ -1,4 +1,4 @@
-"""What end-to-end tests share."""
+"""Fixtures of the end-to-end tests."""
 
 from pathlib import Path
 

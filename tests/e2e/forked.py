@@ -1,7 +1,7 @@
-"""The program in a fork of this process, which has imported it already: a start costs a fifth.
+"""Runs the program in a fork of a process that has already imported it: startup takes a fifth of the time.
 
-What it does from its entry on is the same; what is left out is the interpreter's start and the imports. Only
-for a process of its own that has no threads and no test runner in it: the zygote.
+After startup, the program behaves as usual; only the interpreter's start and the imports are skipped. The
+parent must have no threads and no test runner: see `tests/e2e/zygote.py`.
 """
 
 import atexit
@@ -21,7 +21,7 @@ from kimi_tui.wire.codec import decode
 from kimi_tui.wire.events import Event
 from kimi_tui.wire.requests import Answer, Request
 
-_THEIRS = (
+_THIRD_PARTY_MODULES = (
     "anthropic.resources.messages",
     "markdown_it",
     "openai.resources.chat.completions",
@@ -32,35 +32,37 @@ _THEIRS = (
     "textual.pilot",
     "textual.scrollbar",
 )
-"""What the program imports of others while it runs."""
-_NOT_OURS_TO_LOAD = ("kimi_tui.__main__", "kimi_tui.tools.web.")
-"""Modules that run something, or are loaded in a process of their own."""
-_MOST_FILES = 1024
+"""Third-party modules that the program imports while it runs."""
+_SKIPPED_MODULES = ("kimi_tui.__main__", "kimi_tui.tools.web.")
+"""Modules that run something on import, or that run in a separate process."""
+_MAX_FILES = 1024
 
 
 def prepare() -> None:
-    """Import what the program imports, and work out what it works out when it is first asked for."""
-    for name in (*_THEIRS, *_ours()):
+    """Import the program's modules and fill the caches that are filled on first use."""
+    for name in (*_THIRD_PARTY_MODULES, *_own_modules()):
         importlib.import_module(name)
-    for cls in [it for name in _ours() for it in vars(sys.modules[name]).values() if isinstance(it, type)]:
-        cls.__init__  # noqa: B018  # a value's methods are made when they are asked for
-    for spoken in (*get_args(Event), *get_args(Request), *get_args(Answer)):
+    for cls in [
+        it for name in _own_modules() for it in vars(sys.modules[name]).values() if isinstance(it, type)
+    ]:
+        cls.__init__  # noqa: B018  # the methods of frozen classes are generated on first access
+    for message_type in (*get_args(Event), *get_args(Request), *get_args(Answer)):
         with suppress(ValueError):
-            decode({"type": spoken.__name__, "payload": {}})
+            decode({"type": message_type.__name__, "payload": {}})
     gc.collect()
     gc.freeze()
 
 
-def _ours() -> list[str]:
+def _own_modules() -> list[str]:
     names = [it.name for it in pkgutil.walk_packages(kimi_tui.__path__, "kimi_tui.")]
-    return [name for name in names if not name.startswith(_NOT_OURS_TO_LOAD)]
+    return [name for name in names if not name.startswith(_SKIPPED_MODULES)]
 
 
-def in_fork(arguments: Sequence[str], environment: Mapping[str, str]) -> Callable[[], None]:
-    """What a forked child calls in place of executing the program. It doesn't return."""
+def fork_main(arguments: Sequence[str], environment: Mapping[str, str]) -> Callable[[], None]:
+    """Return the function that a forked child calls instead of executing the program. It doesn't return."""
 
     def run() -> None:
-        os.closerange(3, _MOST_FILES)
+        os.closerange(3, _MAX_FILES)
         gc.enable()
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
@@ -68,30 +70,31 @@ def in_fork(arguments: Sequence[str], environment: Mapping[str, str]) -> Callabl
         os.environ.clear()
         os.environ.update(environment)
         sys.argv = ["kimi-tui", *arguments]
-        lenient = "surrogateescape"  # as the interpreter's own streams are in the C.UTF-8 locale
-        sys.stdin = sys.__stdin__ = os.fdopen(0, encoding="utf-8", errors=lenient, closefd=False)
-        sys.stdout = sys.__stdout__ = os.fdopen(1, "w", encoding="utf-8", errors=lenient, closefd=False)
+        errors = "surrogateescape"  # as in the interpreter's own streams in the C.UTF-8 locale
+        sys.stdin = sys.__stdin__ = os.fdopen(0, encoding="utf-8", errors=errors, closefd=False)
+        sys.stdout = sys.__stdout__ = os.fdopen(1, "w", encoding="utf-8", errors=errors, closefd=False)
         sys.stderr = sys.__stderr__ = os.fdopen(
             2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False
         )
-        os._exit(_code())
+        os._exit(_run_program())
 
     return run
 
 
-def _code() -> int:
+def _run_program() -> int:
+    """Run the program and the interpreter's exit handlers. Return the exit code."""
     from kimi_tui.cli.main import run
 
     code: object = 1
     try:
         run()
-    except SystemExit as end:
-        code = end.code
+    except SystemExit as exit_request:
+        code = exit_request.code
     try:
-        threading._shutdown()  # type: ignore[attr-defined]  # as the interpreter does before it ends
+        threading._shutdown()  # type: ignore[attr-defined]  # as the interpreter does before it exits
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:  # nobody reads any more
+    except OSError:  # the reader has closed the pipe
         return 120
     return code if isinstance(code, int) else int(code is not None)

@@ -1,4 +1,4 @@
-"""The program in a pseudo-terminal, forked from the zygote, under pexpect."""
+"""The program in a pseudo-terminal, forked from the zygote and controlled by pexpect."""
 
 import os
 import pty
@@ -10,7 +10,7 @@ from typing import Any
 import pexpect
 from ptyprocess.ptyprocess import PtyProcess
 
-from tests.e2e.zygote import Offspring
+from tests.e2e.zygote import ForkedProcess
 
 
 class ForkedSpawn(pexpect.spawn):
@@ -28,7 +28,9 @@ class ForkedSpawn(pexpect.spawn):
 
 
 class _Session(PtyProcess):  # type: ignore[misc]
-    """A process that leads a session of its own; it is no child of ours, so the zygote tells how it ended."""
+    """Session leader in a pseudo-terminal. It isn't our child process, so the zygote reports its exit
+    status.
+    """
 
     def __init__(
         self,
@@ -39,33 +41,33 @@ class _Session(PtyProcess):  # type: ignore[misc]
         *,
         umask: int,
     ) -> None:
-        ours, theirs = pty.openpty()
-        os.set_inheritable(ours, False)
-        super().__init__(None, ours)
+        parent_fd, child_fd = pty.openpty()
+        os.set_inheritable(parent_fd, False)
+        super().__init__(None, parent_fd)
         self.setwinsize(*dimensions)
-        self._offspring = Offspring(
+        self._process = ForkedProcess(
             arguments,
             cwd=cwd,
             env=env,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
+            stdin=child_fd,
+            stdout=child_fd,
+            stderr=child_fd,
             umask=umask,
             leads_session=True,
         )
-        os.close(theirs)
-        self.pid = self._offspring.pid
+        os.close(child_fd)
+        self.pid = self._process.pid
 
     def isalive(self) -> bool:
         if self.terminated:
             return False
-        return self._seen(self._offspring.poll()) is None
+        return self._record_exit(self._process.poll()) is None
 
     def wait(self) -> int | None:
-        self._seen(self._offspring.wait())
+        self._record_exit(self._process.wait())
         return self.exitstatus
 
-    def _seen(self, status: int | None) -> int | None:
+    def _record_exit(self, status: int | None) -> int | None:
         if status is not None:
             self.terminated = True
             self.status = status if status < 0 else status << 8

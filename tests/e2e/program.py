@@ -1,4 +1,4 @@
-"""The real program as a child process, with a home of its own."""
+"""The real program as a child process, with its own home directory."""
 
 import json
 import os
@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.zygote import Offspring
-from tests.patience import PATIENCE_S
+from tests.e2e.zygote import ForkedProcess
+from tests.timeouts import TEST_TIMEOUT_S
 
 KIMI_TUI = str(Path(sys.executable).with_name("kimi-tui"))
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
-    """A run that ended."""
+class FinishedRun:
+    """Exit code and output of a finished run."""
 
     exit_code: int
     stdout: str
@@ -25,12 +25,12 @@ class Finished:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """Standard output as JSON lines."""
+        """Standard output, parsed as JSON lines."""
         return [json.loads(line) for line in self.stdout.split("\n") if line]
 
     @property
     def result(self) -> dict[str, Any]:
-        """The result line, which is the last."""
+        """The result message, which is the last line."""
         last = self.lines[-1]
         assert last["type"] == "result"
         return last
@@ -38,7 +38,7 @@ class Finished:
 
 @dataclass(slots=True)
 class Program:
-    """`kimi-tui` with a work dir and a share dir of its own; it sees nothing else of the environment."""
+    """Runs `kimi-tui` with its own home, working directory and data directory, and a minimal environment."""
 
     home: Path
     env: dict[str, str] = field(default_factory=dict)
@@ -52,21 +52,21 @@ class Program:
         return self.home / "work"
 
     @property
-    def share_dir(self) -> Path:
+    def data_dir(self) -> Path:
         return self.home / "share"
 
     @property
     def context_files(self) -> list[Path]:
-        """The journals of all sessions."""
-        return sorted(self.share_dir.glob("sessions/*/*/context.jsonl"))
+        """The context files of all sessions."""
+        return sorted(self.data_dir.glob("sessions/*/*/context.jsonl"))
 
     def configure(self, config: str) -> None:
         """Write the config file."""
-        self.share_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (self.share_dir / "config.toml").write_text(config)
+        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.data_dir / "config.toml").write_text(config)
 
     def script(self, *scripts: str) -> None:
-        """Configure a scripted model that plays `scripts`, one a model call."""
+        """Configure a scripted model that plays one of `scripts` per model call."""
         path = self.home / "scripts.json"
         path.write_text(json.dumps(scripts))
         self.configure(scripted_config(path))
@@ -75,13 +75,13 @@ class Program:
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
-            "KIMI_SHARE_DIR": str(self.share_dir),
+            "KIMI_SHARE_DIR": str(self.data_dir),
             "LANG": "C.UTF-8",
             **self.env,
         }
 
-    def start(self, *arguments: str, **options: Any) -> Offspring:
-        """Start the program; pipes on every side unless `options` say otherwise."""
+    def start(self, *arguments: str, **options: Any) -> ForkedProcess:
+        """Start the program. Standard output and error are pipes unless `options` say otherwise."""
         pipe = subprocess.PIPE
         settings = {
             "stdin": subprocess.DEVNULL,
@@ -90,18 +90,18 @@ class Program:
             "umask": self.umask,
             **options,
         }
-        return Offspring(arguments, cwd=self.work_dir, env=self.environment(), **settings)
+        return ForkedProcess(arguments, cwd=self.work_dir, env=self.environment(), **settings)
 
-    def run(self, *arguments: str, stdin: str | bytes = "", timeout: float = PATIENCE_S) -> Finished:
-        """Run the program to its end."""
+    def run(self, *arguments: str, stdin: str | bytes = "", timeout: float = TEST_TIMEOUT_S) -> FinishedRun:
+        """Run the program until it exits."""
         process = self.start(*arguments, stdin=subprocess.PIPE)
         data = stdin.encode() if isinstance(stdin, str) else stdin
         stdout, stderr = process.communicate(data, timeout=timeout)
-        return Finished(process.returncode, stdout.decode(), stderr.decode())
+        return FinishedRun(process.returncode, stdout.decode(), stderr.decode())
 
 
 def scripted_config(scripts: Path) -> str:
-    """A config file whose model plays the scripts in a file; the model's table is its end."""
+    """Return a config file whose model plays the scripts in a file. It ends with the model's table."""
     return f"""
         default_model = "scripted"
         [providers.script]
@@ -115,15 +115,15 @@ def scripted_config(scripts: Path) -> str:
 
 
 def tool_call(call_id: str, name: str, **arguments: Any) -> str:
-    """A script line that calls a tool."""
+    """Return a script line that calls a tool."""
     return "tool_call: " + json.dumps({"id": call_id, "name": name, "arguments": json.dumps(arguments)})
 
 
 def script(*lines: str) -> str:
-    """A script of one model call."""
+    """Return the script of one model call."""
     return "\n".join(lines)
 
 
 def toml(settings: Mapping[str, Any] | Sequence[Any] | str | float) -> str:
-    """A TOML value: JSON's notation serves for strings, numbers and arrays."""
+    """Return a TOML value. JSON's notation works for strings, numbers and arrays."""
     return json.dumps(settings)

@@ -1,4 +1,4 @@
-"""The program compacts: on demand, and as README.md says it can be configured."""
+"""Compaction in the program: on request, and as docs/compaction.md configures it."""
 
 import json
 import re
@@ -6,60 +6,60 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.config.settings import OWN_STRATEGIES
+from kimi_tui.config.settings import BUILTIN_STRATEGIES
 from tests.e2e.program import Program, script, tool_call
 
-README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "compaction.md").read_text("utf-8")
 
 
-def said(program: Program) -> list[str]:
-    """What the live line of the only session says."""
+def current_branch_text(program: Program) -> list[str]:
+    """Return the texts of the messages on the current branch of the only session."""
     (journal,) = program.context_files
     records = [json.loads(line) for line in journal.read_text().splitlines()]
     texts = [record["content"] for record in records if record["role"] in {"user", "assistant", "tool"}]
     return [text if isinstance(text, str) else "".join(it.get("text", "") for it in text) for text in texts]
 
 
-def test_the_user_compacts_and_goes_on(program: Program) -> None:
+def test_the_session_continues_after_a_compaction(program: Program) -> None:
     program.script("text: one", "text: two", "text: three", "text: THE SUMMARY")
     prompts = [
         json.dumps({"role": "user", "content": text}) for text in ("a", "b", "c", "/compact the names")
     ]
-    ran = program.run(
+    finished = program.run(
         "--print", "--input-format", "stream-json", "--output-format", "stream-json", stdin="\n".join(prompts)
     )
-    assert ran.exit_code == 0
-    assert ran.result["turns"] == 4
-    assert "compacted" in ran.stderr
-    assert said(program)[1:] == ["c", "three"]
+    assert finished.exit_code == 0
+    assert finished.result["turns"] == 4
+    assert "compacted from" in finished.stderr
+    assert current_branch_text(program)[1:] == ["c", "three"]
 
     program.script("text: four")
     assert program.run("--print", "--continue", "-p", "d").stdout == "four\n"
-    first, *_, asked, answered = said(program)
+    first, *_, prompt, response = current_branch_text(program)
     assert first.endswith("THE SUMMARY")
-    assert (asked, answered) == ("d", "four")
+    assert (prompt, response) == ("d", "four")
 
 
-@pytest.mark.parametrize("name", OWN_STRATEGIES)
-def test_each_strategy_works_as_the_readme_configures_it(program: Program, name: str) -> None:
-    (example,) = re.findall(r"```toml\n(\[compaction\].*?)```", README, re.DOTALL)
-    assert f"| `{name}` |" in README
+@pytest.mark.parametrize("name", BUILTIN_STRATEGIES)
+def test_each_strategy_works_as_the_page_configures_it(program: Program, name: str) -> None:
+    (example,) = re.findall(r"```toml\n(\[compaction\].*?)```", PAGE, re.DOTALL)
+    assert f"| `{name}` |" in PAGE
     steps = [script(f"text: step {n}", tool_call(f"c{n}", "Glob", pattern=f"*.{n}")) for n in range(8)]
     program.script(*steps, script("text: full", tool_call("c9", "LS", path="."), "usage: input_other=90000"),
                    "text: the end", "text: the very end")  # fmt: skip
-    config = program.share_dir / "config.toml"
+    config = program.data_dir / "config.toml"
     config.write_text(config.read_text() + "\n" + re.sub(r'strategy = ".*"', f'strategy = "{name}"', example))
-    ran = program.run("--print", "--yolo", "-p", "the request")
-    assert ran.exit_code == 0, ran.stderr
-    assert "The context is compacted: 90," in ran.stderr
-    assert "the request" in said(program)
+    finished = program.run("--print", "--yolo", "-p", "the request")
+    assert finished.exit_code == 0, finished.stderr
+    assert "Conversation compacted from 90," in finished.stderr
+    assert "the request" in current_branch_text(program)
 
 
-def test_a_strategy_that_is_not_there_is_named(program: Program) -> None:
+def test_the_error_names_an_unknown_strategy(program: Program) -> None:
     program.script("text: one")
-    config = program.share_dir / "config.toml"
+    config = program.data_dir / "config.toml"
     config.write_text(config.read_text() + '\n[compaction]\nstrategy = "my.house:Short"')
-    ran = program.run("--print", "-p", "hi")
-    assert ran.exit_code == 1
-    assert "my.house:Short" in ran.stderr
-    assert "Traceback" not in ran.stderr
+    finished = program.run("--print", "-p", "hi")
+    assert finished.exit_code == 1
+    assert "my.house:Short" in finished.stderr
+    assert "Traceback" not in finished.stderr

@@ -1,4 +1,6 @@
-"""A defect of ours in the running app: the terminal is itself again, nothing is lost, the log is named."""
+"""An internal error in the running app: the terminal is restored, the draft is saved, the error names the
+log.
+"""
 
 import sys
 
@@ -10,22 +12,22 @@ from tests.e2e.screen import Screen
 FAULTY = """
 import sys
 from kimi_tui.cli.main import run
-from kimi_tui.tui.prompt.prompt import Prompt
+from kimi_tui.tui.prompt.prompt import PromptBox
 
 def fail(self):
     api_key = "sk-local-variable-1"
-    raise RuntimeError("the roof fell in, api_key=sk-1234567890abcdef")
+    raise RuntimeError("test failure, api_key=sk-1234567890abcdef")
 
-Prompt.key_f12 = fail
+PromptBox.key_f12 = fail
 sys.argv = ["kimi-tui", "--demo", *sys.argv[1:]]
 run()
 """
 
 
 @pytest.fixture
-def faulty(tmp_path):
+def crashing_program(tmp_path):
     program = Program(tmp_path)
-    binary = tmp_path / "kimi-tui-with-a-defect"
+    binary = tmp_path / "crashing-kimi-tui"
     binary.write_text(f"#!{sys.executable}\n{FAULTY}")
     binary.chmod(0o700)
     screen = Screen(program, binary=str(binary))
@@ -33,21 +35,21 @@ def faulty(tmp_path):
     screen.close()
 
 
-def test_a_crash_gives_the_terminal_back_keeps_the_draft_and_says_where_the_log_is(faulty, tmp_path):
-    faulty.until("demo")
-    faulty.type("a thought that is not sent")
-    faulty.until("not sent")
-    faulty.type("\x1b[24~")
-    assert faulty.exit_code() == 1
-    told = " ".join(faulty.text.split())
-    assert "kimi-tui ended by an internal error: RuntimeError: the roof fell in" in told
-    assert "kimi-tui.log" in told.replace(" ", "")
-    assert "kimi-tui --continue" in told
+def test_a_crash_restores_the_terminal_saves_the_draft_and_names_the_log(crashing_program, tmp_path):
+    crashing_program.wait_for("demo")
+    crashing_program.type("a thought that is not sent")
+    crashing_program.wait_for("not sent")
+    crashing_program.type("\x1b[24~")
+    assert crashing_program.exit_code() == 1
+    text = " ".join(crashing_program.text.split())
+    assert "kimi-tui crashed with an internal error: RuntimeError: test failure" in text
+    assert "kimi-tui.log" in text.replace(" ", "")
+    assert "kimi-tui --continue" in text
     log = (tmp_path / "share" / "logs" / "kimi-tui.log").read_text()
     assert "Traceback" in log
-    assert "the roof fell in" in log
-    assert "sk-1234567890" not in told + log
-    assert "sk-local" not in told + log
-    again = Screen(Program(tmp_path), "--demo")
-    again.until("a thought that is not sent")
-    again.close()
+    assert "test failure" in log
+    assert "sk-1234567890" not in text + log
+    assert "sk-local" not in text + log
+    restarted = Screen(Program(tmp_path), "--demo")
+    restarted.wait_for("a thought that is not sent")
+    restarted.close()

@@ -1,6 +1,6 @@
-"""One process for many prompts: nothing is left behind but what is on disk.
+"""One process that runs many prompts: no memory, files, threads or processes leak.
 
-KIMI_TUI_PROMPTS=10000 makes it the long run, in which memory is looked at too.
+With KIMI_TUI_PROMPTS=10000 it's a long run that also checks memory.
 """
 
 import json
@@ -12,53 +12,53 @@ from typing import Protocol
 
 import pytest
 
-from tests.e2e.moments import wait_for
 from tests.e2e.program import Program, script, tool_call
-from tests.patience import PATIENCE_S
-from tests.wireserver.client import WireClient
+from tests.e2e.scenarios import wait_for
+from tests.timeouts import TEST_TIMEOUT_S
+from tests.wireserver.client import WireTestClient
 
 PROMPTS = int(os.environ.get("KIMI_TUI_PROMPTS", "30"))
 SETTLED = PROMPTS // 10
-"""After so many prompts everything that is made once has been made."""
+"""Number of prompts after which everything that is created once exists."""
 COMMAND_EVERY = FAILURE_EVERY = 10
 WORKERS = min(32, (os.cpu_count() or 1) + 4)
-"""Threads that the event loop may keep for what blocks."""
+"""Maximum number of threads in the event loop's pool for blocking calls."""
 PLAYED_SCRIPT = 150
-"""Bytes that the scripted model gives back with each script, and other growth could hide in."""
+"""Bytes that the scripted model frees with each script. They could hide a leak elsewhere."""
 COMPACTS_EARLY = json.dumps({"loop_control": {"compaction_trigger_ratio": 0.05}})
-"""A long run compacts, as it does at work; each time a line of some hundred prompts is left."""
+"""Config that makes a long run compact every few hundred prompts, as real sessions do."""
 
 
-class Door(Protocol):
-    """A process that is given one prompt after another."""
+class ProgramClient(Protocol):
+    """Client of a running program."""
 
     pid: int
 
     def ask(self, text: str) -> bool:
-        """Whether its turn ended well."""
+        """Send a prompt. Return whether its turn succeeded."""
         ...
 
-    def leave(self) -> int: ...
+    def close(self) -> int: ...
 
 
-class WireDoor:
+class WireProgramClient:
     def __init__(self, program: Program) -> None:
-        self._client = WireClient(program, "--yolo", "--config", COMPACTS_EARLY)
+        self._client = WireTestClient(program, "--yolo", "--config", COMPACTS_EARLY)
         self.pid = self._client.process.pid
 
     def ask(self, text: str) -> bool:
-        answer = self._client.prompt(text)
+        response = self._client.prompt(text)
         self._client.seen.clear()
-        return "result" in answer
+        return "result" in response
 
-    def leave(self) -> int:
+    def close(self) -> int:
         try:
-            return self._client.leave()
+            return self._client.close_stdin()
         finally:
             self._client.close()
 
 
-class DaemonDoor:
+class DaemonProgramClient:
     def __init__(self, program: Program) -> None:
         self._process = program.start(
             *("--daemon", "--output-format", "json", "--yolo", "--config", COMPACTS_EARLY),
@@ -75,13 +75,13 @@ class DaemonDoor:
         result = json.loads(self._process.stdout.readline())
         return result["exit_code"] == 0
 
-    def leave(self) -> int:
-        self._process.communicate(timeout=PATIENCE_S)
+    def close(self) -> int:
+        self._process.communicate(timeout=TEST_TIMEOUT_S)
         return self._process.returncode
 
 
 def files_and_threads(pid: int) -> tuple[list[str], int]:
-    """What is open, by what it is, and how many threads there are."""
+    """Return the kinds of the open files, and the number of threads."""
     kinds = []
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -100,9 +100,9 @@ def resident_bytes(pid: int) -> int:
 
 
 @pytest.mark.timeout(max(300, PROMPTS))
-@pytest.mark.parametrize("open_door", [WireDoor, DaemonDoor])
-def test_prompts_leave_no_memory_file_thread_or_process_behind(
-    program: Program, open_door: Callable[[Program], Door]
+@pytest.mark.parametrize("open_client", [WireProgramClient, DaemonProgramClient])
+def test_prompts_leak_no_memory_files_threads_or_processes(
+    program: Program, open_client: Callable[[Program], ProgramClient]
 ) -> None:
     scripts = ["for: <conversation>\ntext: They said hello."] * (PROMPTS // 10)
     for number in range(PROMPTS):
@@ -110,22 +110,22 @@ def test_prompts_leave_no_memory_file_thread_or_process_behind(
             scripts.append(script(tool_call(f"b{number}", "Bash", command="echo hello")))
         scripts.append("error: 401 no" if number % FAILURE_EVERY == 5 else "text: fine")
     program.script(*scripts)
-    door = open_door(program)
+    client = open_client(program)
     early: tuple[list[str], int] = ([], 0)
     early_bytes = 0
     for number in range(PROMPTS):
-        assert door.ask(f"prompt {number}") == (number % FAILURE_EVERY != 5)
+        assert client.ask(f"prompt {number}") == (number % FAILURE_EVERY != 5)
         if number == SETTLED:
-            early, early_bytes = files_and_threads(door.pid), resident_bytes(door.pid)
+            early, early_bytes = files_and_threads(client.pid), resident_bytes(client.pid)
 
     def is_as_early() -> bool:
-        files, threads = files_and_threads(door.pid)
-        return len(files) <= len(early[0]) + 1 and threads <= early[1] + WORKERS and not children(door.pid)
+        files, threads = files_and_threads(client.pid)
+        return len(files) <= len(early[0]) + 1 and threads <= early[1] + WORKERS and not children(client.pid)
 
-    print(f"then {early}, now {files_and_threads(door.pid)}")
-    wait_for(is_as_early)  # what is written after a turn is open for a moment
-    grown = resident_bytes(door.pid) - early_bytes
-    print(f"{early_bytes:,} bytes, {grown:+,} since")
+    print(f"then {early}, now {files_and_threads(client.pid)}")
+    wait_for(is_as_early)  # files that are written after a turn are open for a moment
+    growth = resident_bytes(client.pid) - early_bytes
+    print(f"{early_bytes:,} bytes, {growth:+,} since")
     if PROMPTS >= 1000:
-        assert grown + PLAYED_SCRIPT * (PROMPTS - SETTLED) < 0.05 * early_bytes
-    assert door.leave() == 0
+        assert growth + PLAYED_SCRIPT * (PROMPTS - SETTLED) < 0.05 * early_bytes
+    assert client.close() == 0

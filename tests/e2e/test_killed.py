@@ -1,6 +1,6 @@
-"""SIGKILL at random moments: a session always resumes, and what was shown as done is never lost.
+"""SIGKILL at random moments: a session always resumes, and nothing that was reported as done is lost.
 
-A few rounds belong to the suite; `make faults` runs 200.
+The suite runs a few rounds; `make faults` runs 200.
 """
 
 import asyncio
@@ -20,26 +20,26 @@ from tests.e2e.program import Program, script, tool_call
 
 ROUNDS = int(os.environ.get("KIMI_TUI_KILL_ROUNDS", "6"))
 EMPTY = "empty"
-"""A folder of no files: its listing stays short, so that no number of rounds makes a compaction due."""
+"""Name of an empty directory: its listing stays short, so that no number of rounds triggers a compaction."""
 SEED = int(os.environ.get("KIMI_TUI_KILL_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
 
 
 def turns(tag: str) -> list[str]:
-    """Scripts for two turns: talk and tools, then talk that streams for a while."""
+    """Return scripts for two turns: text and tools, then text that streams for a while."""
     return [
         script(
-            f"text: {tag} looks around",
+            f"text: {tag} starts",
             tool_call(f"{tag}-a", "Bash", command=f"echo {tag}; sleep 0.05"),
             tool_call(f"{tag}-b", "LS", path=EMPTY),
             tool_call(f"{tag}-c", "WriteFile", path=f"{tag}.txt", content=tag),
         ),
-        script(f"think: {tag} ponders", f"text: {tag} is done"),
+        script(f"think: {tag} thinks", f"text: {tag} is done"),
         script("chunk: 200", f"text: {tag} says " + "many words " * 12),
     ]
 
 
 def shown_until_killed(program: Program, tag: str, delay: float) -> list[dict[str, Any]]:
-    """Run two turns, kill the program `delay` seconds after its first line; the lines that came out."""
+    """Run two turns and kill the program `delay` seconds after its first line. Return its messages."""
     prompts = [json.dumps({"role": "user", "content": f"{tag} prompt {number}"}) for number in (1, 2)]
     process = program.start(
         "--print", "--continue", "--yolo", "--input-format", "stream-json", "--output-format", "stream-json",
@@ -50,22 +50,22 @@ def shown_until_killed(program: Program, tag: str, delay: float) -> list[dict[st
     assert process.stderr is not None
     process.stdin.write(("\n".join(prompts) + "\n").encode())
     process.stdin.close()
-    first = process.stdout.readline()
+    first_line = process.stdout.readline()
     killer = threading.Timer(delay, kill, [process.pid])
     killer.start()
-    data = first + process.stdout.read()
+    data = first_line + process.stdout.read()
     errors = process.stderr.read().decode()
     process.wait()
     killer.cancel()
     process.stdout.close()
     process.stderr.close()
     assert "Traceback" not in errors, errors
-    whole = data[: data.rfind(b"\n") + 1]
-    return [json.loads(line) for line in whole.split(b"\n") if line]
+    complete = data[: data.rfind(b"\n") + 1]
+    return [json.loads(line) for line in complete.split(b"\n") if line]
 
 
 def kill(pid: int) -> None:
-    """End a process unless it has ended; unlike `Offspring.kill`, whatever thread waits for it meanwhile."""
+    """Kill a process that may have exited. Unlike `ForkedProcess.kill`, it doesn't wait for the process."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
 
@@ -77,13 +77,13 @@ def restored(journal: Path) -> Context:
 
 
 def assert_nothing_shown_is_lost(context: Context, shown: list[dict[str, Any]]) -> None:
-    kept = Counter(message.text for message in context.history if message.role == "assistant")
+    responses = Counter(message.text for message in context.history if message.role == "assistant")
     results = {message.tool_call_id for message in context.history if message.role == "tool"}
     for line in shown:
         if line.get("role") == "assistant":
             content = line["content"]
             text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
-            assert kept[text], f"lost (seed {SEED}): {text!r}"
+            assert responses[text], f"lost (seed {SEED}): {text!r}"
         elif line.get("role") == "tool":
             assert line["tool_call_id"] in results, f"lost (seed {SEED}): {line}"
 
@@ -94,14 +94,14 @@ def assert_every_call_has_one_result(context: Context) -> None:
     assert called == answered
 
 
-def test_killed_again_and_again_the_session_resumes_with_all_that_was_shown(program: Program) -> None:
-    chance = random.Random(SEED)
+def test_a_session_that_is_killed_repeatedly_resumes_with_everything_it_has_shown(program: Program) -> None:
+    rng = random.Random(SEED)
     (program.work_dir / EMPTY).mkdir()
     shown: list[dict[str, Any]] = []
     for number in range(ROUNDS):
         tag = f"round{number}"
         program.script(*turns(tag))
-        shown += shown_until_killed(program, tag, delay=chance.uniform(0, 0.9))
+        shown += shown_until_killed(program, tag, delay=rng.uniform(0, 0.9))
         journals = program.context_files
         if not journals:
             continue

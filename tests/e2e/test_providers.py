@@ -1,4 +1,4 @@
-"""The real binary, headless, with servers of both protocols: tasks done, faults survived, exit codes."""
+"""The real program in print mode with servers of both protocols: tasks, faults and exit codes."""
 
 import json
 from itertools import pairwise
@@ -8,10 +8,10 @@ import pytest
 
 from tests.e2e.program import Program
 from tests.llm.servers import (
-    Answer,
     Call,
     Fault,
     Protocol,
+    ScriptedResponse,
     assert_prefix_extension,
     assert_valid_request,
     serving,
@@ -20,20 +20,22 @@ from tests.llm.servers import (
 PROTOCOLS: tuple[Protocol, ...] = ("openai", "anthropic")
 
 TASK = (
-    Answer(
-        thinking="Two files to look at.",
-        text="I look around.",
+    ScriptedResponse(
+        thinking="I need to read two files.",
+        text="I'll read both files.",
         tool_calls=(Call("LS", {"path": "."}), Call("ReadFile", {"path": "greeting.txt"})),
     ),
-    Answer(tool_calls=(Call("EditFile", {"path": "greeting.txt", "edit": {"old": "helo", "new": "hello"}}),)),
-    Answer(
+    ScriptedResponse(
+        tool_calls=(Call("EditFile", {"path": "greeting.txt", "edit": {"old": "helo", "new": "hello"}}),)
+    ),
+    ScriptedResponse(
         tool_calls=(
             Call("Bash", {"command": "cat greeting.txt; exit 3"}),
             Call("NoSuchTool", {}),
             Call("ReadFile", "{not json"),
         )
     ),
-    Answer(text="The greeting is right now."),
+    ScriptedResponse(text="I fixed the greeting."),
 )
 
 
@@ -58,46 +60,50 @@ def connect(program: Program, protocol: Protocol, base_url: str, *, idle_timeout
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_task_of_several_tool_calls_is_completed_with_valid_growing_requests(
+def test_a_task_with_several_tool_calls_sends_valid_requests_that_extend_each_other(
     program: Program, protocol: Protocol
 ) -> None:
     (program.work_dir / "greeting.txt").write_text("helo\n")
     with serving(protocol, TASK) as server:
         connect(program, protocol, server.base_url)
-        done = program.run("--print", "-p", "fix the greeting", "--yolo", "--output-format", "stream-json")
+        finished = program.run(
+            "--print", "-p", "fix the greeting", "--yolo", "--output-format", "stream-json"
+        )
 
-    assert done.exit_code == 0, done.stderr
+    assert finished.exit_code == 0, finished.stderr
     assert (program.work_dir / "greeting.txt").read_text() == "hello\n"
     assert len(server.bodies) == 4
     for body in server.bodies:
         assert_valid_request(body)
     for earlier, later in pairwise(server.bodies):
         assert_prefix_extension(earlier, later)
-    assert [line["role"] for line in done.lines[1:-1]] == [
+    assert [line["role"] for line in finished.lines[1:-1]] == [
         "assistant", "tool", "tool", "assistant", "tool", "assistant", "tool", "tool", "tool", "assistant",
     ]  # fmt: skip
-    assert done.result["files_changed"] == ["greeting.txt"]
-    assert done.result["steps"] == 4
-    assert done.result["usage"]["output"] == 80
-    assert done.result["cost_usd"] > 0
+    assert finished.result["files_changed"] == ["greeting.txt"]
+    assert finished.result["steps"] == 4
+    assert finished.result["usage"]["output"] == 80
+    assert finished.result["cost_usd"] > 0
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_resumed_session_extends_what_the_server_has_seen(program: Program, protocol: Protocol) -> None:
-    with serving(protocol, [Answer(thinking="hm", text="one"), Answer(text="two")]) as server:
+def test_a_resumed_session_extends_the_earlier_request(program: Program, protocol: Protocol) -> None:
+    with serving(
+        protocol, [ScriptedResponse(thinking="hm", text="one"), ScriptedResponse(text="two")]
+    ) as server:
         connect(program, protocol, server.base_url)
         assert program.run("--print", "-p", "first").stdout == "one\n"
         assert program.run("--print", "--continue", "-p", "second").stdout == "two\n"
 
-    first, second = (_without_system_prompt(body) for body in server.bodies)  # it tells the time
+    first, second = (_without_system_prompt(body) for body in server.bodies)  # it contains the time
     assert_valid_request(second)
     assert_prefix_extension(first, second)
     assert "first" in json.dumps(second)
 
 
 def _without_system_prompt(body: dict[str, Any]) -> dict[str, Any]:
-    spoken = [message for message in body["messages"] if message["role"] != "system"]
-    return {**body, "messages": spoken, "system": None}
+    messages = [message for message in body["messages"] if message["role"] != "system"]
+    return {**body, "messages": messages, "system": None}
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -113,42 +119,40 @@ def _without_system_prompt(body: dict[str, Any]) -> dict[str, Any]:
     ],
     ids=["429", "503", "reset", "stall", "malformed", "empty"],
 )
-def test_a_passing_fault_costs_a_retry_and_nothing_else(
-    program: Program, protocol: Protocol, fault: Fault
-) -> None:
-    with serving(protocol, [fault, Answer(text="all is well")]) as server:
+def test_a_transient_fault_costs_only_a_retry(program: Program, protocol: Protocol, fault: Fault) -> None:
+    with serving(protocol, [fault, ScriptedResponse(text="all is well")]) as server:
         connect(program, protocol, server.base_url, idle_timeout_s=3 if fault.kind == "stall" else 100)
-        done = program.run("--print", "-p", "hi", "--output-format", "json")
+        finished = program.run("--print", "-p", "hi", "--output-format", "json")
 
-    assert done.exit_code == 0, done.stdout + done.stderr
-    assert done.result["result"] == "all is well"
+    assert finished.exit_code == 0, finished.stdout + finished.stderr
+    assert finished.result["result"] == "all is well"
     assert len(server.bodies) == 2
     assert server.bodies[0] == server.bodies[1]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize(("status", "exit_code"), [(401, 1), (404, 1), (429, 75), (529, 75)])
-def test_a_lasting_fault_ends_with_two_sentences_and_its_exit_code(
+def test_a_lasting_fault_ends_with_an_error_a_hint_and_its_exit_code(
     program: Program, protocol: Protocol, status: int, exit_code: int
 ) -> None:
     with serving(protocol, [Fault.status_is(status)] * 3) as server:
         connect(program, protocol, server.base_url)
-        done = program.run("--print", "-p", "hi", "--output-format", "json", "--max-retries-per-step", "1")
+        finished = program.run(
+            "--print", "-p", "hi", "--output-format", "json", "--max-retries-per-step", "1"
+        )
 
-    assert done.exit_code == exit_code
-    assert done.result["retryable"] is (exit_code == 75)
-    assert done.result["error"]["what"]
-    assert done.result["error"]["hint"]
-    assert "sk-secret-key" not in done.stdout + done.stderr
+    assert finished.exit_code == exit_code
+    assert finished.result["retryable"] is (exit_code == 75)
+    assert finished.result["error"]["what"]
+    assert finished.result["error"]["hint"]
+    assert "sk-secret-key" not in finished.stdout + finished.stderr
 
 
-def test_what_a_request_body_holds_is_on_disk_for_the_next_run_even_after_a_failed_turn(
-    program: Program,
-) -> None:
-    with serving("openai", [Fault.status_is(401), Answer(text="welcome back")]) as server:
+def test_the_next_run_sends_the_prompt_of_a_failed_turn(program: Program) -> None:
+    with serving("openai", [Fault.status_is(401), ScriptedResponse(text="welcome back")]) as server:
         connect(program, "openai", server.base_url)
         assert program.run("--print", "-p", "an important request").exit_code == 1
-        done = program.run("--print", "--continue", "-p", "again")
+        finished = program.run("--print", "--continue", "-p", "again")
 
-    assert done.stdout == "welcome back\n"
+    assert finished.stdout == "welcome back\n"
     assert "an important request" in json.dumps(server.bodies[1])

@@ -1,4 +1,4 @@
-"""A terminal that goes away takes the program with it, and nothing that was said."""
+"""A closed terminal ends the program without losing the conversation."""
 
 from tests.e2e.program import Program, script
 from tests.e2e.screen import Screen
@@ -9,14 +9,14 @@ def journal(program: Program) -> str:
     return path.read_text()
 
 
-def test_the_program_ends_with_its_terminal_in_the_middle_of_an_answer(program: Program) -> None:
+def test_closing_the_terminal_during_a_response_ends_the_program(program: Program) -> None:
     program.script(script("text: I begin", "chunk: 200", "text: " + "and go on " * 2000))
     screen = Screen(program)
-    screen.until("Ask anything")
+    screen.wait_for("Ask anything")
     screen.type("tell me")
     screen.press("enter")
-    screen.until("and go on")
-    screen.vanish()
+    screen.wait_for("and go on")
+    screen.close_terminal()
     screen.wait()
     assert "tell me" in journal(program)
     assert "I begin" in journal(program)

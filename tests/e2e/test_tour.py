@@ -1,4 +1,4 @@
-"""The demo's tour in the real program: at its end the visitor takes the change back, and that back."""
+"""The demo's tour in the real program, ending with a revert and its undo."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,28 +23,28 @@ def screen(program: Program) -> Iterator[Screen]:
 
 def test_the_tour_ends_with_a_revert_and_its_undo(screen: Screen, program: Program) -> None:
     file = program.work_dir / "hello.py"
-    screen.until("demo, not a model")
+    screen.wait_for("demo, no model")
     screen.type("tour\r")
-    screen.until("your turn")
-    screen.until("--help-all")
+    screen.wait_for("your turn")
+    screen.wait_for("--help-all")
     screen.type("\x1bOR")  # f3
-    screen.until("choose a moment")
-    screen.rest()
+    screen.wait_for("choose checkpoint")
+    screen.wait_until_idle()
     for _ in range(7):
         screen.type("\x1b[B")
-    screen.until("#0 you: tour")
+    screen.wait_for("#0 you: tour")
     screen.type("f")
-    screen.until(lambda text: "delete" in text and "hello.py" in text)
-    screen.rest()
+    screen.wait_for(lambda text: "delete" in text and "hello.py" in text)
+    screen.wait_until_idle()
     written = file.read_text()
     screen.press("enter")
-    screen.until("went back")
-    screen.rest()
+    screen.wait_for("Files reverted")
+    screen.wait_until_idle()
     assert not file.exists()
     screen.type("/undo")
-    screen.until("❯ /undo")
+    screen.wait_for("❯ /undo")
     screen.press("enter")
-    screen.until("recreate")
+    screen.wait_for("recreate")
     screen.press("enter")
-    screen.until(lambda text: "recreate" not in text and file.exists())
+    screen.wait_for(lambda text: "recreate" not in text and file.exists())
     assert file.read_text() == written

@@ -1,4 +1,4 @@
-"""The program reaching for the web and for pictures, with a scripted model."""
+"""Web pages and images in the program, with a scripted model."""
 
 import threading
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.e2e.program import Program, script, tool_call
 
 
 class OnePage(BaseHTTPRequestHandler):
-    """Serves one page, whatever is asked."""
+    """Request handler that serves one page at every path."""
 
     def do_GET(self) -> None:
         self.send_response(200)
@@ -22,7 +22,7 @@ class OnePage(BaseHTTPRequestHandler):
         self.wfile.write(b"<html><title>Tea</title><body><h1>Tea</h1><p>Brew it for three minutes.</p>")
 
     def log_message(self, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
@@ -42,25 +42,25 @@ def journal_of(program: Program) -> str:
     return file.read_text()
 
 
-def test_a_page_of_this_machine_is_fetched_only_when_the_settings_allow_it(tmp_path: Path) -> None:
+def test_local_pages_are_fetched_only_if_the_settings_allow_it(tmp_path: Path) -> None:
     for is_allowed in (False, True):
         program = Program(tmp_path / str(is_allowed))
         with one_page() as url:
             program.script(script("text: a", tool_call("1", "FetchURL", url=url)), "text: b")
             if is_allowed:
-                config = program.share_dir / "config.toml"
+                config = program.data_dir / "config.toml"
                 config.write_text(f"{config.read_text()}\n[web]\nallow_private_addresses = true\n")
-            done = program.run("-p", "fetch it")
+            finished = program.run("-p", "fetch it")
 
-        assert done.exit_code == 0
+        assert finished.exit_code == 0
         assert ("Brew it for three minutes." in journal_of(program)) == is_allowed
-        assert ("no public address" in journal_of(program)) != is_allowed
+        assert ("not a public address" in journal_of(program)) != is_allowed
 
 
-def test_a_picture_reaches_the_journal_as_a_picture(tmp_path: Path) -> None:
+def test_an_image_is_written_to_the_context_file_as_an_image(tmp_path: Path) -> None:
     program = Program(tmp_path)
     Image.new("RGB", (8, 8)).save(program.work_dir / "shot.png")
     program.script(script("text: a", tool_call("1", "ReadMediaFile", path="shot.png")), "text: b")
 
-    assert "a PNG picture, 8 × 8" in program.run("-p", "look").stderr
+    assert "a PNG image, 8 × 8" in program.run("-p", "look").stderr
     assert "data:image/png;base64," in journal_of(program)

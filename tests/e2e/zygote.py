@@ -1,8 +1,8 @@
-"""A process that has imported the program and forks it on demand: a run costs a fifth of a start.
+"""A process that has imported the program and forks on demand: a run takes a fifth of the usual time.
 
-The zygote is a process of its own, without threads and without the test runner. A request comes over a
-socket: its length as eight bytes, along with the three standard streams and a socket to answer on, then JSON.
-The answers are lines: the child's pid, and when it has ended its exit status.
+The zygote is a separate process, without threads and without the test runner. A request arrives over a
+socket: its length as eight bytes, along with the file descriptors of the three standard streams and a socket
+for the reply, then JSON. The reply consists of lines: the child's pid, and its exit status when it exits.
 """
 
 import fcntl
@@ -22,15 +22,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from tests.e2e.forked import in_fork, prepare
+from tests.e2e.forked import fork_main, prepare
 
 _PIPES = (subprocess.PIPE, subprocess.DEVNULL)
 
 
-class Offspring:
-    """A run of the program, with what is used of `subprocess.Popen`.
+class ForkedProcess:
+    """A run of the program, with the part of the `subprocess.Popen` interface that the tests use.
 
-    One that `leads_session` has standard input for its controlling terminal.
+    If `leads_session` is true, standard input becomes its controlling terminal.
     """
 
     def __init__(
@@ -46,16 +46,16 @@ class Offspring:
         umask: int = 0o022,
         leads_session: bool = False,
     ) -> None:
-        theirs: list[int] = []
-        ours: list[IO[bytes] | None] = []
-        for wanted, mode in ((stdin, "wb"), (stdout, "rb"), (stderr, "rb")):
-            fd, end = _stream(wanted, mode, bufsize)
-            theirs.append(fd)
-            ours.append(end)
-        self.stdin, self.stdout, self.stderr = ours
+        child_fds: list[int] = []
+        own_streams: list[IO[bytes] | None] = []
+        for option, mode in ((stdin, "wb"), (stdout, "rb"), (stderr, "rb")):
+            child_fd, own_stream = _stream(option, mode, bufsize)
+            child_fds.append(child_fd)
+            own_streams.append(own_stream)
+        self.stdin, self.stdout, self.stderr = own_streams
         self.returncode: int | None = None
-        self._answers, answering = socket.socketpair()
-        with answering:
+        self._replies, reply_socket = socket.socketpair()
+        with reply_socket:
             request = {
                 "arguments": list(arguments),
                 "cwd": str(cwd),
@@ -63,49 +63,49 @@ class Offspring:
                 "umask": umask,
                 "leads_session": leads_session,
             }
-            _send(_zygote()[0], json.dumps(request).encode(), [*theirs, answering.fileno()])
-        for fd, wanted in zip(theirs, (stdin, stdout, stderr), strict=True):
-            if wanted in _PIPES:
+            _send(_zygote()[0], json.dumps(request).encode(), [*child_fds, reply_socket.fileno()])
+        for fd, option in zip(child_fds, (stdin, stdout, stderr), strict=True):
+            if option in _PIPES:
                 os.close(fd)
-        self._lines = self._answers.makefile("rb")
+        self._lines = self._replies.makefile("rb")
         self.pid = int(self._lines.readline())
 
     def poll(self) -> int | None:
-        """Its exit status when it has ended."""
+        """Return the exit status, or None while the process runs."""
         with suppress(subprocess.TimeoutExpired):
             self.wait(0)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit status; the negated signal when one ended it. Raises TimeoutExpired."""
+        """Return the exit status, or the negated signal number. Raises TimeoutExpired."""
         if self.returncode is None:
             with selectors.DefaultSelector() as selector:
-                selector.register(self._answers, selectors.EVENT_READ)
+                selector.register(self._replies, selectors.EVENT_READ)
                 if not selector.select(timeout):
                     raise subprocess.TimeoutExpired("kimi-tui", timeout or 0)
             self.returncode = int(self._lines.readline())
             self._lines.close()
-            self._answers.close()
+            self._replies.close()
         return self.returncode
 
     def communicate(self, data: bytes | None = None, timeout: float | None = None) -> tuple[bytes, bytes]:
-        """Give it `data`, and wait for its end and for all that it said."""
+        """Write `data` to standard input and wait for the exit. Return standard output and standard error."""
         read: dict[str, bytes] = {}
-        helpers = [
+        threads = [
             threading.Thread(target=lambda: self._feed(data)),
             threading.Thread(target=lambda: read.update(out=_drain(self.stdout))),
             threading.Thread(target=lambda: read.update(err=_drain(self.stderr))),
         ]
-        for helper in helpers:
-            helper.start()
+        for thread in threads:
+            thread.start()
         try:
             self.wait(timeout)
         except subprocess.TimeoutExpired:
             self.kill()
             raise
         finally:
-            for helper in helpers:
-                helper.join(timeout)
+            for thread in threads:
+                thread.join(timeout)
         return read["out"], read["err"]
 
     def send_signal(self, number: int) -> None:
@@ -136,16 +136,16 @@ class Offspring:
                 self.stdin.write(data or b"")
 
 
-def _stream(wanted: int | IO[Any], mode: str, bufsize: int) -> tuple[int, IO[bytes] | None]:
-    """The child's end of a standard stream, and ours when it is a pipe."""
-    if wanted == subprocess.DEVNULL:
+def _stream(option: int | IO[Any], mode: str, bufsize: int) -> tuple[int, IO[bytes] | None]:
+    """Return the child's file descriptor for a standard stream, and our end if it is a pipe."""
+    if option == subprocess.DEVNULL:
         return os.open(os.devnull, os.O_RDWR), None
-    if wanted == subprocess.PIPE:
+    if option == subprocess.PIPE:
         read, write = os.pipe()
         if mode == "wb":
             return read, os.fdopen(write, mode, bufsize)
         return write, os.fdopen(read, mode, bufsize)
-    return (wanted if isinstance(wanted, int) else wanted.fileno()), None
+    return (option if isinstance(option, int) else option.fileno()), None
 
 
 def _drain(stream: IO[bytes] | None) -> bytes:
@@ -162,62 +162,62 @@ def _send(to: socket.socket, data: bytes, fds: Sequence[int]) -> None:
 
 @functools.cache
 def _zygote() -> "tuple[socket.socket, subprocess.Popen[bytes]]":
-    """The zygote of this process, started when it is first needed; it ends when the socket is closed."""
-    ours, theirs = socket.socketpair()
-    with theirs:
+    """Return the zygote of this process, started on first use. It exits when the socket is closed."""
+    own_end, zygote_end = socket.socketpair()
+    with zygote_end:
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.e2e.zygote"],
             cwd=Path(__file__).parents[2],
             env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"},
-            stdin=theirs,
+            stdin=zygote_end,
             stdout=subprocess.DEVNULL,
         )
-    return ours, process
+    return own_end, process
 
 
 class _Zygote:
-    """Forks on request and tells how its children ended, until nobody asks any more."""
+    """Forks on request and reports exit statuses until the socket is closed."""
 
-    def __init__(self, asked: socket.socket) -> None:
-        self._asked = asked
+    def __init__(self, requests: socket.socket) -> None:
+        self._requests = requests
         self._children: dict[int, socket.socket] = {}
-        self._woken, self._waker = socket.socketpair()
+        self._wake, self._waker = socket.socketpair()
 
     def serve(self) -> None:
-        self._woken.setblocking(False)
+        self._wake.setblocking(False)
         self._waker.setblocking(False)
         signal.set_wakeup_fd(self._waker.fileno())
         signal.signal(signal.SIGCHLD, lambda *_: None)
         selector = selectors.DefaultSelector()
-        selector.register(self._asked, selectors.EVENT_READ)
-        selector.register(self._woken, selectors.EVENT_READ)
+        selector.register(self._requests, selectors.EVENT_READ)
+        selector.register(self._wake, selectors.EVENT_READ)
         while True:
             for key, _ in selector.select():
-                if key.fileobj is self._woken:
+                if key.fileobj is self._wake:
                     with suppress(BlockingIOError):
-                        self._woken.recv(4096)
+                        self._wake.recv(4096)
                 elif not self._fork_one():
                     return
-            self._bury()
+            self._reap_children()
 
     def _fork_one(self) -> bool:
-        size, fds, _, _ = socket.recv_fds(self._asked, 8, 4)
+        size, fds, _, _ = socket.recv_fds(self._requests, 8, 4)
         if not size:
             return False
         data = b""
         while len(data) < int.from_bytes(size):
-            data += self._asked.recv(1 << 20)
-        answering = socket.socket(fileno=fds.pop())
+            data += self._requests.recv(1 << 20)
+        reply_socket = socket.socket(fileno=fds.pop())
         pid = os.fork()
         if not pid:
-            self._become(fds, json.loads(data))
+            self._run_as_child(fds, json.loads(data))
         for fd in fds:
             os.close(fd)
-        self._children[pid] = answering
-        answering.sendall(b"%d\n" % pid)
+        self._children[pid] = reply_socket
+        reply_socket.sendall(b"%d\n" % pid)
         return True
 
-    def _become(self, fds: Sequence[int], request: dict[str, Any]) -> None:
+    def _run_as_child(self, fds: Sequence[int], request: dict[str, Any]) -> None:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -228,26 +228,26 @@ class _Zygote:
                 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
             os.chdir(request["cwd"])
             os.umask(request["umask"])
-            in_fork(request["arguments"], request["env"])()
+            fork_main(request["arguments"], request["env"])()
         finally:
             os._exit(70)
 
-    def _bury(self) -> None:
+    def _reap_children(self) -> None:
         while self._children:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
                 return
-            with suppress(OSError), self._children.pop(pid) as answering:
-                answering.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
+            with suppress(OSError), self._children.pop(pid) as reply_socket:
+                reply_socket.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
 
 
 def main() -> None:
-    """Serve the socket that standard input is."""
-    asked = socket.socket(fileno=os.dup(0))
+    """Serve requests on the socket that is standard input."""
+    requests = socket.socket(fileno=os.dup(0))
     prepare()
     if threading.active_count() > 1:
-        raise SystemExit("a process with threads is not to be forked")
-    _Zygote(asked).serve()
+        raise SystemExit("can't fork a process that has threads")
+    _Zygote(requests).serve()
 
 
 if __name__ == "__main__":

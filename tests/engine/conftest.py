@@ -1,15 +1,15 @@
-"""A home for sessions."""
+"""Fixtures for engine tests."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.engine.front import Home
+from tests.engine.fake_front_end import SessionEnv
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
+def home(tmp_path: Path) -> SessionEnv:
+    return SessionEnv(tmp_path)
 
 
 @pytest.fixture
@@ -20,5 +20,5 @@ def work_dir(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def share_dir(tmp_path: Path) -> Path:
+def data_dir(tmp_path: Path) -> Path:
     return tmp_path / "share"

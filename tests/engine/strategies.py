@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from kimi_tui.base.message import Message, user_message
 from kimi_tui.compaction.strategy import CompactionContext
-from kimi_tui.tools.workspace import Workspace
+from kimi_tui.tools.path_scope import PathScope
 
 
 class InWorkspace:
     """Asks for a collaborator."""
 
-    def __init__(self, workspace: Workspace, *, words: str = "we were in") -> None:
+    def __init__(self, workspace: PathScope, *, words: str = "we were in") -> None:
         self._where = f"{words} {workspace.work_dir.name}"
 
     async def compact(self, context: CompactionContext, /) -> Sequence[Message] | None:

@@ -1,45 +1,45 @@
-"""Each bundled agent at work on a scripted task of its kind."""
+"""Bundled agents performing scripted tasks."""
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.wire.commands import Prompt
 from kimi_tui.wire.events import Reverted, SessionInfo, TurnEnd
-from tests.engine.front import Front, Home, bash, call, script
+from tests.engine.fake_front_end import FakeFrontEnd, SessionEnv, bash, call, script
 
 YOLO = {"yolo": True}
 
 
-async def done(front: Front, request: str) -> dict[str, str]:
-    """Have it done; what each call came to. Every call must have gone well."""
+async def run_task(front: FakeFrontEnd, request: str) -> dict[str, str]:
+    """Run a turn in which every tool call succeeds. Return the output of each call."""
     assert (await front.turn(request)).outcome == "finished"
     failed = {key: it.return_value.message for key, it in front.results.items() if it.return_value.is_error}
     assert not failed
     return {key: str(it.return_value.output) for key, it in front.results.items()}
 
 
-async def test_default_reads_edits_runs_and_gives_work_away(home: Home) -> None:
+async def test_default_reads_edits_runs_commands_and_delegates(home: SessionEnv) -> None:
     home.file("a.py").write_text("x = 1\n")
     home.script(
         script("for: Where is x set?", call("e1", "Grep", pattern="x =", output_mode="content")),
         script("for: Where is x set?", "text: In a.py:1."),
         script(
-            "for: mend x",
+            "for: fix x",
             call("c1", "ReadFile", path="a.py"),
             call("c2", "Task", description="find x", prompt="Where is x set?", subagent_type="explore"),
         ),
         script(
-            "for: mend x",
+            "for: fix x",
             call("c3", "EditFile", path="a.py", edit={"old": "x = 1", "new": "x = 2"}),
             bash("c4", "cat a.py"),
         ),
-        script("for: mend x", "text: x is 2 now."),
+        script("for: fix x", "text: x is 2 now."),
     )
-    async with home.opened(**YOLO) as front:
-        results = await done(front, "mend x")
+    async with home.open_session(**YOLO) as front:
+        results = await run_task(front, "fix x")
         assert "In a.py:1." in results["c2"]
         assert results["c4"].strip() == "x = 2"
 
 
-async def test_a_coder_changes_files_for_default(home: Home) -> None:
+async def test_a_coder_changes_files_for_default(home: SessionEnv) -> None:
     home.script(
         script("for: Write b.txt", call("w1", "WriteFile", path="b.txt", content="b\n")),
         script("for: Write b.txt", "text: b.txt is written."),
@@ -49,12 +49,12 @@ async def test_a_coder_changes_files_for_default(home: Home) -> None:
         ),
         script("for: have it written", "text: done"),
     )
-    async with home.opened(**YOLO) as front:
-        await done(front, "have it written")
+    async with home.open_session(**YOLO) as front:
+        await run_task(front, "have it written")
         assert home.file("b.txt").read_text() == "b\n"
 
 
-async def test_a_planner_reads_for_default(home: Home) -> None:
+async def test_a_planner_reads_for_default(home: SessionEnv) -> None:
     home.file("a.py").write_text("x = 1\n")
     home.script(
         script("for: Plan it", call("r1", "ReadFile", path="a.py"), call("r2", "Glob", pattern="*.py")),
@@ -62,22 +62,22 @@ async def test_a_planner_reads_for_default(home: Home) -> None:
         script("for: large", call("c1", "Task", description="plan", prompt="Plan it", subagent_type="plan")),
         script("for: large", "text: done"),
     )
-    async with home.opened(**YOLO) as front:
-        assert "1. Rename x." in (await done(front, "large"))["c1"]
+    async with home.open_session(**YOLO) as front:
+        assert "1. Rename x." in (await run_task(front, "large"))["c1"]
 
 
-async def test_okabe_sends_its_earlier_self_a_message(home: Home) -> None:
+async def test_okabe_sends_a_d_mail(home: SessionEnv) -> None:
     home.script(
         script("text: looking", call("c1", "LS", path=".")),
         call("c2", "SendDMail", message="there is nothing", checkpoint_id=1),
         "text: nothing there",
     )
-    async with home.opened(agent="okabe", **YOLO) as front:
-        await done(front, "look")
+    async with home.open_session(agent="okabe", **YOLO) as front:
+        await run_task(front, "look")
         assert front.of(Reverted)[0].reason == "dmail"
 
 
-async def test_kimi_works_with_the_names_and_parameters_of_kimi_cli(home: Home) -> None:
+async def test_kimi_uses_kimi_clis_tool_names_and_parameters(home: SessionEnv) -> None:
     home.file("a.txt").write_text("one two\n")
     home.script(
         script("for: Count", "text: two words"),
@@ -91,15 +91,15 @@ async def test_kimi_works_with_the_names_and_parameters_of_kimi_cli(home: Home) 
         ),
         script("for: go", "text: done"),
     )
-    async with home.opened(agent="kimi", **YOLO) as front:
-        results = await done(front, "go")
+    async with home.open_session(agent="kimi", **YOLO) as front:
+        results = await run_task(front, "go")
         assert home.file("a.txt").read_text() == "1 two\n"
         assert results["c3"].strip() == "a.txt:1"
         assert "two words" in results["c5"]
         assert "Bash" not in front.of(SessionInfo)[0].tools
 
 
-async def test_security_reads_asks_before_it_runs_and_writes_its_report(home: Home) -> None:
+async def test_security_requests_approval_for_commands_and_writes_its_report(home: SessionEnv) -> None:
     home.file("app.py").write_text("os.system('ping ' + host)\n")
     home.script(
         script("text: auditing", call("c1", "Grep", pattern=r"os\.system", output_mode="content")),
@@ -107,18 +107,18 @@ async def test_security_reads_asks_before_it_runs_and_writes_its_report(home: Ho
         call("c3", "WriteFile", path="security-report.md", content="# Report\n"),
         "text: one finding, app.py:1",
     )
-    async with home.opened(agent="security") as front:
-        front.give(Prompt("audit it"))
-        asked = await front.asked()
-        assert asked.sender == "Bash"
-        front.answer(asked, "reject", "not now")
-        front.answer(await front.asked(), "approve")
-        assert (await front.until(TurnEnd)).outcome == "finished"
+    async with home.open_session(agent="security") as front:
+        front.send(Prompt("audit it"))
+        request = await front.next_approval_request()
+        assert request.sender == "Bash"
+        front.answer(request, "reject", "not now")
+        front.answer(await front.next_approval_request(), "approve")
+        assert (await front.wait_for(TurnEnd)).outcome == "finished"
         assert "app.py:1" in front.results["c1"].return_value.output
         assert home.file("security-report.md").read_text() == "# Report\n"
 
 
-async def test_security_beta_searches_its_knowledge_base(home: Home) -> None:
+async def test_security_beta_searches_its_knowledge_base(home: SessionEnv) -> None:
     knowledge = asset_path("agents", "security_beta") / "knowledge"
     home.script(
         script(
@@ -128,19 +128,19 @@ async def test_security_beta_searches_its_knowledge_base(home: Home) -> None:
         ),
         "text: pickle is dangerous",
     )
-    async with home.opened(agent="security_beta") as front:
-        results = await done(front, "is pickle safe?")
+    async with home.open_session(agent="security_beta") as front:
+        results = await run_task(front, "is pickle safe?")
         assert "deserialization.md" in results["c1"]
         assert "deserialization.md" in results["c2"]
         assert front.open_requests() == []
 
 
-async def test_ctfer_solves_a_challenge_in_the_work_dir(home: Home) -> None:
+async def test_ctfer_solves_a_challenge_in_the_working_directory(home: SessionEnv) -> None:
     home.file("challenge.txt").write_text("ZmxhZ3toZWxsb30=\n")
     home.script(
         script("text: base64, it seems", call("c1", "ReadFile", path="challenge.txt")),
         bash("c2", "base64 -d challenge.txt"),
         "text: flag{hello}",
     )
-    async with home.opened(agent="ctfer", **YOLO) as front:
-        assert (await done(front, "find the flag"))["c2"].strip() == "flag{hello}"
+    async with home.open_session(agent="ctfer", **YOLO) as front:
+        assert (await run_task(front, "find the flag"))["c2"].strip() == "flag{hello}"

@@ -1,4 +1,4 @@
-"""`wire.jsonl`: what went over the Wire, readable later."""
+"""Recorder of `wire.jsonl`."""
 
 import asyncio
 import json
@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kimi_tui.base.content import TextPart
-from kimi_tui.engine.recorded import read_recording
-from kimi_tui.engine.recorder import Recorder
+from kimi_tui.base.content_parts import TextPart
+from kimi_tui.engine.recording.index import load_recording
+from kimi_tui.engine.recording.recorder import Recorder
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import (
     ReplayBegin,
@@ -22,11 +22,11 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.timeline import Timeline
-from tests.patience import PATIENCE_S
+from tests.timeouts import TEST_TIMEOUT_S
 
 
-async def recorded(path: Path, *events: Any) -> list[dict[str, Any]]:
-    """The lines of a recording of `events`."""
+async def record(path: Path, *events: Any) -> list[dict[str, Any]]:
+    """Record `events` and return the lines of the recording."""
     wire = Wire()
     recorder = Recorder(path, wire.subscribe())
     for event in events:
@@ -37,23 +37,23 @@ async def recorded(path: Path, *events: Any) -> list[dict[str, Any]]:
 
 
 async def test_it_begins_with_the_protocol_version(tmp_path: Path) -> None:
-    lines = await recorded(tmp_path / "s" / "wire.jsonl", TurnBegin("hi"), TurnEnd())
+    lines = await record(tmp_path / "s" / "wire.jsonl", TurnBegin("hi"), TurnEnd())
     assert lines[0] == {"type": "metadata", "protocol_version": "1.10"}
     assert [line["message"]["type"] for line in lines[1:]] == ["TurnBegin", "TurnEnd"]
 
 
 async def test_fragments_become_one_line(tmp_path: Path) -> None:
-    lines = await recorded(tmp_path / "wire.jsonl", TextPart("a"), TextPart("b"), StepBegin(2))
+    lines = await record(tmp_path / "wire.jsonl", TextPart("a"), TextPart("b"), StepBegin(2))
     assert [line["message"]["payload"] for line in lines[1:]] == [{"type": "text", "text": "ab"}, {"n": 2}]
 
 
-async def test_live_output_is_left_out(tmp_path: Path) -> None:
-    lines = await recorded(tmp_path / "wire.jsonl", ToolOutput("1", "x"), TurnBegin("new"))
+async def test_live_output_is_not_recorded(tmp_path: Path) -> None:
+    lines = await record(tmp_path / "wire.jsonl", ToolOutput("1", "x"), TurnBegin("new"))
     assert [line["message"]["payload"] for line in lines[1:]] == [{"user_input": "new"}]
 
 
-async def test_what_is_told_anew_after_a_jump_is_not_recorded_twice(tmp_path: Path) -> None:
-    lines = await recorded(
+async def test_a_replay_after_a_revert_is_not_recorded(tmp_path: Path) -> None:
+    lines = await record(
         tmp_path / "wire.jsonl",
         TurnBegin("hi"), TurnEnd(), ReplayBegin(anew=True), TurnBegin("hi"), TurnEnd(), ReplayEnd(),
         Timeline(), TurnBegin("on"),
@@ -62,21 +62,21 @@ async def test_what_is_told_anew_after_a_jump_is_not_recorded_twice(tmp_path: Pa
     assert kinds == ["TurnBegin", "TurnEnd", "TurnBegin"]
 
 
-async def test_a_session_in_which_nothing_happened_leaves_no_file(tmp_path: Path) -> None:
-    assert await recorded(tmp_path / "s" / "wire.jsonl") == []
+async def test_a_session_without_events_has_no_recording(tmp_path: Path) -> None:
+    assert await record(tmp_path / "s" / "wire.jsonl") == []
     assert not (tmp_path / "s").exists()
 
 
 async def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
     path = tmp_path / "s" / "wire.jsonl"
-    await recorded(path, TurnBegin("secret"))
+    await record(path, TurnBegin("secret"))
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-async def test_a_torn_last_line_costs_itself_only(tmp_path: Path) -> None:
+async def test_an_incomplete_last_line_does_not_affect_later_lines(tmp_path: Path) -> None:
     path = tmp_path / "wire.jsonl"
-    await recorded(path, ToolResult("1", ToolReturn(output="one")))
+    await record(path, ToolResult("1", ToolReturn(output="one")))
     with path.open("a") as file:
         file.write('{"timestamp": 1, "message": {"type": "ToolResult"')
     wire = Wire()
@@ -85,49 +85,49 @@ async def test_a_torn_last_line_costs_itself_only(tmp_path: Path) -> None:
     wire.close()
     await recorder.run()
 
-    results = read_recording(path).results
+    results = load_recording(path).results
     assert {key: [value.output for value in values] for key, values in results.items()} == {
         "1": ["one"],
         "2": ["two"],
     }
 
 
-async def test_a_disk_that_refuses_costs_the_recording_only(tmp_path: Path) -> None:
-    in_the_way = tmp_path / "wire.jsonl"
-    in_the_way.mkdir()
+async def test_a_recording_that_can_not_be_written_raises_no_error(tmp_path: Path) -> None:
+    blocked_path = tmp_path / "wire.jsonl"
+    blocked_path.mkdir()
     wire = Wire()
-    recorder = Recorder(in_the_way, wire.subscribe())
+    recorder = Recorder(blocked_path, wire.subscribe())
     wire.send(TurnBegin("hi"))
     wire.close()
     await recorder.run()
 
 
-async def test_a_message_that_can_not_be_written_costs_itself_only(tmp_path: Path) -> None:
-    odd = ToolResult("1", ToolReturn(extras={"no JSON": object()}))
-    lines = await recorded(tmp_path / "wire.jsonl", TurnBegin("a"), odd, TurnEnd())
+async def test_a_message_that_can_not_be_encoded_is_skipped(tmp_path: Path) -> None:
+    unencodable = ToolResult("1", ToolReturn(extras={"no JSON": object()}))
+    lines = await record(tmp_path / "wire.jsonl", TurnBegin("a"), unencodable, TurnEnd())
     assert [line["message"]["type"] for line in lines[1:]] == ["TurnBegin", "TurnEnd"]
 
 
-async def test_what_streams_is_on_disk_before_the_stream_ends(tmp_path: Path) -> None:
+async def test_a_stream_is_written_before_it_ends(tmp_path: Path) -> None:
     path = tmp_path / "wire.jsonl"
     wire = Wire()
     task = asyncio.ensure_future(Recorder(path, wire.subscribe()).run())
     wire.send(TextPart("so far"))
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TEST_TIMEOUT_S):
         while not path.exists() or "so far" not in path.read_text():
             await asyncio.sleep(0.02)
     wire.close()
     await task
 
 
-def test_reading_a_recording_that_is_not_there_gives_nothing(tmp_path: Path) -> None:
-    assert read_recording(tmp_path / "none.jsonl").results == {}
+def test_a_missing_recording_is_empty(tmp_path: Path) -> None:
+    assert load_recording(tmp_path / "none.jsonl").results == {}
 
 
 @pytest.mark.parametrize(
     "line", ['{"type":"ToolResult"', '{"message":{"type":"ToolResult","payload":{}}}', "\udcff"]
 )
-def test_lines_that_are_no_results_are_skipped(tmp_path: Path, line: str) -> None:
+def test_lines_that_are_not_results_are_skipped(tmp_path: Path, line: str) -> None:
     path = tmp_path / "wire.jsonl"
     path.write_bytes(line.encode("utf-8", "surrogateescape") + b"\n")
-    assert read_recording(path).results == {}
+    assert load_recording(path).results == {}

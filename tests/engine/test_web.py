@@ -1,13 +1,13 @@
-"""Which service searches the web, and what may be fetched, by the settings."""
+"""Search service and page fetcher, built from the settings."""
 
 from ipaddress import ip_address
 
 import pytest
 
-from kimi_tui.config.settings import Settings, Web
-from kimi_tui.engine.web import new_fetcher, search_service
-from kimi_tui.tools.web.engines import PublicEngines
-from kimi_tui.tools.web.moonshot import MoonshotSearch
+from kimi_tui.config.settings import Settings, WebSettings
+from kimi_tui.engine.build.web import build_fetcher, build_search_service
+from kimi_tui.tools.web.moonshot_search import MoonshotSearch
+from kimi_tui.tools.web.public_search import PublicSearch
 
 
 def with_key(key: str) -> Settings:
@@ -16,16 +16,16 @@ def with_key(key: str) -> Settings:
 
 
 @pytest.mark.parametrize("key", ["sk-1", "env:SEARCH_KEY"])
-def test_moonshot_searches_when_there_is_a_key_for_it(key: str) -> None:
-    assert isinstance(search_service(with_key(key), environ={"SEARCH_KEY": "sk-2"}), MoonshotSearch)
+def test_moonshot_search_is_used_if_it_has_a_key(key: str) -> None:
+    assert isinstance(build_search_service(with_key(key), environ={"SEARCH_KEY": "sk-2"}), MoonshotSearch)
 
 
 @pytest.mark.parametrize("settings", [Settings(), with_key(""), with_key("env:SEARCH_KEY")])
-def test_public_engines_search_otherwise(settings: Settings) -> None:
-    assert isinstance(search_service(settings, environ={}), PublicEngines)
+def test_public_search_is_used_otherwise(settings: Settings) -> None:
+    assert isinstance(build_search_service(settings, environ={}), PublicSearch)
 
 
-def test_this_machine_is_fetched_from_only_where_the_settings_say_so() -> None:
+def test_fetching_from_private_addresses_requires_a_setting() -> None:
     loopback = ip_address("127.0.0.1")
-    assert not new_fetcher(Web()).may_reach(loopback)
-    assert new_fetcher(Web(allow_private_addresses=True)).may_reach(loopback)
+    assert not build_fetcher(WebSettings()).may_reach(loopback)
+    assert build_fetcher(WebSettings(allow_private_addresses=True)).may_reach(loopback)

@@ -1,1 +1,1 @@
-"""Whatever stands in what others wrote, its readers answer, or say in words what is wrong."""
+"""Fuzz tests: parsers of untrusted input return a result or a readable error."""

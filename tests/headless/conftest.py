@@ -1,4 +1,4 @@
-"""Print mode in front of an engine that plays given events."""
+"""Print mode with an engine that plays scripted events."""
 
 import asyncio
 import io
@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from kimi_tui.base.interruption import Interruption
+from kimi_tui.base.interrupt import ProcessInterrupt
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.print_mode import run_print
-from kimi_tui.wire.channel import REQUESTS, Wire
+from kimi_tui.wire.channel import REQUEST_TYPES, Wire
 from kimi_tui.wire.commands import Command, Prompt, RunSlash, Shutdown
 from kimi_tui.wire.events import (
     SessionInfo,
@@ -25,10 +25,10 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 
-DEAF = object()
-"""In a turn: go on whatever happens, until the engine itself is cancelled."""
+IGNORE_INTERRUPT = object()
+"""In a turn: ignore interrupts and shutdown until the engine is canceled."""
 HANG = object()
-"""In a turn: wait until the turn is cancelled."""
+"""In a turn: wait until the turn is canceled."""
 
 SESSION = SessionInfo(
     session_id="s-1",
@@ -42,7 +42,7 @@ SESSION = SessionInfo(
 
 
 class FakeEngine:
-    """Plays one list of events a prompt, and remembers what it was told."""
+    """Plays one list of events per prompt, and records commands and answers."""
 
     def __init__(
         self, wire: Wire, turns: Sequence[Sequence[Any]], *, opening: Sequence[Any] = (SESSION,)
@@ -54,7 +54,7 @@ class FakeEngine:
         self.commands: list[Command] = []
         self.answers: list[Any] = []
         self.hanging = asyncio.Event()
-        self.is_deaf = False
+        self.ignores_shutdown = False
 
     async def serve(self) -> None:
         for event in self._opening:
@@ -67,7 +67,7 @@ class FakeEngine:
                 case RunSlash():
                     for event in self._turns.pop(0) if self._turns else ():
                         self._wire.send(event)
-                case Shutdown() if self.is_deaf:
+                case Shutdown() if self.ignores_shutdown:
                     await asyncio.Event().wait()
                 case Shutdown():
                     break
@@ -81,8 +81,8 @@ class FakeEngine:
         end = TurnEnd()
         try:
             for event in self._turns.pop(0):
-                if event is DEAF:
-                    self.is_deaf = True
+                if event is IGNORE_INTERRUPT:
+                    self.ignores_shutdown = True
                     self.hanging.set()
                     await asyncio.Event().wait()
                 elif event is HANG:
@@ -90,7 +90,7 @@ class FakeEngine:
                     await asyncio.Event().wait()
                 elif isinstance(event, TurnEnd):
                     end = event
-                elif isinstance(event, REQUESTS):
+                elif isinstance(event, REQUEST_TYPES):
                     self.answers.append(await self._wire.ask(event))
                 else:
                     self._wire.send(event)
@@ -113,13 +113,13 @@ class Sink(io.BytesIO):
 
 
 @dataclass
-class Run:
-    """A run of print mode, over or under way."""
+class PrintRun:
+    """A run of print mode."""
 
     wire: Wire = field(default_factory=Wire)
     stdout: Any = field(default_factory=Sink)
     stderr: Sink = field(default_factory=Sink)
-    interruption: Interruption = field(default_factory=Interruption)
+    interruption: ProcessInterrupt = field(default_factory=ProcessInterrupt)
     engine: FakeEngine | None = None
     exit_code: int = -1
 
@@ -130,7 +130,7 @@ class Run:
         start: Any = None,
         opening: Any = (SESSION,),
         **options: Any,
-    ) -> "Run":
+    ) -> "PrintRun":
         self.engine = FakeEngine(self.wire, turns, opening=opening)
         options.setdefault("prompt", "hello" if options.get("input_format") != "stream-json" else "")
         self.exit_code = await run_print(
@@ -146,27 +146,27 @@ class Run:
 
     @property
     def result(self) -> dict[str, Any]:
-        """The result, which is the last line."""
+        """The result, from the last line."""
         return self.stdout.objects[-1]
 
     @property
     def sent(self) -> list[Any]:
-        """What the engine was asked."""
+        """The prompts that the engine received."""
         return [command.user_input for command in self.engine.commands if isinstance(command, Prompt)]
 
 
 @pytest.fixture
-async def run() -> Run:
-    return Run()
+async def run() -> PrintRun:
+    return PrintRun()
 
 
 def call(call_id: str, name: str = "Bash", **arguments: Any) -> ToolCall:
-    """A tool call."""
+    """Build a tool call."""
     return ToolCall(call_id, FunctionCall(name, json.dumps(arguments)))
 
 
 def result(call_id: str, output: str = "done", **fields: Any) -> ToolResult:
-    """A tool's result."""
+    """Build a tool result."""
     return ToolResult(call_id, ToolReturn(output=output, **fields))
 
 

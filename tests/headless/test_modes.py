@@ -1,4 +1,4 @@
-"""Print mode where somebody would be asked: plans, questions, and questions beside the work."""
+"""Plans, questions, side questions and app commands in print mode."""
 
 import json
 from dataclasses import replace
@@ -6,53 +6,55 @@ from typing import Any
 
 import pytest
 
-from kimi_tui.base.content import TextPart
+from kimi_tui.base.content_parts import TextPart
 from kimi_tui.wire.commands import Prompt, RunSlash, Shutdown
 from kimi_tui.wire.events import BtwBegin, BtwEnd, Notification, PlanDisplay, SlashCommandInfo, StepBegin
 from kimi_tui.wire.requests import Question, QuestionOption, QuestionRequest, QuestionResponse
-from tests.headless.conftest import SESSION, Run
+from tests.headless.conftest import SESSION, PrintRun
 
-PLAN = PlanDisplay("1. Mend it\n", "/share/plans/s-1.md")
-ASKED = QuestionRequest("q1", "c1", (Question("Which?", "", (QuestionOption("a"), QuestionOption("b"))),))
-WITH_BTW = replace(SESSION, slash_commands=(SlashCommandInfo("btw", "Ask", ()),))
+PLAN = PlanDisplay("1. Fix it\n", "/data/plans/s-1.md")
+QUESTIONS = QuestionRequest("q1", "c1", (Question("Which?", "", (QuestionOption("a"), QuestionOption("b"))),))
+SESSION_WITH_BTW = replace(SESSION, slash_commands=(SlashCommandInfo("btw", "Ask", ()),))
 
 
-async def test_a_plan_is_printed_as_it_is_whatever_else_is_left_out() -> None:
-    run = Run()
+async def test_a_plan_is_printed_even_with_final_only() -> None:
+    run = PrintRun()
     await run.play(
         [StepBegin(1), PLAN, StepBegin(2), TextPart("That is it.")],
         prompt="plan",
         final_only=True,
     )
-    assert run.stdout.text == "1. Mend it\nThat is it.\n"
+    assert run.stdout.text == "1. Fix it\nThat is it.\n"
     assert run.exit_code == 0
 
 
-async def test_a_plan_stands_in_the_result() -> None:
-    run = Run()
+async def test_the_result_contains_the_plan() -> None:
+    run = PrintRun()
     await run.play([StepBegin(1), PLAN, TextPart("ok")], prompt="x", output_format="json")
     (result,) = run.stdout.objects
-    assert result["plan"] == {"content": "1. Mend it\n", "file_path": "/share/plans/s-1.md"}
+    assert result["plan"] == {"content": "1. Fix it\n", "file_path": "/data/plans/s-1.md"}
 
 
-async def test_questions_are_said_to_be_unanswerable() -> None:
-    run = Run()
-    await run.play([StepBegin(1), ASKED, TextPart("ok")], prompt="x")
+async def test_questions_are_answered_as_unanswerable() -> None:
+    run = PrintRun()
+    await run.play([StepBegin(1), QUESTIONS, TextPart("ok")], prompt="x")
     assert run.engine is not None
     assert run.engine.answers == [QuestionResponse("q1", {}, unanswerable=True)]
     assert run.exit_code == 0
 
 
-async def side_question(output_format: Any, end: BtwEnd | Notification) -> Run:
-    run = Run()
+async def side_question(output_format: Any, end: BtwEnd | Notification) -> PrintRun:
+    run = PrintRun()
     begin = BtwBegin("b1", "what?")
-    await run.play([begin, end], prompt="/btw what?", output_format=output_format, opening=(WITH_BTW,))
+    await run.play(
+        [begin, end], prompt="/btw what?", output_format=output_format, opening=(SESSION_WITH_BTW,)
+    )
     assert run.engine is not None
     assert run.engine.commands[0] == RunSlash("btw what?")
     return run
 
 
-async def test_the_answer_to_a_side_question_is_awaited_and_printed() -> None:
+async def test_the_response_to_a_side_question_is_awaited_and_printed() -> None:
     run = await side_question("text", BtwEnd("b1", response="it is 42"))
     assert (run.stdout.text, run.exit_code) == ("it is 42\n", 0)
     run = await side_question("json", BtwEnd("b1", response="it is 42"))
@@ -61,42 +63,42 @@ async def test_the_answer_to_a_side_question_is_awaited_and_printed() -> None:
     assert {"role": "assistant", "content": "it is 42"} in run.stdout.objects
 
 
-async def test_a_side_question_that_fails_fails_the_run() -> None:
+async def test_a_failed_side_question_fails_the_run() -> None:
     run = await side_question("text", BtwEnd("b1", error="The key is wrong."))
     assert (run.stdout.text, run.exit_code) == ("", 1)
     assert "The key is wrong." in run.stderr.text
-    problem = Notification("n", "c", "t", "k", "i", "There is no question.", "Type /btw QUESTION.", "error")
+    problem = Notification(
+        "n", "c", "t", "k", "i", "/btw requires a question.", "Type /btw QUESTION.", "error"
+    )
     run = await side_question("text", problem)
     assert run.exit_code == 1
 
 
 @pytest.mark.parametrize(
-    ("prompt", "instead"), [("/model opus", "--model"), ("/yolo", "--yolo"), ("/resume", "--session")]
+    ("prompt", "alternative"), [("/model opus", "--model"), ("/yolo", "--yolo"), ("/resume", "--session")]
 )
-async def test_a_command_of_the_app_is_refused_with_the_option_that_does_it(
-    prompt: str, instead: str
-) -> None:
-    run = Run()
+async def test_an_app_command_is_rejected_with_its_alternative(prompt: str, alternative: str) -> None:
+    run = PrintRun()
     await run.play(prompt=prompt)
     assert run.engine is not None
     assert run.engine.commands == [Shutdown()]
     assert run.exit_code == 2
-    assert "is a command of the app" in run.stderr.text
-    assert instead in run.stderr.text
+    assert "is only available in the app" in run.stderr.text
+    assert alternative in run.stderr.text
 
 
 @pytest.mark.parametrize("prompt", ["/usr/bin/foo is broken", "/login returns 500", "/tmp", "/unknown x"])
-async def test_what_only_begins_like_a_command_is_sent(prompt: str) -> None:
-    run = Run()
+async def test_text_that_starts_like_a_command_is_sent(prompt: str) -> None:
+    run = PrintRun()
     await run.play([TextPart("ok")], prompt=prompt)
     assert run.engine is not None
     assert run.engine.commands[0] == Prompt(prompt)
     assert run.exit_code == 0
 
 
-async def test_a_command_of_the_users_may_be_called_as_one_of_the_apps() -> None:
-    run = Run()
-    theirs = replace(SESSION, slash_commands=(SlashCommandInfo("model", "Draw a model", ()),))
-    await run.play([], prompt="/model house", opening=(theirs,))
+async def test_a_custom_command_can_have_the_name_of_an_app_command() -> None:
+    run = PrintRun()
+    session = replace(SESSION, slash_commands=(SlashCommandInfo("model", "Draw a model", ()),))
+    await run.play([], prompt="/model house", opening=(session,))
     assert run.engine is not None
     assert run.engine.commands[0] == RunSlash("model house")

@@ -1,4 +1,4 @@
-"""Writing to a reader who is slow or gone."""
+"""Output to a slow or closed pipe."""
 
 import asyncio
 import io
@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from kimi_tui.base.content import TextPart
-from kimi_tui.base.output import Output
+from kimi_tui.base.content_parts import TextPart
+from kimi_tui.base.output_stream import OutputStream
 
 from .conftest import HANG, STEP
 
@@ -16,7 +16,7 @@ BIG = "x" * 100_000
 
 
 class Pipe:
-    """A pipe whose reader reads when it is told to."""
+    """A pipe that is read only on request."""
 
     def __init__(self):
         self.read_end, write_end = os.pipe()
@@ -34,8 +34,8 @@ def pipe():
     pipe.stream.close()
 
 
-async def test_a_slow_reader_holds_the_writer_but_not_the_event_loop(pipe):
-    output = Output(pipe.stream, limit=1000)
+async def test_a_slow_reader_blocks_the_writer_but_not_the_event_loop(pipe):
+    output = OutputStream(pipe.stream, limit=1000)
     writing = asyncio.create_task(output.write(BIG))
     for _ in range(100):
         await asyncio.sleep(0)
@@ -48,9 +48,9 @@ async def test_a_slow_reader_holds_the_writer_but_not_the_event_loop(pipe):
     reader.join()
 
 
-async def test_everything_arrives_in_order_also_through_a_pipe_that_does_not_block(pipe):
+async def test_output_arrives_in_order_through_a_nonblocking_pipe(pipe):
     os.set_blocking(pipe.stream.fileno(), False)
-    output = Output(pipe.stream)
+    output = OutputStream(pipe.stream)
     reading = asyncio.create_task(asyncio.to_thread(pipe.read_all))
     for number in range(50):
         await output.write(f"{number}:{BIG}\n")
@@ -61,9 +61,9 @@ async def test_everything_arrives_in_order_also_through_a_pipe_that_does_not_blo
     assert all(line.endswith(BIG) for line in lines)
 
 
-async def test_a_reader_who_has_gone_breaks_the_output_and_frees_the_writer(pipe):
+async def test_a_closed_pipe_breaks_the_output_and_unblocks_the_writer(pipe):
     os.close(pipe.read_end)
-    output = Output(pipe.stream, limit=1000)
+    output = OutputStream(pipe.stream, limit=1000)
     await output.write(BIG)
     await output.broken.wait()
     assert isinstance(output.error, BrokenPipeError)
@@ -71,31 +71,31 @@ async def test_a_reader_who_has_gone_breaks_the_output_and_frees_the_writer(pipe
     await output.close()
 
 
-async def test_a_run_whose_reader_has_gone_stops_the_turn_quietly(run, pipe):
+async def test_a_closed_stdout_stops_the_turn_silently(run, pipe):
     os.close(pipe.read_end)
     run.stdout = pipe.stream
     await run.play([STEP, TextPart("Half"), HANG])
     assert run.exit_code == 141
     assert run.stderr.text == ""
-    assert run.wire.closed
+    assert run.wire.is_closed
 
 
-async def test_a_full_disk_is_told(run):
+async def test_a_full_disk_is_reported(run):
     with io.FileIO("/dev/full", "wb") as full:
         run.stdout = full
         await run.play([STEP, TextPart("Half"), HANG])
     assert run.exit_code == 1
-    assert "The output can't be written: No space left" in run.stderr.text
+    assert "Can't write the output: No space left" in run.stderr.text
 
 
-async def test_output_that_nobody_reads_does_not_outlive_a_signal(run, pipe):
+async def test_a_signal_ends_a_run_with_unread_output(run, pipe):
     run.stdout = pipe.stream
 
     async with asyncio.TaskGroup() as group:
         group.create_task(run.play([STEP, TextPart(BIG)]))
         await asyncio.sleep(0)
-        while not run.wire.closed:
+        while not run.wire.is_closed:
             await asyncio.sleep(0.01)
-        run.interruption.stop(15)
+        run.interruption.request_stop(15)
     assert run.exit_code == 143
     os.close(pipe.read_end)

@@ -1,6 +1,6 @@
-"""Stream-JSON output: kimi-cli's lines between one init and one result."""
+"""Stream JSON output: kimi-cli's messages between an init line and a result."""
 
-from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart
+from kimi_tui.base.content_parts import ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.wire.events import StepBegin, StepInterrupted, StepRetry, ToolOutput, TurnEnd, TurnFailure
 
@@ -15,13 +15,13 @@ async def play(run, *turns, **options):
     return messages
 
 
-async def test_the_init_line_says_which_session_and_model(run):
+async def test_the_init_line_names_the_session_and_the_model(run):
     await play(run, [STEP, TextPart("x")])
     init = run.stdout.objects[0]
     assert (init["session_id"], init["model"], init["version"]) == ("s-1", "kimi", "1.2")
 
 
-async def test_messages_are_those_of_kimi_cli(run):
+async def test_messages_have_the_format_of_kimi_cli(run):
     messages = await play(
         run,
         [
@@ -78,13 +78,13 @@ async def test_thinking_and_images_make_the_content_a_list(run):
     assert [part["type"] for part in messages[0]["content"]] == ["think", "text", "image_url"]
 
 
-async def test_a_failed_attempt_is_never_seen(run):
+async def test_a_failed_attempt_is_never_written(run):
     retry = StepRetry(1, 2, 3, 0.5, "APIStatusError", 503)
     messages = await play(run, [STEP, TextPart("Half"), call("1"), retry, TextPart("Whole.")])
     assert messages == [{"role": "assistant", "content": "Whole."}]
 
 
-async def test_calls_of_an_answer_that_broke_off_are_left_out(run):
+async def test_calls_of_an_incomplete_response_are_omitted(run):
     failure = TurnFailure("No connection.", "Try later.", "APIConnectionError", None, True)
     messages = await play(
         run, [STEP, TextPart("Half"), call("1"), StepInterrupted(), TurnEnd("failed", 1, failure)]
@@ -93,12 +93,12 @@ async def test_calls_of_an_answer_that_broke_off_are_left_out(run):
     assert run.exit_code == 75
 
 
-async def test_only_the_final_message_on_demand(run):
+async def test_final_only_writes_the_last_message(run):
     turn = [STEP, TextPart("First."), call("1"), result("1"), StepBegin(2), TextPart("Last.")]
     assert await play(run, turn, final_only=True) == [{"role": "assistant", "content": "Last."}]
 
 
-async def test_lines_neither_break_nor_drive_a_terminal(run):
+async def test_special_characters_are_escaped(run):
     text = "a\u2028b\x9b31m\x1b[31m\u202e世界"
     messages = await play(run, [STEP, TextPart(text)])
     assert messages == [{"role": "assistant", "content": text}]
@@ -107,7 +107,7 @@ async def test_lines_neither_break_nor_drive_a_terminal(run):
     assert "世界" in raw
 
 
-async def test_one_turn_for_each_message_of_the_input(run):
+async def test_each_input_message_is_a_turn(run):
     image = '{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}'
     lines = (
         '{"role": "user", "content": "one"}\n\n'
@@ -134,7 +134,7 @@ async def test_a_bad_line_ends_the_run_after_the_turns_before_it(run):
     assert run.result["turns"] == 1
 
 
-async def test_a_turn_that_failed_is_the_last(run):
+async def test_a_failed_turn_ends_the_run(run):
     lines = b'{"role": "user", "content": "one"}\n{"role": "user", "content": "two"}\n'
     failed = TurnEnd("failed", 1, TurnFailure("Wrong key.", "Check it.", "APIStatusError", 401))
     await play(run, [STEP, failed], [STEP], input_format="stream-json", stdin=lines)

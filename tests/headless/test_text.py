@@ -1,12 +1,12 @@
-"""Text output: the assistant's words on stdout, everything else on stderr."""
+"""Text output: responses on stdout, everything else on stderr."""
 
 import pytest
 
-from kimi_tui.base.content import TextPart, ThinkPart
+from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
-from kimi_tui.headless.remarks import Remarks
+from kimi_tui.headless.stderr_notices import StderrNotices
 from kimi_tui.headless.text_printer import TextPrinter
-from kimi_tui.wire.display import BriefBlock
+from kimi_tui.wire.display_blocks import BriefBlock
 from kimi_tui.wire.events import (
     CompactionBegin,
     CompactionEnd,
@@ -23,7 +23,7 @@ from kimi_tui.wire.requests import ApprovalRequest
 from .conftest import SESSION, STEP, call, result
 
 
-async def test_the_words_go_to_stdout_and_end_in_a_newline(run):
+async def test_the_response_is_printed_with_a_final_newline(run):
     await run.play([STEP, ThinkPart("hm"), TextPart("Hel"), TextPart("lo"), TextPart(" 世界")])
     assert run.stdout.text == "Hello 世界\n"
     assert run.stderr.text == ""
@@ -59,7 +59,7 @@ async def test_each_tool_call_is_one_line_on_stderr(run):
     ]
 
 
-async def test_a_denied_call_is_told_once(run):
+async def test_a_denied_call_is_reported_once(run):
     request = ApprovalRequest("a", "1", "Bash", "run command", "rm -rf build")
     await run.play([STEP, TextPart("Hm"), call("1"), request, result("1", is_error=True, message="rejected")])
     assert run.stdout.text == "Hm\n"
@@ -67,7 +67,7 @@ async def test_a_denied_call_is_told_once(run):
     assert line.startswith("Denied: Bash asked to run command (rm -rf build)")
 
 
-async def test_escape_sequences_are_stripped_even_when_they_are_split(run):
+async def test_escape_sequences_are_removed_even_if_they_are_split(run):
     await run.play(
         [
             STEP,
@@ -84,46 +84,46 @@ async def test_escape_sequences_are_stripped_even_when_they_are_split(run):
     assert run.stderr.text == "✔ Bash echo: ok\n"
 
 
-async def test_only_the_final_message_on_demand(run):
+async def test_final_only_prints_the_last_message(run):
     turn = [STEP, TextPart("First."), call("1"), result("1"), StepBegin(2), TextPart("La"), TextPart("st.")]
     await run.play(turn, final_only=True)
     assert run.stdout.text == "Last.\n"
 
 
-async def test_a_retry_ends_the_line_and_says_that_what_came_does_not_count(run):
+async def test_a_retry_ends_the_line_and_invalidates_the_partial_response(run):
     await run.play(
         [STEP, TextPart("Half"), StepRetry(1, 2, 3, 1.5, "APIStatusError", 503), TextPart("Whole.")]
     )
     assert run.stdout.text == "Half\nWhole.\n"
     assert "HTTP 503" in run.stderr.text
     assert "attempt 2 of 3" in run.stderr.text
-    assert "doesn't count" in run.stderr.text
+    assert "Ignore the partial response" in run.stderr.text
 
 
-async def test_only_the_final_message_leaves_a_failed_attempt_out(run):
+async def test_final_only_omits_a_failed_attempt(run):
     turn = [STEP, TextPart("Half"), StepRetry(1, 2, 3, 1.5, "APITimeoutError"), TextPart("Whole.")]
     await run.play(turn, final_only=True)
     assert run.stdout.text == "Whole.\n"
 
 
-async def test_what_an_earlier_run_of_the_session_said_is_not_printed(run):
+async def test_a_replay_is_not_printed(run):
     replay = [SESSION, ReplayBegin(), TurnBegin("x"), STEP, TextPart("old"), TurnEnd(), ReplayEnd()]
     await run.play([STEP, TextPart("new")], opening=replay)
     assert run.stdout.text == "new\n"
 
 
 @pytest.mark.parametrize(
-    ("title", "told"),
-    [("It was mended.", "It was mended. One line."), ("The journal", "The journal: One line.")],
+    ("title", "line"),
+    [("It was fixed.", "It was fixed. One line."), ("The journal", "The journal: One line.")],
 )
-async def test_warnings_are_told_on_stderr(run, title, told):
+async def test_warnings_are_printed_on_stderr(run, title, line):
     warning = Notification("1", "session", "notice", "engine", "", title, "One line.", "warning")
     await run.play([STEP, TextPart("ok")], opening=[SESSION, warning])
-    assert run.stderr.text == f"Warning: {told}\n"
+    assert run.stderr.text == f"Warning: {line}\n"
     assert run.exit_code == 0
 
 
-async def test_a_compaction_is_told_with_what_it_saved(run):
+async def test_a_compaction_is_reported_with_its_token_counts(run):
     await run.play(
         [
             CompactionBegin(),
@@ -135,30 +135,30 @@ async def test_a_compaction_is_told_with_what_it_saved(run):
         ]
     )
     assert run.stderr.text.splitlines() == [
-        "Compacting the context.",
-        "The context is compacted: 90,000 to 1,200 tokens.",
-        "Compacting the context.",
-        "The context stays as it was.",
+        "Compacting the conversation.",
+        "Conversation compacted from 90,000 to 1,200 tokens.",
+        "Compacting the conversation.",
+        "Compaction didn't complete.",
     ]
 
 
-class Lagging:
-    """Standard output of a terminal that shows a text only once somebody waits for that."""
+class LaggingStream:
+    """A standard output that reaches the terminal only when it is flushed."""
 
     def __init__(self, terminal: list[str]) -> None:
         self._terminal = terminal
-        self._on_the_way: list[str] = []
+        self._buffered: list[str] = []
 
     async def write(self, text):
-        self._on_the_way.append(text)
+        self._buffered.append(text)
 
-    async def settle(self, *, within_s):
-        self._terminal += self._on_the_way
-        self._on_the_way.clear()
+    async def flush(self, *, within_s):
+        self._terminal += self._buffered
+        self._buffered.clear()
 
 
-class AtOnce(Lagging):
-    """Standard error, which that terminal shows at once."""
+class ImmediateStream(LaggingStream):
+    """A standard error that reaches the terminal immediately."""
 
     async def write(self, text):
         self._terminal.append(text)
@@ -173,9 +173,9 @@ class AtOnce(Lagging):
     ],
     ids=lambda event: type(event).__name__,
 )
-async def test_what_is_remarked_begins_a_line_of_its_own_on_a_terminal(event):
+async def test_notices_start_on_a_new_line_on_a_terminal(event):
     terminal: list[str] = []
-    printer = TextPrinter(Lagging(terminal), Remarks(AtOnce(terminal)), final_only=False)
+    printer = TextPrinter(LaggingStream(terminal), StderrNotices(ImmediateStream(terminal)), final_only=False)
     await printer.show(TextPart("Let me look."))
     await printer.show(event)
     first, second, *_ = "".join(terminal).splitlines()

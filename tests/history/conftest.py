@@ -1,4 +1,4 @@
-"""A place for a conversation."""
+"""Fixtures for conversations."""
 
 from pathlib import Path
 
@@ -7,5 +7,5 @@ import pytest
 
 @pytest.fixture
 def context_file(tmp_path: Path) -> Path:
-    """A conversation's file in a folder that isn't there yet."""
+    """The path of a conversation, in a directory that doesn't exist yet."""
     return tmp_path / "session" / "context.jsonl"

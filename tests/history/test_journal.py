@@ -1,4 +1,4 @@
-"""The journal file: what is on disk after each operation, and after each that the disk refuses."""
+"""The journal file after each operation, and after each operation that fails."""
 
 import errno
 import os
@@ -7,12 +7,12 @@ import stat
 import pytest
 
 from kimi_tui.base.errors import JournalGone, JournalWriteError, SessionError
-from kimi_tui.history.disk import LOCAL_DISK
+from kimi_tui.history.filesystem import LOCAL_FILE_SYSTEM
 from kimi_tui.history.journal import Journal, raw_lines
-from tests.history.disks import FailingDisk, ShortWrites, WatchedDisk
+from tests.history.file_systems import FailingFileSystem, RecordingFileSystem, ShortWriteFileSystem
 
 
-def test_lines_are_appended_and_found_again(context_file):
+def test_appended_lines_are_read_back(context_file):
     journal = Journal(context_file)
     assert journal.append(b"one\ntwo\n", sync=True) == 0
     assert journal.append(b"three\n", sync=False) == 8
@@ -23,7 +23,7 @@ def test_lines_are_appended_and_found_again(context_file):
     ]
 
 
-def test_the_file_and_its_folder_are_for_the_owner_alone(context_file):
+def test_the_file_and_its_directory_are_private(context_file):
     Journal(context_file).append(b"one\n", sync=False)
     assert stat.S_IMODE(context_file.stat().st_mode) == 0o600
     assert stat.S_IMODE(context_file.parent.stat().st_mode) == 0o700
@@ -34,7 +34,7 @@ def test_lines_end_at_line_feeds_only(context_file):
     assert len(list(raw_lines(context_file))) == 1
 
 
-def test_a_line_that_was_left_open_is_ended_before_the_next(context_file):
+def test_an_append_adds_a_missing_newline_first(context_file):
     context_file.parent.mkdir()
     context_file.write_bytes(b"one\ntwo")
     journal = Journal(context_file)
@@ -43,23 +43,23 @@ def test_a_line_that_was_left_open_is_ended_before_the_next(context_file):
     assert context_file.read_bytes() == b"one\ntwo\nthree\nfour\n"
 
 
-def test_appending_is_one_write_and_syncs_only_when_asked_to(context_file):
-    disk = WatchedDisk()
-    journal = Journal(context_file, disk=disk)
+def test_an_append_is_one_write_and_syncs_only_on_request(context_file):
+    fs = RecordingFileSystem()
+    journal = Journal(context_file, fs=fs)
     journal.append(b"one\n", sync=False)
-    assert disk.calls == ["write"]
+    assert fs.calls == ["write"]
     journal.append(b"two\nthree\n", sync=True)
-    assert disk.calls == ["write", "write", "fsync"]
+    assert fs.calls == ["write", "write", "fsync"]
 
 
-def test_a_disk_that_takes_little_at_a_time_gets_everything(context_file):
-    journal = Journal(context_file, disk=ShortWrites())
+def test_short_writes_are_continued(context_file):
+    journal = Journal(context_file, fs=ShortWriteFileSystem())
     journal.append(b"a long line, a very long line\n", sync=True)
     assert journal.rotate(lambda number: [b"another long line %d\n" % number]) == 1
     assert context_file.read_bytes() == b"another long line 1\n"
 
 
-def test_a_replaced_file_is_kept_under_numbers_that_only_grow(context_file):
+def test_rotation_numbers_only_increase(context_file):
     journal = Journal(context_file)
     journal.append(b"first\n", sync=True)
     assert journal.rotate(lambda number: [b"second\n"]) == 1
@@ -84,7 +84,7 @@ def test_rotations_of_kimi_cli_are_found_and_not_overwritten(context_file):
 
 @pytest.mark.parametrize("error", [errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK])
 def test_without_hard_links_the_replaced_file_is_kept_as_a_copy(context_file, error):
-    journal = Journal(context_file, disk=FailingDisk("link", error=error))
+    journal = Journal(context_file, fs=FailingFileSystem("link", error=error))
     journal.append(b"first\n", sync=True)
     journal.rotate(lambda number: [b"second\n"])
     assert context_file.read_bytes() == b"second\n"
@@ -93,73 +93,73 @@ def test_without_hard_links_the_replaced_file_is_kept_as_a_copy(context_file, er
 
 
 @pytest.mark.parametrize("call", ["open", "write", "fsync"])
-def test_a_refused_append_leaves_the_file_as_it_was_and_works_later(context_file, call):
-    disk = FailingDisk()
-    journal = Journal(context_file, disk=disk)
+def test_a_failed_append_leaves_the_file_unchanged_and_can_be_repeated(context_file, call):
+    fs = FailingFileSystem()
+    journal = Journal(context_file, fs=fs)
     journal.append(b"one\n", sync=True)
-    disk.refused = {call}
+    fs.failing_calls = {call}
     with pytest.raises(JournalWriteError, match="No space left") as raised:
         journal.append(b"two, which is long\n", sync=True)
-    assert "Free some space" in raised.value.hint
+    assert "Free some disk space" in raised.value.hint
     assert context_file.read_bytes() == b"one\n"
-    disk.refused = set()
+    fs.failing_calls = set()
     journal.append(b"three\n", sync=True)
     assert context_file.read_bytes() == b"one\nthree\n"
 
 
-def test_a_file_system_that_knows_no_syncing_is_no_full_disk():
+def test_missing_support_for_fsync_is_not_an_error():
     reading, writing = os.pipe()
     with pytest.raises(OSError, match=os.strerror(errno.EINVAL)):
         os.fsync(writing)
-    LOCAL_DISK.fsync(writing)
+    LOCAL_FILE_SYSTEM.fsync(writing)
     os.close(reading)
     os.close(writing)
 
 
-def test_a_refused_first_append_leaves_no_file(context_file):
-    journal = Journal(context_file, disk=FailingDisk("write"))
+def test_a_failed_first_append_leaves_no_file(context_file):
+    journal = Journal(context_file, fs=FailingFileSystem("write"))
     with pytest.raises(JournalWriteError):
         journal.append(b"one\n", sync=True)
     assert not context_file.exists()
 
 
-def test_debris_that_could_not_be_taken_back_at_once_is_before_the_next_line(context_file):
-    disk = FailingDisk()
-    journal = Journal(context_file, disk=disk)
+def test_debris_of_a_failed_write_is_removed_by_the_next_one(context_file):
+    fs = FailingFileSystem()
+    journal = Journal(context_file, fs=fs)
     journal.append(b"one\n", sync=True)
-    disk.refused = {"write", "truncate"}
+    fs.failing_calls = {"write", "truncate"}
     with pytest.raises(JournalWriteError):
         journal.append(b"two, which is long\n", sync=True)
     assert context_file.read_bytes() != b"one\n"
     with pytest.raises(JournalWriteError):
         journal.append(b"three\n", sync=True)
-    disk.refused = set()
+    fs.failing_calls = set()
     journal.append(b"four\n", sync=True)
     assert context_file.read_bytes() == b"one\nfour\n"
 
 
 @pytest.mark.parametrize("call", ["open", "write", "fsync", "link", "rename"])
-def test_a_refused_replacement_leaves_everything_as_it_was(context_file, call):
-    disk = FailingDisk()
-    journal = Journal(context_file, disk=disk)
+def test_a_failed_rotation_changes_nothing(context_file, call):
+    fs = FailingFileSystem()
+    journal = Journal(context_file, fs=fs)
     journal.append(b"one\n", sync=True)
-    disk.refused = {call}
+    fs.failing_calls = {call}
     with pytest.raises(JournalWriteError):
         journal.rotate(lambda number: [b"other\n"])
     assert {path.name: path.read_bytes() for path in context_file.parent.iterdir()} == {
         "context.jsonl": b"one\n"
     }
-    disk.refused = set()
+    fs.failing_calls = set()
     assert journal.rotate(lambda number: [b"other\n"]) == 1
 
 
-def test_a_disk_that_may_not_be_written_is_told_from_a_full_one(context_file):
+def test_the_hint_for_a_read_only_disk_differs_from_that_for_a_full_one(context_file):
     with pytest.raises(JournalWriteError) as raised:
-        Journal(context_file, disk=FailingDisk("open", error=errno.EROFS)).append(b"one\n", sync=True)
+        Journal(context_file, fs=FailingFileSystem("open", error=errno.EROFS)).append(b"one\n", sync=True)
     assert "KIMI_SHARE_DIR" in raised.value.hint
 
 
-def test_a_file_that_another_program_changed_is_not_written_over(context_file):
+def test_a_file_changed_by_another_program_is_not_overwritten(context_file):
     journal = Journal(context_file)
     journal.append(b"one\n", sync=True)
     context_file.write_bytes(b"something else entirely\n")
@@ -173,17 +173,17 @@ def test_a_file_that_another_program_changed_is_not_written_over(context_file):
     assert not context_file.exists()
 
 
-def test_tidying_takes_away_what_an_interrupted_replacement_left(context_file):
+def test_leftovers_of_an_interrupted_rotation_are_removed(context_file):
     journal = Journal(context_file)
     journal.append(b"one\n", sync=True)
     journal.rotate(lambda number: [b"two\n"])
     (context_file.parent / "context.jsonl.2").hardlink_to(context_file)
     (context_file.parent / "context.jsonl.new").write_bytes(b"half")
     (context_file.parent / "context.jsonl.3.new").write_bytes(b"half")
-    journal.tidy()
+    journal.remove_leftovers()
     assert {path.name for path in context_file.parent.iterdir()} == {"context.jsonl", "context.jsonl.1"}
 
 
-def test_a_file_that_can_not_be_read_is_a_session_error(tmp_path):
-    with pytest.raises(SessionError, match="can't be read"):
+def test_an_unreadable_file_is_a_session_error(tmp_path):
+    with pytest.raises(SessionError, match="Can't read"):
         list(raw_lines(tmp_path))

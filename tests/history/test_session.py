@@ -12,64 +12,64 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.base.content import system_note
+from kimi_tui.base.content_parts import system_note
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.message import Message, user_message
 from kimi_tui.base.paths import work_dir_key
-from kimi_tui.history.claim import Claim
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
-from kimi_tui.wire.display import TodoItem
-from tests.history.disks import FailingDisk
-from tests.history.words import reopened, said, says
+from kimi_tui.history.session_lock import SessionLock
+from kimi_tui.wire.display_blocks import TodoItem
+from tests.history.file_systems import FailingFileSystem
+from tests.history.messages import assistant_message, history_texts, reopen
 
 SHOP = Path("/home/me/shop")
 BLOG = Path("/home/me/blog")
 
 
 @pytest.fixture
-def share(tmp_path: Path) -> Path:
-    return tmp_path / "share"
+def data_dir(tmp_path: Path) -> Path:
+    return tmp_path / "data_dir"
 
 
 @pytest.fixture
-def store(share: Path) -> SessionStore:
-    return SessionStore(share)
+def store(data_dir: Path) -> SessionStore:
+    return SessionStore(data_dir)
 
 
-async def a_session(
-    store: SessionStore, words: str, *, work_dir: Path = SHOP, used: float | None = None
+async def create_session(
+    store: SessionStore, prompt: str, *, work_dir: Path = SHOP, used: float | None = None
 ) -> Session:
-    """A session in which something was said, last used at a time."""
+    """Create a session with one message, optionally last used at a given time."""
     session = store.create(work_dir)
-    await Context(session.context_file).append_message(user_message(words))
+    await Context(session.context_file).append_message(user_message(prompt))
     if used is not None:
         os.utime(session.context_file, (used, used))
     return session
 
 
-def titles(store: SessionStore, work_dir: Path | None = None) -> list[str]:
+def session_titles(store: SessionStore, work_dir: Path | None = None) -> list[str]:
     return [summary.title for summary in store.list(work_dir)]
 
 
-def test_a_new_session_is_not_on_disk(store, share):
+def test_a_new_session_is_not_on_disk(store, data_dir):
     store.create(SHOP)
-    assert not share.exists()
+    assert not data_dir.exists()
     assert store.list() == ()
-    assert store.last(SHOP) is None
+    assert store.latest(SHOP) is None
 
 
-async def test_a_session_lies_where_its_work_dir_says(store, share):
-    session = await a_session(store, "hi")
+async def test_the_directory_of_a_session_depends_on_its_working_directory(store, data_dir):
+    session = await create_session(store, "hi")
     await session.update_state(title="Greetings")
-    assert session.dir == share / "sessions" / work_dir_key(SHOP) / session.id
+    assert session.dir == data_dir / "sessions" / work_dir_key(SHOP) / session.id
     assert {path.name for path in session.dir.iterdir()} == {"context.jsonl", "state.json"}
     assert session.wire_file == session.dir / "wire.jsonl"
     for path in (session.dir, *session.dir.iterdir()):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
 
 
-async def test_a_session_in_which_nothing_was_said_is_not_listed(store):
+async def test_a_session_without_messages_is_not_listed(store):
     session = store.create(SHOP)
     session.acquire()
     await session.update_state(yolo=True)
@@ -77,18 +77,18 @@ async def test_a_session_in_which_nothing_was_said_is_not_listed(store):
     assert store.list() == ()
 
 
-async def test_the_session_last_used_is_the_last_one_however_it_ended(store):
-    old = await a_session(store, "old", used=1_000)
-    new = await a_session(store, "new", used=2_000)
-    await a_session(store, "elsewhere", work_dir=BLOG, used=3_000)
-    assert store.last(SHOP).id == new.id
-    await (await reopened(old.context_file)).append_message(says("again"))
-    assert store.last(SHOP).id == old.id
+async def test_the_latest_session_is_the_one_last_written_to(store):
+    old = await create_session(store, "old", used=1_000)
+    new = await create_session(store, "new", used=2_000)
+    await create_session(store, "elsewhere", work_dir=BLOG, used=3_000)
+    assert store.latest(SHOP).id == new.id
+    await (await reopen(old.context_file)).append_message(assistant_message("reopened"))
+    assert store.latest(SHOP).id == old.id
 
 
-async def test_a_session_whose_process_was_killed_is_found_again(store, share):
-    """Rule 9."""
-    await a_session(store, "before", used=1_000)
+async def test_a_session_whose_process_was_killed_is_found_again(store, data_dir):
+
+    await create_session(store, "before", used=1_000)
     program = f"""
 import asyncio, os, signal
 from pathlib import Path
@@ -97,7 +97,7 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.session import SessionStore
 
 async def main():
-    session = SessionStore(Path({str(share)!r})).create(Path({str(SHOP)!r}))
+    session = SessionStore(Path({str(data_dir)!r})).create(Path({str(SHOP)!r}))
     session.acquire()
     await Context(session.context_file).append_message(user_message("interrupted"))
     print(session.id, flush=True)
@@ -105,145 +105,149 @@ async def main():
 
 asyncio.run(main())
 """
-    died = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert died.returncode == -signal.SIGKILL, died.stderr
-    last = store.last(SHOP)
-    assert last.id == died.stdout.strip()
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert process.returncode == -signal.SIGKILL, process.stderr
+    last = store.latest(SHOP)
+    assert last.id == process.stdout.strip()
     last.acquire()
-    assert said(await reopened(last.context_file)) == ["interrupted"]
-    assert titles(store) == ["interrupted", "before"]
+    assert history_texts(await reopen(last.context_file)) == ["interrupted"]
+    assert session_titles(store) == ["interrupted", "before"]
     assert store.find(last.id).work_dir == SHOP
     last.release()
 
 
-async def test_sessions_are_listed_last_used_first_for_one_work_dir_or_all(store):
-    await a_session(store, "one", used=1_000)
-    await a_session(store, "three", used=3_000)
-    await a_session(store, "two", work_dir=BLOG, used=2_000)
-    assert titles(store) == ["three", "two", "one"]
-    assert titles(store, SHOP) == ["three", "one"]
-    assert titles(store, Path("/nowhere")) == []
+async def test_sessions_are_listed_last_used_first_for_one_working_directory_or_all(store):
+    await create_session(store, "one", used=1_000)
+    await create_session(store, "three", used=3_000)
+    await create_session(store, "two", work_dir=BLOG, used=2_000)
+    assert session_titles(store) == ["three", "two", "one"]
+    assert session_titles(store, SHOP) == ["three", "one"]
+    assert session_titles(store, Path("/nowhere")) == []
 
 
 async def test_listing_reads_the_index_and_not_the_journals(store):
-    session = await a_session(store, "the first words")
+    session = await create_session(store, "the first prompt")
     await session.update_state(title="A title")
     session.context_file.write_text("damaged")
     (session.dir / "state.json").write_text("damaged")
-    assert titles(store) == ["A title"]
+    assert session_titles(store) == ["A title"]
 
 
 @pytest.mark.parametrize("index", [None, b"", b"damaged\n{}\n7\n", b'{"id":"'], ids=repr)
-async def test_a_lost_or_damaged_index_is_made_again(store, index):
-    session = await a_session(store, "the first words")
+async def test_a_lost_or_damaged_index_is_rebuilt(store, index):
+    session = await create_session(store, "the first prompt")
     await session.update_state(title="A title")
-    untitled = await a_session(store, "only words", used=1_000)
+    untitled = await create_session(store, "only prompt", used=1_000)
     path = session.dir.parent / "index.jsonl"
     if index is None:
         path.unlink()
     else:
         path.write_bytes(index)
     for _ in range(2):
-        assert titles(store) == ["A title", "only words"]
+        assert session_titles(store) == ["A title", "only prompt"]
         assert [summary.work_dir for summary in store.list()] == [SHOP, None]
         assert [summary.work_dir for summary in store.list(SHOP)] == [SHOP, SHOP]
     assert store.find(session.id).work_dir == SHOP
-    with pytest.raises(SessionError, match="which folder") as raised:
+    with pytest.raises(SessionError, match="working directory") as raised:
         store.find(untitled.id)
     assert "--continue" in raised.value.hint
 
 
-async def test_a_session_without_a_title_is_listed_by_what_the_user_said_first(store):
+async def test_a_session_without_a_title_is_listed_by_its_first_prompt(store):
     session = store.create(SHOP)
     context = Context(session.context_file)
     await context.append_message(
         [Message("user", (system_note("CHECKPOINT 0"),)), user_message("fix\n the \x1b[31mform")]
     )
-    assert titles(store) == ["fix the form"]
+    assert session_titles(store) == ["fix the form"]
 
 
-async def test_a_session_is_found_by_its_id_or_the_beginning_of_it(store):
-    session = await a_session(store, "hi")
+async def test_a_session_is_found_by_its_id_or_a_prefix(store):
+    session = await create_session(store, "hi")
     session.acquire()
     session.release()
     assert store.find(session.id).dir == session.dir
     assert store.find(session.id[:8]).dir == session.dir
 
 
-async def test_an_unknown_id_names_sessions_that_are_near(store):
-    with pytest.raises(SessionError, match="no session “zzz”") as raised:
+async def test_the_error_for_an_unknown_id_suggests_similar_sessions(store):
+    with pytest.raises(SessionError, match="Session “zzz” doesn't exist") as raised:
         store.find("zzz")
-    assert "no sessions yet" in raised.value.hint
-    session = await a_session(store, "fix the login form")
-    await a_session(store, "unrelated")
-    for wanted in (session.id[:-1] + "g", "login"):
-        with pytest.raises(SessionError, match="There is no session") as raised:
-            store.find(wanted)
+    assert "No sessions yet" in raised.value.hint
+    session = await create_session(store, "fix the login form")
+    await create_session(store, "unrelated")
+    for query in (session.id[:-1] + "g", "login"):
+        with pytest.raises(SessionError, match="doesn't exist") as raised:
+            store.find(query)
         assert session.id in raised.value.hint
         assert "unrelated" not in raised.value.hint
     with pytest.raises(SessionError) as raised:
         store.find("../../etc")
-    assert "The newest are" in raised.value.hint
+    assert "Newest sessions" in raised.value.hint
 
 
-async def test_a_beginning_that_several_ids_have_names_them(store):
+async def test_the_error_for_an_ambiguous_prefix_lists_the_matches(store):
     for name in ("abc1", "abc2"):
         session = Session(store.create(SHOP).dir.with_name(name), SHOP)
-        await Context(session.context_file).append_message(user_message(f"words of {name}"))
-    with pytest.raises(SessionError, match="Several sessions begin with “abc”") as raised:
+        await Context(session.context_file).append_message(user_message(f"prompt of {name}"))
+    with pytest.raises(SessionError, match="Several session IDs start with “abc”") as raised:
         store.find("abc")
-    assert "words of abc1" in raised.value.hint
-    assert "words of abc2" in raised.value.hint
+    assert "prompt of abc1" in raised.value.hint
+    assert "prompt of abc2" in raised.value.hint
 
 
-async def test_a_state_is_remembered(store):
-    session = await a_session(store, "hi")
+async def test_the_state_is_saved(store):
+    session = await create_session(store, "hi")
     todos = (TodoItem("reproduce", "done"), TodoItem("fix"))
     await session.update_state(title="Login", todos=todos, grants=("Bash(ls *)",), additional_dirs=("/data",))
     await session.update_state(plan_mode=True, model="kimi")
-    again = store.last(SHOP)
-    assert again.state == session.state
-    assert (again.state.title, again.state.todos, again.state.grants) == ("Login", todos, ("Bash(ls *)",))
-    assert (again.state.plan_mode, again.state.yolo, again.state.model) == (True, False, "kimi")
-    assert again.problem == ""
+    reopened = store.latest(SHOP)
+    assert reopened.state == session.state
+    assert (reopened.state.title, reopened.state.todos, reopened.state.grants) == (
+        "Login",
+        todos,
+        ("Bash(ls *)",),
+    )
+    assert (reopened.state.plan_mode, reopened.state.yolo, reopened.state.model) == (True, False, "kimi")
+    assert reopened.problem == ""
 
 
-async def test_a_state_of_a_later_version_is_read_as_far_as_it_is_known(store):
-    session = await a_session(store, "hi")
+async def test_unknown_fields_of_a_state_are_ignored(store):
+    session = await create_session(store, "hi")
     (session.dir / "state.json").write_text(json.dumps({"title": "Login", "mood": "good"}))
-    assert store.last(SHOP).state.title == "Login"
+    assert store.latest(SHOP).state.title == "Login"
 
 
-async def test_a_damaged_state_begins_anew_and_is_kept_aside(store):
-    session = await a_session(store, "hi")
+async def test_a_damaged_state_is_reset_and_its_file_kept(store):
+    session = await create_session(store, "hi")
     (session.dir / "state.json").write_text('{"title": "Log')
-    again = store.last(SHOP)
-    assert again.state.title == ""
-    assert "state.json" in again.problem
-    await again.update_state(title="New")
-    assert again.problem == ""
+    reopened = store.latest(SHOP)
+    assert reopened.state.title == ""
+    assert "state.json" in reopened.problem
+    await reopened.update_state(title="New")
+    assert reopened.problem == ""
     assert (session.dir / "state.json.damaged").read_text() == '{"title": "Log'
-    assert store.last(SHOP).state.title == "New"
+    assert store.latest(SHOP).state.title == "New"
 
 
 @pytest.mark.parametrize("call", ["open", "write", "fsync", "rename"])
-async def test_a_state_that_the_disk_refuses_is_not_in_memory_either(share, call):
-    disk = FailingDisk(error=errno.ENOSPC)
-    session = SessionStore(share, disk=disk).create(SHOP)
+async def test_a_state_that_cannot_be_saved_is_not_changed_in_memory(data_dir, call):
+    fs = FailingFileSystem(error=errno.ENOSPC)
+    session = SessionStore(data_dir, fs=fs).create(SHOP)
     await session.update_state(title="One")
-    disk.refused = {call}
-    with pytest.raises(SessionError, match="state can't be saved"):
+    fs.failing_calls = {call}
+    with pytest.raises(SessionError, match="Can't save the session state"):
         await session.update_state(title="Two")
     assert session.state.title == "One"
     assert Session(session.dir, SHOP).state.title == "One"
 
 
-async def test_a_fork_goes_on_alone_with_everything_the_session_had(store):
-    session = await a_session(store, "hi", used=1_000)
+async def test_a_fork_has_the_whole_session_and_is_independent_of_it(store):
+    session = await create_session(store, "hi", used=1_000)
     await session.update_state(title="Login", grants=("Bash(ls *)",))
-    context = await reopened(session.context_file)
+    context = await reopen(session.context_file)
     await context.clear()
-    await context.append_message(user_message("anew"))
+    await context.append_message(user_message("new"))
     session.wire_file.write_text("{}\n")
     (session.dir / "subagents" / "1").mkdir(parents=True)
     fork = store.fork(session)
@@ -251,43 +255,43 @@ async def test_a_fork_goes_on_alone_with_everything_the_session_had(store):
     assert (fork.state.title, fork.state.grants) == ("Login (fork)", ("Bash(ls *)",))
     assert fork.wire_file.read_text() == "{}\n"
     assert (fork.dir / "subagents" / "1").is_dir()
-    copy = await reopened(fork.context_file)
+    copy = await reopen(fork.context_file)
     await copy.append_message(user_message("here only"))
-    assert said(copy) == ["anew", "here only"]
+    assert history_texts(copy) == ["new", "here only"]
     assert [message.text for message in (await copy.read_branch(1)).history] == ["hi"]
-    assert said(await reopened(session.context_file)) == ["anew"]
+    assert history_texts(await reopen(session.context_file)) == ["new"]
     assert stat.S_IMODE(fork.context_file.stat().st_mode) == 0o600
     store.delete(session)
     assert [message.text for message in (await copy.read_branch(1)).history] == ["hi"]
-    assert titles(store) == ["Login (fork)"]
+    assert session_titles(store) == ["Login (fork)"]
 
 
-def test_a_session_in_which_nothing_was_said_forks_into_a_new_one(store, share):
+def test_forking_a_session_without_messages_creates_a_new_one(store, data_dir):
     session = store.create(SHOP)
     assert store.fork(session).id != session.id
-    assert not share.exists()
+    assert not data_dir.exists()
 
 
-async def test_a_fork_that_the_disk_refuses_leaves_nothing(store, share):
-    session = await a_session(store, "hi")
-    before = sorted(share.rglob("*"))
-    with pytest.raises(SessionError, match="can't be copied"):
-        SessionStore(share, disk=FailingDisk("rename")).fork(session)
-    assert sorted(share.rglob("*")) == before
+async def test_a_failed_fork_leaves_nothing(store, data_dir):
+    session = await create_session(store, "hi")
+    before = sorted(data_dir.rglob("*"))
+    with pytest.raises(SessionError, match="Can't fork"):
+        SessionStore(data_dir, fs=FailingFileSystem("rename")).fork(session)
+    assert sorted(data_dir.rglob("*")) == before
 
 
 async def test_a_deleted_session_is_gone(store):
-    session = await a_session(store, "hi")
+    session = await create_session(store, "hi")
     store.delete(session)
     assert store.list() == ()
     assert not session.dir.exists()
 
 
 async def test_a_session_has_one_writer(store):
-    session = await a_session(store, "hi")
+    session = await create_session(store, "hi")
     session.acquire()
     session.acquire()
-    other = store.last(SHOP)
+    other = store.latest(SHOP)
     with pytest.raises(SessionError, match=f"pid {os.getpid()}") as raised:
         other.acquire()
     assert "--fork" in raised.value.hint
@@ -300,8 +304,8 @@ async def test_a_session_has_one_writer(store):
     other.release()
 
 
-async def test_the_claim_of_a_process_that_was_killed_is_taken_over(store):
-    session = await a_session(store, "hi")
+async def test_the_lock_of_a_killed_process_can_be_taken(store):
+    session = await create_session(store, "hi")
     holder = subprocess.Popen(
         [
             sys.executable,
@@ -324,10 +328,10 @@ async def test_the_claim_of_a_process_that_was_killed_is_taken_over(store):
     session.release()
 
 
-def test_a_share_dir_that_can_not_be_written_is_said_in_a_sentence(tmp_path):
-    (tmp_path / "share").write_text("a file")
-    with pytest.raises(SessionError, match="can't be opened") as raised:
-        SessionStore(tmp_path / "share").create(SHOP).acquire()
+def test_an_unwritable_data_directory_is_a_session_error(tmp_path):
+    (tmp_path / "data_dir").write_text("a file")
+    with pytest.raises(SessionError, match="Can't open") as raised:
+        SessionStore(tmp_path / "data_dir").create(SHOP).acquire()
     assert "KIMI_SHARE_DIR" in raised.value.hint
 
 
@@ -335,46 +339,46 @@ def no_locks(file: int, *, shared: bool = False, waits: bool = False) -> None:
     raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the number alone tells")
-def test_where_there_are_no_locks_a_process_that_runs_keeps_its_session(tmp_path):
-    """As on some network file systems."""
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the mark is only the process id")
+def test_without_file_locks_a_running_process_keeps_its_session(tmp_path):
+    """Some network file systems have no locks."""
     path = tmp_path / "locks" / "id"
     path.parent.mkdir()
-    claim = Claim(path, lock=no_locks)
+    lock = SessionLock(path, lock=no_locks)
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     with other:
-        began = Path(f"/proc/{other.pid}/stat").read_text().rpartition(")")[2].split()[19]
-        path.write_text(f"{other.pid} {began}\n")
-        assert claim.is_held()
+        start_time = Path(f"/proc/{other.pid}/stat").read_text().rpartition(")")[2].split()[19]
+        path.write_text(f"{other.pid} {start_time}\n")
+        assert lock.is_held()
         with pytest.raises(SessionError, match=f"pid {other.pid}"):
-            claim.acquire()
-        path.write_text(f"{other.pid} 1\n")  # an earlier process of that number
-        assert not claim.is_held()
-        path.write_text(f"{other.pid} {began}\n")
+            lock.acquire()
+        path.write_text(f"{other.pid} 1\n")  # an earlier process with the same id
+        assert not lock.is_held()
+        path.write_text(f"{other.pid} {start_time}\n")
         other.kill()
-    claim.acquire()
-    assert claim.is_held()
+    lock.acquire()
+    assert lock.is_held()
     assert path.read_text().startswith(f"{os.getpid()} ")
-    claim.release()
+    lock.release()
     assert not path.exists()
-    assert not claim.is_held()
+    assert not lock.is_held()
 
 
-def test_a_mark_that_makes_no_sense_claims_nothing(tmp_path):
+def test_an_invalid_process_mark_holds_no_lock(tmp_path):
     path = tmp_path / "id"
     for mark in (b"", b"\xff\xfe", b"-1 5", b"-1", b"99999999999999999999 1", b"0"):
         path.write_bytes(mark)
-        claim = Claim(path, lock=no_locks)
-        claim.acquire()
-        claim.release()
+        lock = SessionLock(path, lock=no_locks)
+        lock.acquire()
+        lock.release()
 
 
-def test_a_disk_with_no_room_left_is_told_from_a_folder_that_can_not_be_written(tmp_path: Path) -> None:
+def test_the_hint_for_a_full_disk_differs_from_that_for_an_unwritable_directory(tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
     try:
-        with pytest.raises(SessionError) as caught:
-            Claim(tmp_path / "session" / "lock").acquire()
+        with pytest.raises(SessionError) as raised:
+            SessionLock(tmp_path / "session" / "lock").acquire()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert caught.value.hint.startswith("Free some space")
+    assert raised.value.hint.startswith("Free some disk space")

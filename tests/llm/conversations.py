@@ -1,14 +1,14 @@
-"""Conversations with a provider, as a soul would have them."""
+"""Helpers that send conversations to a provider and collect its responses."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from kimi_tui.base.content import ContentPart, TextPart, ThinkPart, merged, text_of
+from kimi_tui.base.content_parts import ContentPart, TextPart, ThinkPart, merge_parts, text_of
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, ToolCallPart, user_message
-from kimi_tui.base.usage import TokenUsage
-from kimi_tui.llm.creation import create_provider
+from kimi_tui.base.token_usage import TokenUsage
+from kimi_tui.llm.factory import create_provider
 from kimi_tui.llm.provider import (
     ChatProvider,
     MessageStart,
@@ -28,8 +28,8 @@ PIXEL = "data:image/png;base64,aVZCT1J3MEtHZ28="
 
 
 @dataclass
-class Reply:
-    """A whole answer, put together by the protocol of StreamPart."""
+class CollectedResponse:
+    """A complete response, assembled from its StreamParts."""
 
     parts: list[StreamPart] = field(default_factory=list)
 
@@ -41,7 +41,7 @@ class Reply:
         for part in self.parts:
             match part:
                 case ToolCall():
-                    assert part.id not in calls, "an id came twice"
+                    assert part.id not in calls, "duplicate id"
                     calls[part.id] = part
                     last = part.id
                 case ToolCallPart(arguments_part=fragment, tool_call_id=call_id):
@@ -52,7 +52,7 @@ class Reply:
                     )
                 case _:
                     continue
-        return Message("assistant", merged(content), tuple(calls.values()) or None)
+        return Message("assistant", merge_parts(content), tuple(calls.values()) or None)
 
     @property
     def text(self) -> str:
@@ -64,7 +64,7 @@ class Reply:
 
     @property
     def calls(self) -> list[tuple[str, str]]:
-        """Names and arguments."""
+        """Return names and arguments of the tool calls."""
         return [(call.function.name, call.function.arguments or "") for call in self.message.tool_calls or ()]
 
     @property
@@ -78,9 +78,9 @@ class Reply:
 
 
 def provider_for(kind: ProviderKind, base_url: str, **settings: Any) -> ChatProvider:
-    """A provider whose time-outs suit a test."""
-    own: dict[str, Any] = {"model": "loopback", "api_key": "sk-loopback-secret", "idle_timeout_s": 20.0}
-    return create_provider(ProviderSettings(kind=kind, base_url=base_url, **{**own, **settings}))
+    """Return a provider with timeouts that suit a test."""
+    defaults: dict[str, Any] = {"model": "loopback", "api_key": "sk-loopback-secret", "idle_timeout_s": 20.0}
+    return create_provider(ProviderSettings(kind=kind, base_url=base_url, **{**defaults, **settings}))
 
 
 async def ask(
@@ -89,10 +89,10 @@ async def ask(
     *,
     tools: Iterable[ToolSchema] = (),
     system_prompt: str = "You are a test.",
-    into: Reply | None = None,
-) -> Reply:
-    """The provider's reply to `history`, collected in `into` as it comes."""
-    reply = into or Reply()
+    into: CollectedResponse | None = None,
+) -> CollectedResponse:
+    """Return the provider's response to `history`. It's collected in `into` as it arrives."""
+    reply = into or CollectedResponse()
     async with aclosing(provider.generate(system_prompt, tuple(tools), history)) as parts:  # type: ignore[type-var]
         async for part in parts:
             reply.parts.append(part)
@@ -100,7 +100,7 @@ async def ask(
 
 
 def results(message: Message, *outputs: str) -> list[Message]:
-    """A result for each call of `message`."""
+    """Return a result for each call of `message`."""
     calls = message.tool_calls or ()
     assert len(calls) == len(outputs)
     return [

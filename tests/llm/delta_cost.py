@@ -1,8 +1,8 @@
-"""What one delta costs from the socket to the part: `python -m tests.llm.delta_cost`.
+"""Benchmark of the cost per delta, from the socket to the part: `python -m tests.llm.delta_cost`.
 
-CPU of the reading thread alone, in microseconds, for a bare reader (httpx and json, nothing checked), for
-each provider, and for the SDKs' own typed streams, over the same answers in one run. The answers come as fast
-as they are read, so many deltas share a read of the socket.
+Measures the CPU time of the reading thread, in microseconds, for a bare reader (httpx and json, without
+checks), for each provider, and for the SDKs' own typed streams, with the same responses in one run. Responses
+arrive as fast as they're read, so many deltas share a read of the socket.
 """
 
 import asyncio
@@ -16,17 +16,17 @@ import httpx
 from kimi_tui.base.message import user_message
 from kimi_tui.llm.provider import ChatProvider
 from tests.llm.conversations import provider_for
-from tests.llm.servers import Answer, ScriptedServer, serving
+from tests.llm.servers import ScriptedResponse, ScriptedServer, serving
 
 DELTAS = 10_000
-ANSWER = Answer(text="lorem ip" * DELTAS, piece=8)
+RESPONSE = ScriptedResponse(text="lorem ip" * DELTAS, piece=8)
 ROUNDS = 5
 
 Reader = Callable[[], Awaitable[int]]
 
 
 def bare_reader(url: str, client: httpx.AsyncClient, pick: Callable[[Any], str | None]) -> Reader:
-    """Reads lines and JSON, as a script of twenty lines would."""
+    """Return a reader of lines and JSON, like a script of twenty lines."""
 
     async def read() -> int:
         deltas = 0
@@ -42,7 +42,7 @@ def bare_reader(url: str, client: httpx.AsyncClient, pick: Callable[[Any], str |
 
 
 def provider_reader(provider: ChatProvider) -> Reader:
-    """Reads parts."""
+    """Return a reader of a provider's parts."""
 
     async def read() -> int:
         deltas = 0
@@ -54,7 +54,7 @@ def provider_reader(provider: ChatProvider) -> Reader:
 
 
 async def cost(read: Reader) -> float:
-    """Microseconds of this thread's CPU a delta."""
+    """Return the CPU time of this thread per delta, in microseconds."""
     before = time.thread_time()
     deltas = await read()
     assert deltas >= DELTAS
@@ -99,7 +99,9 @@ async def _anthropic_sdk(url: str) -> Reader:
 
 
 async def measure(openai: ScriptedServer, anthropic: ScriptedServer) -> dict[str, float]:
-    """The least cost of each reader over some rounds, in which they take turns: load hits them alike."""
+    """Return the lowest cost of each reader over several rounds. Readers take turns, so load affects all
+    alike.
+    """
     async with httpx.AsyncClient() as client:
         chat, messages = f"{openai.base_url}/chat/completions", f"{anthropic.base_url}/v1/messages"
         readers: dict[str, Reader] = {
@@ -117,12 +119,12 @@ async def measure(openai: ScriptedServer, anthropic: ScriptedServer) -> dict[str
 
 def main() -> None:
     """Print the costs and their ratios to the bare reader's."""
-    script = [ANSWER] * (ROUNDS + 1) * 4
+    script = [RESPONSE] * (ROUNDS + 1) * 4
     with serving("openai", script) as openai, serving("anthropic", script) as anthropic:
         costs = asyncio.run(measure(openai, anthropic))
     for name, microseconds in costs.items():
         bare = costs[f"{'anthropic' if name.startswith('anthropic') else 'openai'}: bare httpx + json"]
-        print(f"{name:36} {microseconds:6.1f} µs a delta   {microseconds / bare:5.2f} x bare")
+        print(f"{name:36} {microseconds:6.1f} µs per delta   {microseconds / bare:5.2f} x bare")
 
 
 if __name__ == "__main__":

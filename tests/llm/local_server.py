@@ -1,4 +1,4 @@
-"""Servers of this machine as people run them: their lists of models, and chat completions."""
+"""Fake local model servers: model lists and chat completions."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,12 +9,12 @@ from typing import Any
 
 
 @contextmanager
-def answering(
-    answers: Mapping[str, Any], *, words: str = "ok", keys: list[str] | None = None
+def serve_json(
+    answers: Mapping[str, Any], *, text: str = "ok", keys: list[str] | None = None
 ) -> Iterator[str]:
-    """The address of a server that answers each path with JSON, and chat completions with `words`.
+    """Yield the address of a server that returns JSON for each path, and `text` for chat completions.
 
-    The keys that it is sent are added to `keys`.
+    API keys that it receives are appended to `keys`.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -24,15 +24,15 @@ def answering(
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             if self.path == "/v1/chat/completions":
-                known = [model["id"] for model in answers.get("/v1/models", {}).get("data", [])]
-                if known and body["model"] not in known:
+                model_names = [model["id"] for model in answers.get("/v1/models", {}).get("data", [])]
+                if model_names and body["model"] not in model_names:
                     message = f"model {body['model']} not found"
                     self._reply({"error": {"message": message, "code": "model_not_found"}}, status=404)
                 else:
                     self._stream()
             else:
-                wanted = answers.get(self.path)
-                self._reply(wanted.get(body.get("model")) if wanted else None)
+                by_model = answers.get(self.path)
+                self._reply(by_model.get(body.get("model")) if by_model else None)
 
         def _reply(self, answer: Any, *, status: int = 200) -> None:
             if keys is not None and (key := self.headers["Authorization"]):
@@ -48,14 +48,14 @@ def answering(
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
             self.end_headers()
-            for delta, reason in (({"role": "assistant", "content": words}, None), ({}, "stop")):
+            for delta, reason in (({"role": "assistant", "content": text}, None), ({}, "stop")):
                 choice = {"index": 0, "delta": delta, "finish_reason": reason}
                 chunk = {"id": "c", "object": "chat.completion.chunk", "choices": [choice]}
                 self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
             self.wfile.write(b"data: [DONE]\n\n")
 
         def log_message(self, *_: object) -> None:
-            """Nothing."""
+            """Don't log."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -68,6 +68,6 @@ def answering(
         thread.join()
 
 
-def listed(*names: str, **more: Any) -> dict[str, Any]:
-    """What `GET /v1/models` answers."""
+def model_list(*names: str, **more: Any) -> dict[str, Any]:
+    """Return a response to `GET /v1/models`."""
     return {"object": "list", "data": [{"id": name, "object": "model", **more} for name in names]}

@@ -1,121 +1,123 @@
-"""How an OpenAI-compatible server writes an answer."""
+"""Responses in the wire format of an OpenAI-compatible server."""
 
 import json
 from collections.abc import Iterator
 from itertools import chain, zip_longest
 from typing import Any
 
-from tests.llm.answers import Answer, Call, Quirk
+from tests.llm.scripted_responses import Call, Quirk, ScriptedResponse
 
 PATHS = ("/chat/completions",)
 
 
-def events(answer: Answer) -> list[bytes]:
-    """The frames of the stream."""
-    end = b"\r\n\r\n" if answer.has(Quirk.CRLF) else b"\n\n"
-    frames = [b"data: " + json.dumps(chunk, ensure_ascii=False).encode() + end for chunk in _chunks(answer)]
-    if answer.has(Quirk.PINGS):
+def events(response: ScriptedResponse) -> list[bytes]:
+    """Return the frames of the stream."""
+    end = b"\r\n\r\n" if response.has_quirk(Quirk.CRLF) else b"\n\n"
+    frames = [b"data: " + json.dumps(chunk, ensure_ascii=False).encode() + end for chunk in _chunks(response)]
+    if response.has_quirk(Quirk.PINGS):
         frames = [frame for chunk in frames for frame in (b": keep-alive" + end, chunk)]
-    if answer.has(Quirk.RETRY_LINES):
+    if response.has_quirk(Quirk.RETRY_LINES):
         frames = [frame for chunk in frames for frame in (b"retry: 3000" + end, chunk)]
-    if not answer.has(Quirk.NO_DONE) and not answer.has(Quirk.NO_END):
+    if not response.has_quirk(Quirk.NO_DONE) and not response.has_quirk(Quirk.NO_END):
         frames.append(b"data: [DONE]" + end)
     return frames
 
 
-def document(answer: Answer) -> bytes:
-    """The answer as one `chat.completion`."""
-    message: dict[str, Any] = {"role": "assistant", "content": answer.text or None}
-    if answer.thinking:
-        message["reasoning_content"] = answer.thinking
-    if answer.tool_calls:
+def document(response: ScriptedResponse) -> bytes:
+    """Return the response as one `chat.completion`."""
+    message: dict[str, Any] = {"role": "assistant", "content": response.text or None}
+    if response.thinking:
+        message["reasoning_content"] = response.thinking
+    if response.tool_calls:
         message["tool_calls"] = [
             {
-                "id": _id(answer, call, at),
+                "id": _id(response, call, at),
                 "type": "function",
                 "function": {"name": call.name, "arguments": call.text},
             }
-            for at, call in enumerate(answer.tool_calls)
+            for at, call in enumerate(response.tool_calls)
         ]
     completion = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
-        "choices": [{"index": 0, "message": message, "finish_reason": _finish(answer)}],
-        "usage": _usage(answer),
+        "choices": [{"index": 0, "message": message, "finish_reason": _finish(response)}],
+        "usage": _usage(response),
     }
     return json.dumps(completion).encode()
 
 
 def error_event(data: bytes) -> bytes:
-    """An error inside the stream."""
+    """Return an error inside the stream."""
     return b"data: " + data + b"\n\n"
 
 
-def _chunks(answer: Answer) -> Iterator[dict[str, Any]]:
+def _chunks(response: ScriptedResponse) -> Iterator[dict[str, Any]]:
     yield _chunk({"role": "assistant", "content": ""})
-    field = "reasoning" if answer.has(Quirk.REASONING) else "reasoning_content"
-    for piece in _pieces(answer.thinking, answer.piece):
+    field = "reasoning" if response.has_quirk(Quirk.REASONING) else "reasoning_content"
+    for piece in _pieces(response.thinking, response.piece):
         yield _chunk({field: piece})
-    for piece in _pieces(answer.text, answer.piece):
+    for piece in _pieces(response.text, response.piece):
         yield _chunk({"content": piece})
-    for fragment in _fragments(answer):
+    for fragment in _fragments(response):
         yield _chunk({"tool_calls": [fragment]})
-    if answer.has(Quirk.NULL_DELTA):
+    if response.has_quirk(Quirk.NULL_DELTA):
         yield {**_chunk({}), "choices": [{"index": 0, "delta": None, "finish_reason": None}]}
-    yield from _ending(answer)
+    yield from _ending(response)
 
 
-def _ending(answer: Answer) -> Iterator[dict[str, Any]]:
-    last = _chunk({}, None if answer.has(Quirk.NO_END) else _finish(answer))
-    if answer.has(Quirk.USAGE_IN_CHOICE):
-        last["choices"][0]["usage"] = _usage(answer)
-    elif answer.has(Quirk.NULL_USAGE):
+def _ending(response: ScriptedResponse) -> Iterator[dict[str, Any]]:
+    last = _chunk({}, None if response.has_quirk(Quirk.NO_END) else _finish(response))
+    if response.has_quirk(Quirk.USAGE_IN_CHOICE):
+        last["choices"][0]["usage"] = _usage(response)
+    elif response.has_quirk(Quirk.NULL_USAGE):
         last["usage"] = None
     yield last
-    silent = {Quirk.USAGE_IN_CHOICE, Quirk.NULL_USAGE, Quirk.NO_USAGE}
-    if not silent & answer.quirks:
-        yield {**_chunk({}), "choices": [], "usage": _usage(answer)}
+    no_usage_event = {Quirk.USAGE_IN_CHOICE, Quirk.NULL_USAGE, Quirk.NO_USAGE}
+    if not no_usage_event & response.quirks:
+        yield {**_chunk({}), "choices": [], "usage": _usage(response)}
 
 
-def _fragments(answer: Answer) -> Iterator[dict[str, Any]]:
-    streams = [list(_call_fragments(answer, call, at)) for at, call in enumerate(answer.tool_calls)]
-    if not answer.has(Quirk.INTERLEAVED_CALLS):
+def _fragments(response: ScriptedResponse) -> Iterator[dict[str, Any]]:
+    streams = [list(_call_fragments(response, call, at)) for at, call in enumerate(response.tool_calls)]
+    if not response.has_quirk(Quirk.INTERLEAVED_CALLS):
         yield from chain.from_iterable(streams)
         return
     for row in zip_longest(*streams):
         yield from (fragment for fragment in row if fragment is not None)
 
 
-def _call_fragments(answer: Answer, call: Call, at: int) -> Iterator[dict[str, Any]]:
-    for count, piece in enumerate(("", *_pieces(call.text, answer.piece))):
-        is_named = not count or answer.has(Quirk.REPEATED_IDS)
+def _call_fragments(response: ScriptedResponse, call: Call, at: int) -> Iterator[dict[str, Any]]:
+    for count, piece in enumerate(("", *_pieces(call.text, response.piece))):
+        is_named = not count or response.has_quirk(Quirk.REPEATED_IDS)
         function = {"name": call.name, "arguments": piece} if is_named else {"arguments": piece}
         fragment: dict[str, Any] = {"index": at, "type": "function", "function": function}
         if is_named:
-            fragment["id"] = _id(answer, call, at)
-        if answer.has(Quirk.FRESH_IDS):
+            fragment["id"] = _id(response, call, at)
+        if response.has_quirk(Quirk.FRESH_IDS):
             fragment["id"] = f"fresh_{at}_{count}"
-        if answer.has(Quirk.INDEX_ZERO):
+        if response.has_quirk(Quirk.INDEX_ZERO):
             fragment["index"] = 0
-        if answer.has(Quirk.NO_INDEX):
+        if response.has_quirk(Quirk.NO_INDEX):
             del fragment["index"]
         yield fragment
 
 
-def _id(answer: Answer, call: Call, at: int) -> str:
-    if answer.has(Quirk.EMPTY_IDS):
+def _id(response: ScriptedResponse, call: Call, at: int) -> str:
+    if response.has_quirk(Quirk.EMPTY_IDS):
         return ""
-    return "call_same" if answer.has(Quirk.SAME_IDS) else call.id or f"call_{at}"
+    return "call_same" if response.has_quirk(Quirk.SAME_IDS) else call.id or f"call_{at}"
 
 
-def _finish(answer: Answer) -> str:
-    usual = "tool_calls" if answer.tool_calls and not answer.has(Quirk.STOP_BESIDE_CALLS) else "stop"
-    return answer.stop or usual
+def _finish(response: ScriptedResponse) -> str:
+    default = (
+        "tool_calls" if response.tool_calls and not response.has_quirk(Quirk.STOP_WITH_CALLS) else "stop"
+    )
+    return response.stop or default
 
 
-def _usage(answer: Answer) -> dict[str, Any]:
-    sent, received, cached = answer.usage
-    if answer.has(Quirk.USAGE_IN_CHOICE):
+def _usage(response: ScriptedResponse) -> dict[str, Any]:
+    sent, received, cached = response.usage
+    if response.has_quirk(Quirk.USAGE_IN_CHOICE):
         return {"prompt_tokens": sent, "completion_tokens": received, "cached_tokens": cached}
     return {
         "prompt_tokens": sent,

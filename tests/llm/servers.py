@@ -1,18 +1,18 @@
-"""Loopback servers that speak the protocols of OpenAI and Anthropic, scripted with answers and faults.
+"""Loopback servers with the APIs of OpenAI and Anthropic, scripted with responses and faults.
 
-In a test of one process::
+In an async test::
 
-    async with OpenAIServer([Answer(text="hello"), Fault.reset_after(3)]) as server:
+    async with OpenAIServer([ScriptedResponse(text="hello"), Fault.reset_after(3)]) as server:
         ...                       # server.base_url, server.requests, server.bodies
 
-In a test without an event loop, or one that runs the real binary::
+In a test without an event loop, or one that runs the real program::
 
-    with serving("anthropic", [Answer(text="hello")]) as server:
+    with serving("anthropic", [ScriptedResponse(text="hello")]) as server:
         ...
 
 As a process: `python -m tests.llm.servers --protocol openai --script FILE [--record FILE]` prints its base
-URL and serves until it is killed. The script is a JSON array of what `reply_from_json` reads; with
-`--record`, each request's body is appended to that file as a line of JSON.
+URL and serves until it's killed. The script is a JSON array of items for `reply_from_json`. With `--record`,
+each request's body is appended to that file as a line of JSON.
 """
 
 import argparse
@@ -29,13 +29,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, Self
 
-from tests.llm import anthropic_wire, exchange, openai_wire
-from tests.llm.answers import Answer, Call, Fault, Quirk, Reply, reply_from_json
-from tests.llm.exchange import Request
-from tests.llm.validity import assert_prefix_extension, assert_valid_request
+from tests.llm import anthropic_wire, http_protocol, openai_wire
+from tests.llm.http_protocol import Request
+from tests.llm.request_validity import assert_prefix_extension, assert_valid_request
+from tests.llm.scripted_responses import Call, Fault, Quirk, Reply, ScriptedResponse, reply_from_json
 
 __all__ = [
-    "Answer",
     "AnthropicServer",
     "Call",
     "Fault",
@@ -43,6 +42,7 @@ __all__ = [
     "Quirk",
     "Reply",
     "Request",
+    "ScriptedResponse",
     "ScriptedServer",
     "assert_prefix_extension",
     "assert_valid_request",
@@ -51,16 +51,16 @@ __all__ = [
 ]
 
 CERTIFICATE = Path(__file__).with_name("loopback.pem")
-"""Key and certificate of the servers that speak TLS; clients trust it through SSL_CERT_FILE."""
+"""Key and certificate of the servers with TLS. Clients trust it through SSL_CERT_FILE."""
 
 Protocol = Literal["openai", "anthropic"]
 Script = Sequence[Reply | Callable[["Request"], Reply]]
 
 
 class ScriptedServer:
-    """A server on an ephemeral port of the loopback that gives one scripted reply a request, in order.
+    """A server on a free port that sends one scripted reply per request, in order.
 
-    A reply may be a function of the request. A request beyond the script gets status 500, which says so.
+    A reply may be a function of the request. Requests beyond the script get status 500.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class ScriptedServer:
 
     @property
     def base_url(self) -> str:
-        """What a provider's base_url is set to."""
+        """A provider's base_url for this server."""
         return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}{self._prefix}"
 
     @property
@@ -94,7 +94,7 @@ class ScriptedServer:
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
-        """The bodies of the requests so far."""
+        """Bodies of the requests so far."""
         return [request.body for request in self.requests]
 
     @property
@@ -121,7 +121,7 @@ class ScriptedServer:
         self.connections += 1
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError):
-                while (request := await exchange.read_request(reader)) is not None:
+                while (request := await http_protocol.read_request(reader)) is not None:
                     self.requests.append(request)
                     self._on_request(request)
                     if not await self._reply(self._next_reply(request), writer):
@@ -141,21 +141,23 @@ class ScriptedServer:
         return reply(request) if callable(reply) else reply
 
     async def _reply(self, reply: Reply, writer: asyncio.StreamWriter) -> bool:
-        """Send `reply`; whether the connection can serve another request."""
+        """Send `reply`. Return whether the connection can serve another request."""
         match reply:
-            case Answer():
-                if reply.has(Quirk.PLAIN_JSON):
-                    return await exchange.send(
+            case ScriptedResponse():
+                if reply.has_quirk(Quirk.PLAIN_JSON):
+                    return await http_protocol.send(
                         writer, 200, self._wire.document(reply), {"Content-Type": "application/json"}
                     )
-                await exchange.begin_stream(writer)
-                await exchange.stream(writer, self._wire.events(reply), reply.pause_s)
-                return await exchange.end_stream(writer)
+                await http_protocol.begin_stream(writer)
+                await http_protocol.stream(writer, self._wire.events(reply), reply.pause_s)
+                return await http_protocol.end_stream(writer)
             case Fault(kind="status" | "raw"):
-                return await exchange.send(writer, reply.status, reply.body, reply.headers)
+                return await http_protocol.send(writer, reply.status, reply.body, reply.headers)
             case Fault():
-                await exchange.begin_stream(writer)
-                await exchange.stream(writer, self._wire.events(reply.of)[: reply.after], reply.of.pause_s)
+                await http_protocol.begin_stream(writer)
+                await http_protocol.stream(
+                    writer, self._wire.events(reply.of)[: reply.after], reply.of.pause_s
+                )
                 return await self._break(reply, writer)
 
     async def _break(self, fault: Fault, writer: asyncio.StreamWriter) -> bool:
@@ -173,16 +175,16 @@ class ScriptedServer:
                 await asyncio.Event().wait()
                 return False
             case "malformed":
-                await exchange.stream(writer, [b"data: " + fault.body + b"\n\n"], 0)
+                await http_protocol.stream(writer, [b"data: " + fault.body + b"\n\n"], 0)
             case "error":
-                await exchange.stream(writer, [self._wire.error_event(fault.body)], 0)
+                await http_protocol.stream(writer, [self._wire.error_event(fault.body)], 0)
             case _:
                 pass
-        return await exchange.end_stream(writer)
+        return await http_protocol.end_stream(writer)
 
 
 class OpenAIServer(ScriptedServer):
-    """Speaks chat completions."""
+    """Serves the Chat Completions API."""
 
     def __init__(
         self, script: Script, *, tls: bool = False, on_request: Callable[[Request], None] = lambda _: None
@@ -191,7 +193,7 @@ class OpenAIServer(ScriptedServer):
 
 
 class AnthropicServer(ScriptedServer):
-    """Speaks messages."""
+    """Serves the Messages API."""
 
     def __init__(
         self, script: Script, *, tls: bool = False, on_request: Callable[[Request], None] = lambda _: None
@@ -202,14 +204,14 @@ class AnthropicServer(ScriptedServer):
 def server_of(
     protocol: Protocol, script: Script, *, on_request: Callable[[Request], None] = lambda _: None
 ) -> ScriptedServer:
-    """The server of `protocol`, not yet started."""
+    """Return the server for `protocol`, not yet started."""
     kind = OpenAIServer if protocol == "openai" else AnthropicServer
     return kind(script, on_request=on_request)
 
 
 @contextmanager
 def serving(protocol: Protocol, script: Script) -> Iterator[ScriptedServer]:
-    """A server that runs in a thread of its own; what it recorded can be read at any time."""
+    """Run a server in a thread. Its recorded requests can be read at any time."""
     started: threading.Event = threading.Event()
     server = server_of(protocol, script)
     stop: list[Callable[[], object]] = []

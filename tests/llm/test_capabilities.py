@@ -31,5 +31,5 @@ from kimi_tui.llm.capabilities import known_capabilities
         ("something-new", ""),
     ],
 )
-def test_models_are_known_by_their_names(model: str, known: str):
+def test_capabilities_are_known_by_model_name(model: str, known: str):
     assert known_capabilities("openai", model) == set(known.split())

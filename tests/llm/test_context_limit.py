@@ -1,6 +1,6 @@
 import pytest
 
-from kimi_tui.llm.context_limit import is_context_limit
+from kimi_tui.llm.transport.context_limit import is_context_limit
 
 TOO_LONG = {
     "openai": "This model's maximum context length is 128000 tokens. However, you sent 131072.",
@@ -41,10 +41,10 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("server", TOO_LONG)
-def test_what_servers_say_of_a_context_too_long_is_understood(server: str):
+def test_context_limit_errors_of_many_servers_are_detected(server: str):
     assert is_context_limit(TOO_LONG[server])
 
 
 @pytest.mark.parametrize("words", OTHERS)
-def test_other_errors_are_not_taken_for_it(words: str):
+def test_other_errors_are_not_context_limit_errors(words: str):
     assert not is_context_limit(words)

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from kimi_tui.base.compacted import SUMMARY_REQUEST
-from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart, system_note
+from kimi_tui.base.compaction_markers import SUMMARY_REQUEST
+from kimi_tui.base.content_parts import ImageURLPart, MediaURL, TextPart, ThinkPart, system_note
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, ToolCallPart, user_message
-from kimi_tui.base.usage import TokenUsage
-from kimi_tui.llm.demo import DemoProvider
+from kimi_tui.base.token_usage import TokenUsage
+from kimi_tui.llm.demo.provider import DemoProvider
 from kimi_tui.llm.provider import MessageStart, ProviderSettings, StreamPart, ToolSchema
 
 SETTINGS = ProviderSettings(kind="demo", model="demo")
@@ -17,29 +17,29 @@ TOOLS = ("ReadFile", "WriteFile", "EditFile", "Bash", "Grep", "Glob", "LS", "Thi
 KIMI_TOOLS = ("ReadFile", "WriteFile", "StrReplaceFile", "Shell", "Grep", "Glob", "SetTodoList")
 
 Responder = Callable[[str, dict[str, Any]], str]
-"""What a tool answers, as the model reads it."""
+"""Returns a tool's result, as the model sees it."""
 
 
-def did(name: str, arguments: dict[str, Any]) -> str:
+def run_tool(name: str, arguments: dict[str, Any]) -> str:
     return f"<system>{name} went well.</system>\nfirst line\nsecond line"
 
 
-def failing(*names: str, note: str = "ERROR: no such file") -> Responder:
-    return lambda name, arguments: f"<system>{note}</system>" if name in names else did(name, arguments)
+def failing_tools(*names: str, note: str = "ERROR: no such file") -> Responder:
+    return lambda name, arguments: f"<system>{note}</system>" if name in names else run_tool(name, arguments)
 
 
 @dataclass
-class Conversation:
-    """Plays the soul: sends the history, runs every call with `respond`, until an answer has no calls."""
+class FakeSoul:
+    """Sends the history and runs every call with `respond`, until a response has no calls."""
 
     provider: DemoProvider = field(default_factory=lambda: DemoProvider(SETTINGS, pace=0))
     tools: Sequence[str] = TOOLS
-    respond: Responder = did
+    respond: Responder = run_tool
     history: list[Message] = field(default_factory=list)
     parts: list[StreamPart] = field(default_factory=list)
 
-    async def say(self, *request: str) -> list[Message]:
-        """The assistant's messages of the turn."""
+    async def ask(self, *request: str) -> list[Message]:
+        """Return the assistant's messages of the turn."""
         self.history += [user_message(text) for text in request]
         answers: list[Message] = []
         while not answers or answers[-1].tool_calls:
@@ -52,7 +52,7 @@ class Conversation:
         self.parts = [
             part async for part in self.provider.generate("system prompt", schemas, tuple(self.history))
         ]
-        message = assembled(self.parts)
+        message = assemble_message(self.parts)
         self.history.append(message)
         for call in message.tool_calls or ():
             arguments = json.loads(call.function.arguments or "{}")
@@ -61,7 +61,7 @@ class Conversation:
         return message
 
 
-def assembled(parts: Sequence[StreamPart]) -> Message:
+def assemble_message(parts: Sequence[StreamPart]) -> Message:
     text = "".join(part.text for part in parts if isinstance(part, TextPart))
     calls: list[ToolCall] = []
     for part in parts:
@@ -100,18 +100,18 @@ def calls_of(answers: Sequence[Message]) -> list[list[tuple[str, dict[str, Any]]
         ),
     ],
 )
-async def test_each_verb_calls_its_tool_and_then_the_turn_ends_with_a_comment(
+async def test_each_verb_calls_its_tool_and_the_turn_ends_with_a_comment(
     request_text: str, call: tuple[str, dict[str, Any]]
 ) -> None:
-    answers = await Conversation().say(request_text)
+    answers = await FakeSoul().ask(request_text)
     assert calls_of(answers) == [[call], []]
-    assert "That's all you asked for" in answers[-1].text
+    assert "All done" in answers[-1].text
     assert "demo" in answers[-1].text
 
 
-async def test_each_part_of_a_request_is_a_step_of_its_own_and_sees_the_result_before_it() -> None:
-    conversation = Conversation(respond=lambda name, arguments: f"<system>fine</system>\noutput of {name}")
-    answers = await conversation.say("read a.py then run ls then list")
+async def test_each_part_of_a_request_is_a_step_that_sees_the_previous_result() -> None:
+    conversation = FakeSoul(respond=lambda name, arguments: f"<system>fine</system>\noutput of {name}")
+    answers = await conversation.ask("read a.py then run ls then list")
     assert [[name for name, _ in calls] for calls in calls_of(answers)] == [
         ["ReadFile"],
         ["Bash"],
@@ -124,111 +124,109 @@ async def test_each_part_of_a_request_is_a_step_of_its_own_and_sees_the_result_b
 
 
 async def test_several_files_are_read_in_parallel() -> None:
-    answers = await Conversation().say("read a.py b.py")
+    answers = await FakeSoul().ask("read a.py b.py")
     assert calls_of(answers) == [[("ReadFile", {"path": "a.py"}), ("ReadFile", {"path": "b.py"})], []]
 
 
 async def test_tools_under_the_names_of_kimi_cli_are_found() -> None:
-    answers = await Conversation(tools=KIMI_TOOLS).say("edit a: x -> y then run ls then list src")
+    answers = await FakeSoul(tools=KIMI_TOOLS).ask("edit a: x -> y then run ls then list src")
     assert calls_of(answers)[:3] == [
         [("StrReplaceFile", {"path": "a", "edit": {"old": "x", "new": "y"}})],
         [("Shell", {"command": "ls"})],
         [("Glob", {"pattern": "*", "directory": "src"})],
     ]
-    assert "`a` is edited" in answers[1].text
+    assert "I edited `a`" in answers[1].text
 
 
-async def test_a_part_without_its_tool_is_left_out_and_said_so() -> None:
-    answers = await Conversation(tools=("ReadFile",)).say("run ls then read a.py then write b: c")
+async def test_a_part_without_its_tool_is_skipped_with_a_note() -> None:
+    answers = await FakeSoul(tools=("ReadFile",)).ask("run ls then read a.py then write b: c")
     assert [[name for name, _ in calls] for calls in calls_of(answers)] == [["ReadFile"], []]
     assert "no `Bash` tool" in answers[0].text
     assert "no `WriteFile` tool" in answers[1].text
 
 
-async def test_without_any_tools_the_turn_ends_at_once() -> None:
-    answers = await Conversation(tools=()).say("run ls then read a.py")
+async def test_without_any_tools_the_turn_ends_immediately() -> None:
+    answers = await FakeSoul(tools=()).ask("run ls then read a.py")
     assert len(answers) == 1
     assert "no `Bash` tool" in answers[0].text
     assert "no `ReadFile` tool" in answers[0].text
-    assert "That's all you asked for" not in answers[0].text
+    assert "All done" not in answers[0].text
 
 
-async def test_a_question_goes_through_the_tool_for_questions_when_there_is_one() -> None:
-    conversation = Conversation(tools=("AskUserQuestion",))
-    question = calls_of(await conversation.say("ask Tabs? yes; no; maybe"))[0][0][1]["questions"][0]
+async def test_a_question_uses_the_question_tool_if_there_is_one() -> None:
+    conversation = FakeSoul(tools=("AskUserQuestion",))
+    question = calls_of(await conversation.ask("ask Tabs? yes; no; maybe"))[0][0][1]["questions"][0]
     assert question["question"] == "Tabs?"
     assert [option["label"] for option in question["options"]] == ["yes", "no", "maybe"]
-    offered = calls_of(await conversation.say("ask Sure?"))[0][0][1]["questions"][0]["options"]
+    offered = calls_of(await conversation.ask("ask Sure?"))[0][0][1]["questions"][0]["options"]
     assert len(offered) == 2
 
 
-async def test_a_question_is_asked_in_words_when_there_is_no_tool_for_it() -> None:
-    (answer,) = await Conversation().say("ask Tabs? yes; no")
+async def test_a_question_is_asked_as_text_if_there_is_no_tool_for_it() -> None:
+    (answer,) = await FakeSoul().ask("ask Tabs? yes; no")
     assert "Tabs?" in answer.text
     assert "yes" in answer.text
 
 
-async def test_a_failure_is_told_honestly_and_what_does_not_rest_on_it_goes_on() -> None:
-    conversation = Conversation(respond=failing("ReadFile"))
-    answers = await conversation.say("read gone.py then run ls")
+async def test_a_failure_is_reported_and_independent_parts_continue() -> None:
+    conversation = FakeSoul(respond=failing_tools("ReadFile"))
+    answers = await conversation.ask("read gone.py then run ls")
     assert "failed: no such file" in answers[1].text
-    assert "That's all you asked for" not in answers[-1].text
+    assert "All done" not in answers[-1].text
     assert calls_of(answers)[1] == [("Bash", {"command": "ls"})]
 
 
 async def test_a_failed_change_stops_the_rest_and_names_it() -> None:
-    conversation = Conversation(respond=failing("EditFile", note="ERROR: “x” is not in a.py."))
-    answers = await conversation.say("edit a.py: x -> y then run pytest")
+    conversation = FakeSoul(respond=failing_tools("EditFile", note="ERROR: “x” is not in a.py."))
+    answers = await conversation.ask("edit a.py: x -> y then run pytest")
     assert calls_of(answers)[1:] == [[]]
     assert "“x” is not in a.py." in answers[1].text
     assert "Not done" in answers[1].text
     assert "run pytest" in answers[1].text
-    assert "That's all you asked for" not in answers[1].text
+    assert "All done" not in answers[1].text
 
 
-async def test_a_rejected_call_stops_the_rest_with_what_the_user_said() -> None:
-    conversation = Conversation(respond=failing("Bash", note="ERROR: The call was rejected: use make"))
-    answers = await conversation.say("run pytest then read a.py")
+async def test_a_rejected_call_stops_the_rest_and_quotes_the_feedback() -> None:
+    conversation = FakeSoul(respond=failing_tools("Bash", note="ERROR: The call was rejected: use make"))
+    answers = await conversation.ask("run pytest then read a.py")
     assert calls_of(answers)[1:] == [[]]
-    assert "was not allowed" in answers[1].text
+    assert "was rejected" in answers[1].text
     assert "use make" in answers[1].text
 
 
-async def test_permission_denied_by_the_disk_is_a_failure_and_no_refusal() -> None:
-    conversation = Conversation(respond=failing("ReadFile", note="ERROR: Permission denied: a.py"))
-    answers = await conversation.say("read a.py then list")
+async def test_permission_denied_by_the_file_system_is_a_failure_not_a_rejection() -> None:
+    conversation = FakeSoul(respond=failing_tools("ReadFile", note="ERROR: Permission denied: a.py"))
+    answers = await conversation.ask("read a.py then list")
     assert "failed: Permission denied" in answers[1].text
     assert calls_of(answers)[1] == [("LS", {"path": "."})]
 
 
-async def test_output_can_not_break_out_of_its_code_block() -> None:
-    conversation = Conversation(
-        respond=lambda name, arguments: "<system>ok</system>\n```\n# a heading\n\x1b[31m"
-    )
-    answers = await conversation.say("run cat x")
+async def test_output_can_t_break_out_of_its_code_block() -> None:
+    conversation = FakeSoul(respond=lambda name, arguments: "<system>ok</system>\n```\n# a heading\n\x1b[31m")
+    answers = await conversation.ask("run cat x")
     assert "````\n```\n# a heading\n" in answers[-1].text
     assert "\x1b" not in answers[-1].text
 
 
-async def test_long_output_is_shown_by_its_first_lines() -> None:
-    conversation = Conversation(respond=lambda name, arguments: "\n".join(f"line {n}" for n in range(50)))
-    answers = await conversation.say("run seq")
+async def test_long_output_is_cut_to_its_first_lines() -> None:
+    conversation = FakeSoul(respond=lambda name, arguments: "\n".join(f"line {n}" for n in range(50)))
+    answers = await conversation.ask("run seq")
     assert "line 7\n… +42" in answers[-1].text
     assert "line 8" not in answers[-1].text
 
 
-async def test_an_empty_output_is_said_to_be_empty() -> None:
-    conversation = Conversation(respond=lambda name, arguments: "<system>Done.</system>")
-    assert "(nothing)" in (await conversation.say("run true"))[-1].text
+async def test_empty_output_is_reported_as_empty() -> None:
+    conversation = FakeSoul(respond=lambda name, arguments: "<system>Done.</system>")
+    assert "(no output)" in (await conversation.ask("run true"))[-1].text
 
 
 @pytest.mark.parametrize(
     "request_text", ["what is the meaning of life?", "fix the bug in login.py", "help", ""]
 )
-async def test_what_it_does_not_know_is_answered_with_what_to_type_and_how_to_reach_a_model(
+async def test_an_unknown_request_gets_the_guide_and_how_to_set_up_a_model(
     request_text: str,
 ) -> None:
-    (answer,) = await Conversation().say(request_text)
+    (answer,) = await FakeSoul().ask(request_text)
     for expected in (
         "demo",
         "`tour`",
@@ -239,86 +237,86 @@ async def test_what_it_does_not_know_is_answered_with_what_to_type_and_how_to_re
     ):
         assert expected in answer.text
     assert "kimi-tui --help" in answer.text
-    assert ("than I can answer" in answer.text) == (request_text not in ("help", ""))
+    assert ("I can't answer that" in answer.text) == (request_text not in ("help", ""))
 
 
-async def test_the_lines_that_the_guide_offers_are_lines_that_it_understands() -> None:
+async def test_the_guide_s_examples_are_valid_requests() -> None:
     for question in ("what?", "什么？"):
-        (guide,) = await Conversation().say(question)
-        offered = [line.split("`")[1] for line in guide.text.split("\n") if line.startswith("- `")]
-        assert len(offered) == 4
-        for line in offered:
-            assert calls_of(await Conversation().say(line))[0], line
+        (guide,) = await FakeSoul().ask(question)
+        examples = [line.split("`")[1] for line in guide.text.split("\n") if line.startswith("- `")]
+        assert len(examples) == 4
+        for example in examples:
+            assert calls_of(await FakeSoul().ask(example))[0], example
 
 
 @pytest.mark.parametrize("request_text", ["hello", "Hi!", " hey ", "hello there."])
-async def test_a_greeting_is_returned_with_a_hint_of_the_tour(request_text: str) -> None:
-    (answer,) = await Conversation().say(request_text)
+async def test_a_greeting_is_returned_with_a_hint_at_the_tour(request_text: str) -> None:
+    (answer,) = await FakeSoul().ask(request_text)
     assert answer.text.startswith("Hello!")
     assert "demo" in answer.text
     assert "`tour`" in answer.text
 
 
 @pytest.mark.parametrize(
-    ("request_text", "expected"), [("你好", "你好"), ("帮我修复登录", "答不上来"), ("列出 src", "src")]
+    ("request_text", "expected"), [("你好", "你好"), ("帮我修复登录", "无法回答"), ("列出 src", "src")]
 )
-async def test_chinese_is_answered_in_chinese(request_text: str, expected: str) -> None:
-    answers = await Conversation().say(request_text)
+async def test_chinese_requests_get_chinese_responses(request_text: str, expected: str) -> None:
+    answers = await FakeSoul().ask(request_text)
     text = "".join(answer.text for answer in answers)
     assert expected in text
     assert "演示" in text
 
 
-async def test_a_conversation_without_a_word_gets_the_guide() -> None:
-    assert "KIMI_API_KEY" in (await Conversation().step()).text
+async def test_an_empty_conversation_gets_the_guide() -> None:
+    assert "KIMI_API_KEY" in (await FakeSoul().step()).text
 
 
-async def test_a_picture_is_said_to_be_out_of_reach() -> None:
-    picture = ImageURLPart(MediaURL("data:image/png;base64,AAAA"))
-    conversation = Conversation(history=[user_message((picture,))])
-    assert "can't see pictures" in (await conversation.step()).text
+async def test_a_note_says_that_the_demo_can_t_see_images() -> None:
+    image = ImageURLPart(MediaURL("data:image/png;base64,AAAA"))
+    conversation = FakeSoul(history=[user_message((image,))])
+    assert "can't see images" in (await conversation.step()).text
 
 
-async def test_the_notes_of_the_program_are_not_taken_for_requests() -> None:
-    conversation = Conversation()
-    answers = await conversation.say("read a.py", "<system>CHECKPOINT 1</system>")
+async def test_system_notes_are_not_requests() -> None:
+    conversation = FakeSoul()
+    answers = await conversation.ask("read a.py", "<system>CHECKPOINT 1</system>")
     assert calls_of(answers) == [[("ReadFile", {"path": "a.py"})], []]
     mixed = user_message((system_note("a.py changed"), TextPart("list")))
     conversation.history.append(mixed)
     assert calls_of([await conversation.step()]) == [[("LS", {"path": "."})]]
 
 
-async def test_a_new_request_is_answered_whatever_was_done_before() -> None:
-    conversation = Conversation()
-    await conversation.say("read a.py then run ls")
-    assert calls_of(await conversation.say("list")) == [[("LS", {"path": "."})], []]
+async def test_a_new_request_starts_a_new_turn() -> None:
+    conversation = FakeSoul()
+    await conversation.ask("read a.py then run ls")
+    assert calls_of(await conversation.ask("list")) == [[("LS", {"path": "."})], []]
 
 
-async def test_continue_goes_on_where_an_interrupted_request_stopped() -> None:
-    conversation = Conversation()
+async def test_continue_resumes_an_interrupted_request() -> None:
+    conversation = FakeSoul()
     conversation.history.append(user_message("read a.py then run ls then list"))
     await conversation.step()
     await conversation.step()
-    answers = await conversation.say("continue")
+    answers = await conversation.ask("continue")
     assert calls_of(answers) == [[("LS", {"path": "."})], []]
 
 
-async def test_it_thinks_only_when_thinking_is_on() -> None:
-    silent = Conversation()
-    await silent.say("read a.py")
-    assert not any(isinstance(part, ThinkPart) for part in silent.parts)
-    thoughtful = Conversation(provider=DemoProvider(SETTINGS, pace=0).with_thinking("high"))
-    thoughtful.history.append(user_message("read a.py"))
-    await thoughtful.step()
-    thought = "".join(part.think for part in thoughtful.parts if isinstance(part, ThinkPart))
+async def test_it_thinks_only_if_thinking_is_on() -> None:
+    without_thinking = FakeSoul()
+    await without_thinking.ask("read a.py")
+    assert not any(isinstance(part, ThinkPart) for part in without_thinking.parts)
+    with_thinking = FakeSoul(provider=DemoProvider(SETTINGS, pace=0).with_thinking("high"))
+    with_thinking.history.append(user_message("read a.py"))
+    await with_thinking.step()
+    thought = "".join(part.think for part in with_thinking.parts if isinstance(part, ThinkPart))
     assert "`ReadFile`" in thought
-    kinds = [type(part) for part in thoughtful.parts]
+    kinds = [type(part) for part in with_thinking.parts]
     assert kinds.index(ThinkPart) < kinds.index(TextPart) < kinds.index(ToolCall)
 
 
-async def test_it_streams_like_a_model_in_small_pieces_with_an_id_and_usage() -> None:
-    conversation = Conversation()
-    await conversation.say("hello")
+async def test_it_streams_small_fragments_with_an_id_and_usage_like_a_model() -> None:
+    conversation = FakeSoul()
+    await conversation.ask("hello")
     first, *pieces, last = conversation.parts
     assert isinstance(first, MessageStart)
     assert isinstance(last, TokenUsage)
@@ -329,33 +327,33 @@ async def test_it_streams_like_a_model_in_small_pieces_with_an_id_and_usage() ->
     assert max(map(len, texts)) < 30
 
 
-async def test_calls_of_a_conversation_never_share_an_id() -> None:
-    conversation = Conversation()
-    await conversation.say("read a.py b.py then list")
-    await conversation.say("list")
+async def test_call_ids_are_unique_in_a_conversation() -> None:
+    conversation = FakeSoul()
+    await conversation.ask("read a.py b.py then list")
+    await conversation.ask("list")
     ids = [call.id for message in conversation.history for call in message.tool_calls or ()]
     assert len(set(ids)) == len(ids) == 4
 
 
 async def test_usage_grows_with_the_conversation() -> None:
-    conversation = Conversation()
-    await conversation.say("hello")
+    conversation = FakeSoul()
+    await conversation.ask("hello")
     (before,) = (part for part in conversation.parts if isinstance(part, TokenUsage))
-    await conversation.say("read a.py")
+    await conversation.ask("read a.py")
     (after,) = (part for part in conversation.parts if isinstance(part, TokenUsage))
     assert after.input > before.total
 
 
 class Folder:
-    """Tools over files in memory, for the tour."""
+    """Tools that work on files in memory, for the tour."""
 
-    def __init__(self, *, refuse: str = "", **files: str) -> None:
+    def __init__(self, *, reject: str = "", **files: str) -> None:
         self.files = {name.replace("_py", ".py"): text for name, text in files.items()}
-        self.refuse = refuse
+        self.reject = reject
         self.todos: list[str] = []
 
     def __call__(self, name: str, arguments: dict[str, Any]) -> str:
-        if name == self.refuse:
+        if name == self.reject:
             return "<system>ERROR: The call was rejected: not here</system>"
         match name:
             case "LS" | "Glob":
@@ -375,7 +373,7 @@ class Folder:
 
 async def test_the_tour_plans_writes_edits_and_runs_a_file() -> None:
     folder = Folder()
-    answers = await Conversation(respond=folder).say("tour")
+    answers = await FakeSoul(respond=folder).ask("tour")
     assert [[name for name, _ in calls] for calls in calls_of(answers)] == [
         ["SetTodoList", "LS"],
         ["WriteFile"],
@@ -395,26 +393,26 @@ async def test_the_tour_plans_writes_edits_and_runs_a_file() -> None:
 
 
 @pytest.mark.parametrize("tools", [TOOLS, KIMI_TOOLS])
-async def test_the_tour_never_touches_a_file_that_was_there(tools: Sequence[str]) -> None:
+async def test_the_tour_never_changes_an_existing_file(tools: Sequence[str]) -> None:
     folder = Folder(hello_py="mine", hello_demo_py="mine too")
-    await Conversation(respond=folder, tools=tools).say("Tour!")
+    await FakeSoul(respond=folder, tools=tools).ask("Tour!")
     assert folder.files["hello.py"] == "mine"
     assert folder.files["hello_demo.py"] == "mine too"
     assert "hello_demo_2.py" in folder.files
 
 
-async def test_the_tour_ends_where_the_user_says_no() -> None:
-    folder = Folder(refuse="EditFile")
-    answers = await Conversation(respond=folder).say("tour")
+async def test_the_tour_ends_when_the_user_rejects_a_call() -> None:
+    folder = Folder(reject="EditFile")
+    answers = await FakeSoul(respond=folder).ask("tour")
     assert len(answers) == 4
     assert "not here" in answers[-1].text
     assert "run rm hello.py" in answers[-1].text
-    refused_at_once = await Conversation(respond=Folder(refuse="WriteFile")).say("tour")
-    assert "rm" not in refused_at_once[-1].text
+    answers_without_file = await FakeSoul(respond=Folder(reject="WriteFile")).ask("tour")
+    assert "rm" not in answers_without_file[-1].text
 
 
-async def test_the_tour_does_without_todos_and_globs() -> None:
-    answers = await Conversation(tools=("WriteFile", "EditFile", "Bash"), respond=Folder()).say("tour")
+async def test_the_tour_works_without_todo_and_listing_tools() -> None:
+    answers = await FakeSoul(tools=("WriteFile", "EditFile", "Bash"), respond=Folder()).ask("tour")
     assert [[name for name, _ in calls] for calls in calls_of(answers)] == [
         ["WriteFile"],
         ["EditFile"],
@@ -423,13 +421,13 @@ async def test_the_tour_does_without_todos_and_globs() -> None:
     ]
 
 
-async def test_the_tour_says_which_tools_it_lacks() -> None:
-    (answer,) = await Conversation(tools=("ReadFile", "WriteFile")).say("tour")
+async def test_the_tour_names_the_missing_tools() -> None:
+    (answer,) = await FakeSoul(tools=("ReadFile", "WriteFile")).ask("tour")
     assert "`EditFile` and `Bash`" in answer.text
 
 
-async def test_a_conversation_is_summarised_by_what_the_user_asked_for() -> None:
-    (answer,) = await Conversation().say(
+async def test_the_summary_lists_the_user_s_requests() -> None:
+    (answer,) = await FakeSoul().ask(
         f"{SUMMARY_REQUEST}\n\n<conversation>\n"
         "[earlier summary]\nSo far:\n- think\n\n[the user]\nread README.md\n\n"
         "[the assistant]\nI'll read it.\n- not this\n\n[the user]\nrun ls -l\n</conversation>"
@@ -438,8 +436,8 @@ async def test_a_conversation_is_summarised_by_what_the_user_asked_for() -> None
     assert answer.text.endswith("\n\n- think\n- read README.md\n- run ls -l")
 
 
-async def test_a_summary_goes_on_with_the_one_before_it() -> None:
-    (answer,) = await Conversation().say(
+async def test_a_summary_includes_the_previous_one() -> None:
+    (answer,) = await FakeSoul().ask(
         f"{SUMMARY_REQUEST}\n\n<summary-so-far>\n要求：\n- 读 README.md\n</summary-so-far>\n\n"
         "<conversation>\n[the user]\n运行 ls -l\n</conversation>"
     )

@@ -1,4 +1,4 @@
-"""SDKs are imported without the modules that nobody asked for, and whoever asks later gets them."""
+"""SDKs are imported without unused modules, which are imported on access."""
 
 import subprocess
 import sys
@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.llm.lean_import import handed_on, import_lean
+from kimi_tui.llm.transport.lean_import import import_lean, parse_reexports
 
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest):
-    """Writes a package that is named after the test, and forgets it afterwards."""
+    """Return a function that writes a package named after the test. Afterwards, it's removed from
+    `sys.modules`.
+    """
     name = f"made_{request.node.name.lower()}"
     monkeypatch.syspath_prepend(tmp_path)
 
@@ -27,12 +29,12 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fix
         del sys.modules[known]
 
 
-def brought(name: str) -> set[str]:
-    """What of a package is imported."""
+def imported_modules(name: str) -> set[str]:
+    """Return the imported modules of a package."""
     return {known.removeprefix(name) for known in sys.modules if known.startswith(f"{name}.")}
 
 
-def test_a_package_that_hands_names_on_brings_a_module_when_its_name_is_asked_for(package):
+def test_a_package_of_reexports_imports_a_module_on_access(package):
     name = package(
         {
             "__init__.py": "from . import types\nVERSION = 1",
@@ -42,15 +44,15 @@ def test_a_package_that_hands_names_on_brings_a_module_when_its_name_is_asked_fo
         }
     )
     types = import_lean(name).types
-    assert brought(name) == {".types"}
+    assert imported_modules(name) == {".types"}
     assert types.Dog.__module__ == f"{name}.types.dog"
-    assert brought(name) == {".types", ".types.dog"}
+    assert imported_modules(name) == {".types", ".types.dog"}
     assert {"Cat", "Dog"} <= set(dir(types))
     with pytest.raises(AttributeError, match="has no attribute 'Cow'"):
         types.Cow  # noqa: B018
 
 
-def test_whoever_takes_all_names_or_a_module_gets_them_as_ever(package):
+def test_star_imports_and_module_access_work_as_usual(package):
     name = package(
         {
             "__init__.py": "from . import types",
@@ -62,12 +64,12 @@ def test_whoever_takes_all_names_or_a_module_gets_them_as_ever(package):
     types = import_lean(name).types
     assert types.cat.lives == 9
     assert types._paws == 4
-    taken: dict[str, object] = {}
-    exec(f"from {name}.types import *", taken)  # it can't stand in a function
-    assert {"Cat", "Dog"} == taken.keys() - {"__builtins__"}
+    namespace: dict[str, object] = {}
+    exec(f"from {name}.types import *", namespace)  # a syntax error in a function
+    assert {"Cat", "Dog"} == namespace.keys() - {"__builtins__"}
 
 
-def test_a_package_that_does_anything_else_is_imported_as_ever(package):
+def test_a_package_with_other_code_is_imported_as_usual(package):
     name = package(
         {
             "__init__.py": "from .types import Cat",
@@ -78,23 +80,23 @@ def test_a_package_that_does_anything_else_is_imported_as_ever(package):
     assert import_lean(name).Cat.lives == 9
 
 
-def test_modules_that_need_the_order_of_their_package_get_it(package):
+def test_modules_that_depend_on_import_order_are_imported_in_that_order(package):
     name = package(
         {
             "__init__.py": "from .types import B",
             "types/__init__.py": "from .a import A\nfrom .b import B",
-            "types/a.py": "A = 1\nfrom .b import B",  # imported first, it is far enough for the other
+            "types/a.py": "A = 1\nfrom .b import B",  # must be imported first
             "types/b.py": "from .a import A\nB = A + 1",
         }
     )
     assert import_lean(name).B == 2
 
 
-def test_a_package_that_is_there_already_is_left_as_it_is():
+def test_a_loaded_package_is_returned_unchanged():
     assert import_lean("json") is sys.modules["json"]
 
 
-def test_what_is_missing_is_missing():
+def test_a_missing_package_raises():
     with pytest.raises(ModuleNotFoundError, match="no_such_sdk"):
         import_lean("no_such_sdk")
 
@@ -110,30 +112,30 @@ def test_what_is_missing_is_missing():
         "from .a import a",
     ],
 )
-def test_only_imports_of_its_own_names_count_as_handing_on(source: str):
-    assert handed_on(source) is None
+def test_a_package_with_anything_but_relative_imports_has_no_reexports(source: str):
+    assert parse_reexports(source) is None
 
 
-def test_names_are_found_where_they_come_from():
+def test_reexports_are_parsed_with_their_modules():
     source = (
         "from __future__ import annotations\nfrom . import sub as sub\nfrom ..up import (\n  X,\n  Y as Z,)"
     )
-    assert handed_on(source) == {"sub": (".", "sub"), "X": ("..up", "X"), "Z": ("..up", "Y")}
+    assert parse_reexports(source) == {"sub": (".", "sub"), "X": ("..up", "X"), "Z": ("..up", "Y")}
 
 
-def test_openai_comes_without_most_of_its_types_and_has_them_all():
+def test_openai_is_imported_without_most_of_its_types():
     finished = subprocess.run(
         [sys.executable, "-c", _OPENAI], capture_output=True, text=True, check=True
     ).stdout.split()
-    brought_along, there_are, is_same = int(finished[0]), int(finished[1]), finished[2]
-    assert brought_along < there_are / 10
+    imported_count, total_count, is_same = int(finished[0]), int(finished[1]), finished[2]
+    assert imported_count < total_count / 10
     assert is_same == "True"
 
 
 _OPENAI = """
 import sys
 from pathlib import Path
-from kimi_tui.llm.lean_import import import_lean
+from kimi_tui.llm.transport.lean_import import import_lean
 openai = import_lean("openai")
 import openai.types.chat
 openai.AsyncOpenAI(api_key="none").chat

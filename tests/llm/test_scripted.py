@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart
+from kimi_tui.base.content_parts import ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.errors import (
     APIConnectionError,
     APIEmptyResponseError,
@@ -14,9 +14,9 @@ from kimi_tui.base.errors import (
     ScriptError,
 )
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart, user_message
-from kimi_tui.base.usage import TokenUsage
+from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.llm.provider import MessageStart, ProviderSettings, StreamPart
-from kimi_tui.llm.scripted import ScriptedProvider
+from kimi_tui.llm.scripted.provider import ScriptedProvider
 
 
 def provider_of(folder: Path, *scripts: str) -> ScriptedProvider:
@@ -29,7 +29,7 @@ def provider_for(path: Path) -> ScriptedProvider:
     return ScriptedProvider(ProviderSettings(kind="scripted", model="rehearsed", scripts=str(path)))
 
 
-async def played(provider: ScriptedProvider) -> list[StreamPart]:
+async def play(provider: ScriptedProvider) -> list[StreamPart]:
     return [part async for part in provider.generate("system", (), ())]
 
 
@@ -43,7 +43,7 @@ async def error_of(provider: ScriptedProvider) -> tuple[list[StreamPart], ChatPr
     pytest.fail("the call did not fail")
 
 
-async def test_each_kind_of_line_becomes_its_part(tmp_path: Path) -> None:
+async def test_each_kind_of_line_plays_its_part(tmp_path: Path) -> None:
     script = "\n".join(
         [
             "id: answer-1",
@@ -58,7 +58,7 @@ async def test_each_kind_of_line_becomes_its_part(tmp_path: Path) -> None:
             'usage: {"input_other": 12, "output": 3, "input_cache_read": 4}',
         ]
     )
-    assert await played(provider_of(tmp_path, script)) == [
+    assert await play(provider_of(tmp_path, script)) == [
         MessageStart("answer-1"),
         ThinkPart("What is asked?"),
         TextPart("Let me look."),
@@ -72,22 +72,22 @@ async def test_each_kind_of_line_becomes_its_part(tmp_path: Path) -> None:
     ]
 
 
-async def test_tool_calls_take_arguments_as_an_object_and_the_nested_form_of_the_journal(
+async def test_tool_calls_accept_arguments_as_an_object_and_the_journal_s_nested_form(
     tmp_path: Path,
 ) -> None:
     script = (
         'tool_call: {"id": "c1", "name": "Think", "arguments": {"thought": "好"}}\n'
         'tool_call: {"id": "c2", "function": {"name": "LS", "arguments": "{}"}, "extras": {"k": 1}}'
     )
-    assert await played(provider_of(tmp_path, script)) == [
+    assert await play(provider_of(tmp_path, script)) == [
         ToolCall("c1", FunctionCall("Think", '{"thought": "好"}')),
         ToolCall("c2", FunctionCall("LS", "{}"), extras={"k": 1}),
     ]
 
 
-async def test_a_fragment_may_name_the_call_it_belongs_to_and_be_no_json_at_all(tmp_path: Path) -> None:
+async def test_a_fragment_may_name_its_call_and_may_be_invalid_json(tmp_path: Path) -> None:
     script = 'tool_call_part: {"arguments_part": "{", "tool_call_id": "c1"}\ntool_call_part: "path": 1}'
-    assert await played(provider_of(tmp_path, script)) == [
+    assert await play(provider_of(tmp_path, script)) == [
         ToolCallPart("{", "c1"),
         ToolCallPart('"path": 1}'),
     ]
@@ -106,41 +106,41 @@ async def test_a_fragment_may_name_the_call_it_belongs_to_and_be_no_json_at_all(
         ("TEXT:shouted", "shouted"),
     ],
 )
-async def test_quotes_are_stripped_and_json_strings_read(tmp_path: Path, line: str, text: str) -> None:
-    assert await played(provider_of(tmp_path, line)) == [TextPart(text)]
+async def test_quotes_are_stripped_and_json_strings_parsed(tmp_path: Path, line: str, text: str) -> None:
+    assert await play(provider_of(tmp_path, line)) == [TextPart(text)]
 
 
 async def test_blank_lines_comments_and_fences_are_skipped(tmp_path: Path) -> None:
-    assert await played(provider_of(tmp_path, "```echo\n\n# a note\necho\ntext: hi\n```")) == [TextPart("hi")]
+    assert await play(provider_of(tmp_path, "```echo\n\n# a note\necho\ntext: hi\n```")) == [TextPart("hi")]
 
 
-async def test_usage_may_be_given_as_words(tmp_path: Path) -> None:
-    parts = await played(provider_of(tmp_path, "text: x\nusage: input_other=7, output=2"))
+async def test_usage_may_be_written_as_pairs(tmp_path: Path) -> None:
+    parts = await play(provider_of(tmp_path, "text: x\nusage: input_other=7, output=2"))
     assert parts[-1] == TokenUsage(input_other=7, output=2)
 
 
-async def test_one_script_is_played_a_call_also_across_copies_with_other_thinking(tmp_path: Path) -> None:
+async def test_each_call_plays_one_script_also_across_copies_with_other_thinking(tmp_path: Path) -> None:
     provider = provider_of(tmp_path, "text: one", "text: two", "text: three")
     other = provider.with_thinking("high")
-    texts = [await played(provider), await played(other), await played(provider)]
+    texts = [await play(provider), await play(other), await play(provider)]
     assert texts == [[TextPart("one")], [TextPart("two")], [TextPart("three")]]
     assert other.model_name == "rehearsed"
 
 
-async def test_conversations_that_overlap_each_get_a_script_of_their_own(tmp_path: Path) -> None:
+async def test_concurrent_calls_each_get_their_own_script(tmp_path: Path) -> None:
     provider = provider_of(tmp_path, "text: a\ntext: b", "text: c\ntext: d")
     first, second = provider.generate("", (), ()), provider.generate("", (), ())
     mixed = [await anext(first), await anext(second), await anext(first), await anext(second)]
     assert mixed == [TextPart("a"), TextPart("c"), TextPart("b"), TextPart("d")]
 
 
-async def test_a_script_is_kept_for_the_conversation_that_it_names(tmp_path: Path) -> None:
+async def test_a_script_with_a_for_line_is_played_only_for_matching_prompts(tmp_path: Path) -> None:
     provider = provider_of(
         tmp_path, "text: for anybody", "for: the cat\ntext: meow", 'for: "the dog"\ntext: woof'
     )
 
-    async def answer(words: str) -> list[StreamPart]:
-        history = (user_message("the cow"), user_message(words), user_message("<system>the cow</system>"))
+    async def answer(prompt: str) -> list[StreamPart]:
+        history = (user_message("the cow"), user_message(prompt), user_message("<system>the cow</system>"))
         return [part async for part in provider.generate("system", (), history)]
 
     assert await answer("where is the dog?") == [TextPart("woof")]
@@ -154,10 +154,10 @@ async def test_a_text_file_is_split_by_lines_of_dashes(tmp_path: Path) -> None:
     path = tmp_path / "scripts.txt"
     path.write_text("---\r\ntext: a --- b\r\n---\r\n\r\ntext: two\r\n---\r\n", "utf-8")
     provider = provider_for(path)
-    assert await played(provider) == [TextPart("a --- b")]
-    assert await played(provider) == [TextPart("two")]
+    assert await play(provider) == [TextPart("a --- b")]
+    assert await play(provider) == [TextPart("two")]
     _, error = await error_of(provider)
-    assert "holds 2" in error.what
+    assert "contains 2" in error.what
 
 
 async def test_the_environment_names_the_scripts_when_the_settings_do_not(
@@ -167,10 +167,10 @@ async def test_the_environment_names_the_scripts_when_the_settings_do_not(
     path.write_text("text: from the environment", "utf-8")
     provider = ScriptedProvider(ProviderSettings(kind="scripted", model="m"))
     monkeypatch.setenv("KIMI_SCRIPTED_ECHO_SCRIPTS", str(path))
-    assert await played(provider) == [TextPart("from the environment")]
+    assert await play(provider) == [TextPart("from the environment")]
 
 
-async def test_without_any_scripts_the_error_names_both_ways_to_give_them(
+async def test_without_any_scripts_the_error_names_both_ways_to_set_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("KIMI_SCRIPTED_ECHO_SCRIPTS", raising=False)
@@ -186,7 +186,7 @@ async def test_without_any_scripts_the_error_names_both_ways_to_give_them(
         ("503 overloaded", APIStatusError, "overloaded"),
         ("429", APIStatusError, "429"),
         ("connection reset by peer", APIConnectionError, "reset by peer"),
-        ("timeout", APITimeoutError, "silent"),
+        ("timeout", APITimeoutError, "timed out"),
         ("context too many tokens", ContextTooLong, "too many tokens"),
         ("empty", APIEmptyResponseError, "empty"),
     ],
@@ -213,17 +213,17 @@ async def test_error_after_fails_once_the_parts_before_it_have_streamed(tmp_path
     parts, error = await error_of(provider)
     assert parts == [TextPart("half an ans")]
     assert isinstance(error, APIConnectionError)
-    assert await played(provider) == [TextPart("whole")]
+    assert await play(provider) == [TextPart("whole")]
 
 
-async def test_chunk_streams_texts_and_arguments_in_fragments_that_join_to_the_whole(tmp_path: Path) -> None:
+async def test_chunk_splits_texts_and_arguments_into_fragments(tmp_path: Path) -> None:
     script = (
         "chunk: 6000\nthink: " + "t" * 250 + "\ntext: " + "x" * 250 + "\n"
         'tool_call: {"id": "c", "name": "N", "arguments": {"a": "'
         + "y" * 150
         + '"}}\nchunk: 0\ntext: whole again'
     )
-    parts = await played(provider_of(tmp_path, script))
+    parts = await play(provider_of(tmp_path, script))
     assert [len(part.text) for part in parts if isinstance(part, TextPart)] == [100, 100, 50, 11]
     assert [len(part.think) for part in parts if isinstance(part, ThinkPart)] == [100, 100, 50]
     pieces = [part.arguments_part or "" for part in parts if isinstance(part, ToolCallPart)]
@@ -232,7 +232,7 @@ async def test_chunk_streams_texts_and_arguments_in_fragments_that_join_to_the_w
 
 
 async def test_a_slow_script_streams_character_by_character(tmp_path: Path) -> None:
-    parts = await played(provider_of(tmp_path, "chunk: 50\ntext: abc\ndelay: 0.001"))
+    parts = await play(provider_of(tmp_path, "chunk: 50\ntext: abc\ndelay: 0.001"))
     assert parts == [TextPart("a"), TextPart("b"), TextPart("c")]
 
 
@@ -248,7 +248,7 @@ async def test_a_slow_script_streams_character_by_character(tmp_path: Path) -> N
         ("usage: output=many", 1, "whole number"),
         ("usage: outputs=3", 1, "“outputs”"),
         ("usage: lots", 1, "k=v"),
-        ("image_url: 7", 1, "address"),
+        ("image_url: 7", 1, "URL"),
         ("delay: soon", 1, "seconds"),
         ("delay: inf", 1, "seconds"),
         ("chunk: -1", 1, "characters per second"),
@@ -256,11 +256,11 @@ async def test_a_slow_script_streams_character_by_character(tmp_path: Path) -> N
         ("error:", 1, "status"),
     ],
 )
-async def test_a_malformed_line_is_named_with_its_script_and_number(
+async def test_the_error_for_a_malformed_line_names_script_and_line(
     tmp_path: Path, script: str, line: int, about: str
 ) -> None:
     provider = provider_of(tmp_path, "text: fine", script)
-    await played(provider)
+    await play(provider)
     parts, error = await error_of(provider)
     assert parts == []
     assert isinstance(error, ScriptError)
@@ -271,12 +271,12 @@ async def test_a_malformed_line_is_named_with_its_script_and_number(
 async def test_a_script_without_content_is_malformed(tmp_path: Path) -> None:
     _, error = await error_of(provider_of(tmp_path, "id: x\nusage: output=1"))
     assert isinstance(error, ScriptError)
-    assert "Script 1 streams nothing" in error.what
+    assert "Script 1 has no content" in error.what
 
 
-async def test_one_call_too_many_says_which_script_is_missing(tmp_path: Path) -> None:
+async def test_the_error_for_one_call_too_many_names_the_missing_script(tmp_path: Path) -> None:
     provider = provider_of(tmp_path, "text: only")
-    await played(provider)
+    await play(provider)
     _, error = await error_of(provider)
     assert isinstance(error, ScriptError)
     assert "no script 2" in error.what
@@ -284,7 +284,7 @@ async def test_one_call_too_many_says_which_script_is_missing(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("content", ['["text: a", 3]', '["text: a"', b"\xff\xfe"])
-async def test_a_file_that_holds_no_scripts_is_named(tmp_path: Path, content: str | bytes) -> None:
+async def test_the_error_for_an_invalid_file_names_it(tmp_path: Path, content: str | bytes) -> None:
     path = tmp_path / "broken"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     _, error = await error_of(provider_for(path))
@@ -292,7 +292,7 @@ async def test_a_file_that_holds_no_scripts_is_named(tmp_path: Path, content: st
     assert str(path) in error.what
 
 
-async def test_a_missing_file_is_named(tmp_path: Path) -> None:
+async def test_the_error_for_a_missing_file_names_it(tmp_path: Path) -> None:
     _, error = await error_of(provider_for(tmp_path / "nowhere.json"))
     assert isinstance(error, ScriptError)
     assert "nowhere.json" in error.what

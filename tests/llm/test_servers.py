@@ -8,12 +8,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.llm.servers import Answer, serving
+from tests.llm.servers import ScriptedResponse, serving
 
 
 @contextmanager
 def server_process(*arguments: str) -> Iterator[str]:
-    """The base URL that the server prints."""
+    """Run a server as a process and yield the base URL that it prints."""
     command = [sys.executable, "-m", "tests.llm.servers", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -23,8 +23,8 @@ def server_process(*arguments: str) -> Iterator[str]:
             process.kill()
 
 
-def test_a_server_serves_from_a_thread_and_records_what_it_is_sent():
-    with serving("openai", [Answer(text="hello")]) as server:
+def test_a_server_runs_in_a_thread_and_records_requests():
+    with serving("openai", [ScriptedResponse(text="hello")]) as server:
         reply = httpx.post(f"{server.base_url}/chat/completions", json={"model": "m"})
         assert "hello" in reply.text
         assert reply.text.endswith("data: [DONE]\n\n")

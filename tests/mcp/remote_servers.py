@@ -1,4 +1,4 @@
-"""Servers at an address, made with the SDK's own server side."""
+"""Remote servers for tests, built with the SDK's server side."""
 
 import asyncio
 import contextlib
@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 
 @asynccontextmanager
-async def served(app: Any, sock: socket.socket) -> AsyncIterator[None]:
+async def serve_app(app: Any, sock: socket.socket) -> AsyncIterator[None]:
     import uvicorn
 
     config = uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=1, ws="none")
     server = uvicorn.Server(config)
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
-    serving = asyncio.ensure_future(server._serve(sockets=[sock]))
+    serve_task = asyncio.ensure_future(server._serve(sockets=[sock]))
     try:
         while not server.started:
             await asyncio.sleep(0)
@@ -23,21 +23,21 @@ async def served(app: Any, sock: socket.socket) -> AsyncIterator[None]:
     finally:
         server.should_exit = True
         with contextlib.suppress(asyncio.CancelledError):
-            await serving
+            await serve_task
 
 
 def free_socket() -> tuple[socket.socket, str]:
-    """A socket that listens on the loopback, and its address."""
+    """Return a socket bound to a loopback port, and its URL."""
     sock = socket.socket()
     sock.bind(("127.0.0.1", 0))
     return sock, f"http://127.0.0.1:{sock.getsockname()[1]}"
 
 
 @asynccontextmanager
-async def greeting_server(
+async def serve_greeter(
     transport: Literal["http", "sse"], *, token: str = "", oauth: bool = False
 ) -> AsyncIterator[str]:
-    """A server with a tool that greets; its URL. It may want a token, or a sign-in."""
+    """Serve a tool that greets; yields the URL. The server may require a token or a sign-in."""
     from fastmcp import FastMCP
 
     sock, address = free_socket()
@@ -60,5 +60,5 @@ async def greeting_server(
         return f"Hello, {name}!"
 
     app = server.http_app(path="/mcp", transport=transport)
-    async with served(app, sock):
+    async with serve_app(app, sock):
         yield f"{address}/mcp"

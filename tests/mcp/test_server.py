@@ -1,4 +1,4 @@
-"""Servers that come, go and misbehave: each costs its own calls only."""
+"""Servers that start, exit and misbehave: each affects only its own calls."""
 
 import asyncio
 import json
@@ -9,23 +9,23 @@ from typing import Any
 
 import pytest
 
-from kimi_tui.tools.mcp.answer import McpAnswer, Words, words_of
-from kimi_tui.tools.mcp.listener import Elicited
-from kimi_tui.tools.mcp.problem import McpProblem
-from kimi_tui.tools.mcp.server import McpServer
-from tests.clock import Clock
-from tests.mcp.odd import Askings, connected, odd_server, one_connected
-from tests.patience import PATIENCE_S
-from tests.tools.calls import running_call
+from kimi_tui.mcp.client_handler import ElicitationResult
+from kimi_tui.mcp.errors import McpServerError
+from kimi_tui.mcp.result import McpResult, McpText, text_content
+from kimi_tui.mcp.server import McpServer
+from tests.loop_clock import LoopClock
+from tests.mcp.odd_servers import FakeRequestHandler, connect_server, connect_servers, odd_server
+from tests.timeouts import TEST_TIMEOUT_S
+from tests.tools.call_context import build_context
 
 
-async def ask(server: McpServer, tool: str, /, **arguments: object) -> McpAnswer:
-    async with asyncio.timeout(PATIENCE_S):
-        return await server.call(tool, arguments, running_call(), on_progress=lambda *_: None)
+async def call(server: McpServer, tool: str, /, **arguments: object) -> McpResult:
+    async with asyncio.timeout(TEST_TIMEOUT_S):
+        return await server.call_tool(tool, arguments, build_context(), on_progress=lambda *_: None)
 
 
-async def said(server: McpServer, tool: str, /, **arguments: object) -> str:
-    return words_of((await ask(server, tool, **arguments)).pieces)
+async def call_for_text(server: McpServer, tool: str, /, **arguments: object) -> str:
+    return text_content((await call(server, tool, **arguments)).content)
 
 
 def is_alive(pid: int) -> bool:
@@ -36,226 +36,226 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-async def test_a_server_tells_what_it_offers_and_its_tools_can_be_called(tmp_path):
-    async with one_connected(odd_server(), tmp_path) as server:
+async def test_a_servers_features_are_fetched_and_can_be_used(tmp_path):
+    async with connect_server(odd_server(), tmp_path) as server:
         assert server.state == "connected"
-        assert server.offer.title == "odd 1"
-        assert server.offer.instructions == "Use echo with care."
-        assert {tool.name for tool in server.offer.tools} >= {"echo", "look"}
-        assert [tool.name for tool in server.offer.tools if tool.reads_only] == ["look"]
-        assert [prompt.name for prompt in server.offer.prompts] == ["review"]
-        assert [resource.uri for resource in server.offer.resources] == ["memo://one"]
-        assert await said(server, "echo", text="hö \ud800 ") == "You said: hö ? "
-        assert words_of((await server.prompt("review", {"file": "a.py"})).pieces) == "Review a.py"
-        assert words_of((await server.resource("memo://one")).pieces) == "What memo://one says."
-        assert (await ask(server, "fail")).is_error
-        assert (await ask(server, "structured")).pieces == (Words('{\n "celsius": 21\n}'),)
-        with pytest.raises(McpProblem, match="no tool nope"):
-            await ask(server, "nope")
+        assert server.features.title == "odd 1"
+        assert server.features.instructions == "Use echo with care."
+        assert {tool.name for tool in server.features.tools} >= {"echo", "look"}
+        assert [tool.name for tool in server.features.tools if tool.is_read_only] == ["look"]
+        assert [prompt.name for prompt in server.features.prompts] == ["review"]
+        assert [resource.uri for resource in server.features.resources] == ["memo://one"]
+        assert await call_for_text(server, "echo", text="hö \ud800 ") == "You said: hö ? "
+        assert text_content((await server.get_prompt("review", {"file": "a.py"})).content) == "Review a.py"
+        assert text_content((await server.read_resource("memo://one")).content) == "What memo://one says."
+        assert (await call(server, "fail")).is_error
+        assert (await call(server, "structured")).content == (McpText('{\n "celsius": 21\n}'),)
+        with pytest.raises(McpServerError, match="no tool nope"):
+            await call(server, "nope")
 
 
-async def test_a_server_knows_the_folders_and_little_of_the_environment(tmp_path, monkeypatch):
+async def test_a_server_receives_the_roots_and_a_minimal_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("KIMI_API_KEY", "secret")
-    async with one_connected(odd_server(), tmp_path) as server:
-        assert json.loads(await said(server, "roots"))["roots"] == [{"uri": tmp_path.as_uri()}]
-        environment = json.loads(await said(server, "environment"))
+    async with connect_server(odd_server(), tmp_path) as server:
+        assert json.loads(await call_for_text(server, "roots"))["roots"] == [{"uri": tmp_path.as_uri()}]
+        environment = json.loads(await call_for_text(server, "environment"))
         assert "PATH" in environment
         assert "KIMI_API_KEY" not in environment
 
 
-@pytest.mark.parametrize("behaviour", ["nameless", "listless", "no_utf8", "floods"])
-async def test_a_server_that_is_a_little_odd_works(tmp_path, behaviour):
-    async with one_connected(odd_server(behaviour), tmp_path) as server:
-        assert await said(server, "echo", text="hi") == "You said: hi"
+@pytest.mark.parametrize("behavior", ["nameless", "listless", "no_utf8", "floods"])
+async def test_a_server_with_minor_deviations_works(tmp_path, behavior):
+    async with connect_server(odd_server(behavior), tmp_path) as server:
+        assert await call_for_text(server, "echo", text="hi") == "You said: hi"
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "expected"),
+    ("behavior", "expected"),
     [
-        ("dies_at_start", "It ended with status 2. Its last words: no licence"),
-        ("dies_after_it_stopped_listening", "It ended with status 2. Its last words: no licence"),
+        ("dies_at_start", "The server exited with status 2. Last output: no license"),
+        ("dies_after_closing_stdin", "The server exited with status 2. Last output: no license"),
         ("future", "Unsupported protocol version"),
-        ("no_tools", "what the protocol doesn't allow"),
+        ("no_tools", "The server sent an invalid response"),
     ],
 )
-async def test_a_server_that_can_not_be_used_says_why(tmp_path, behaviour, expected):
-    async with one_connected(odd_server(behaviour), tmp_path) as server:
+async def test_the_error_of_an_unusable_server_gives_the_reason(tmp_path, behavior, expected):
+    async with connect_server(odd_server(behavior), tmp_path) as server:
         assert server.state == "failed"
-        assert expected in str(server.problem)
-        with pytest.raises(McpProblem, match="is not connected"):
-            await ask(server, "echo")
+        assert expected in str(server.error)
+        with pytest.raises(McpServerError, match="is not connected"):
+            await call(server, "echo")
 
 
-async def test_a_server_that_never_answers_does_not_hold_up_another(tmp_path):
+async def test_a_server_that_never_responds_does_not_delay_another(tmp_path):
     hanging, plain = odd_server("hangs_at_start", connect_s=1.0, name="hanging"), odd_server()
-    async with connected(hanging, plain, home=tmp_path) as (servers, _):
+    async with connect_servers(hanging, plain, home=tmp_path) as (servers, _):
         assert [server.state for server in servers.all] == ["failed", "connected"]
-        assert "did not answer within 1 s" in str(servers.all[0].problem)
+        assert "didn't respond within 1 s" in str(servers.all[0].error)
 
 
-async def test_a_program_that_is_not_there_is_told_at_once_and_not_tried_again(tmp_path):
-    from kimi_tui.tools.mcp.server_config import StdioServer
+async def test_a_missing_program_is_reported_without_a_retry(tmp_path):
+    from kimi_tui.mcp.server_config import StdioServer
 
-    async with one_connected(
-        StdioServer(name="x", command="no-such-program"), tmp_path, pauses_s=(0.0,)
+    async with connect_server(
+        StdioServer(name="x", command="no-such-program"), tmp_path, retry_delays_s=(0.0,)
     ) as server:
         assert (
-            str(server.problem)
-            == "The program no-such-program is not there. Install it, or write its whole path."
+            str(server.error) == "Can't find the program no-such-program. Install it, or use its full path."
         )
 
 
-async def test_a_call_that_its_server_dies_in_fails_and_the_next_one_finds_it_connected_again(tmp_path):
-    async with connected(odd_server(), home=tmp_path, pauses_s=(0.0, 0.0)) as (servers, changes):
+async def test_a_server_that_exits_during_a_call_is_reconnected(tmp_path):
+    async with connect_servers(odd_server(), home=tmp_path, retry_delays_s=(0.0, 0.0)) as (servers, changes):
         server = servers.all[0]
-        with pytest.raises(McpProblem, match=r"status 3\. Its last words: I can't go on"):
-            await ask(server, "die")
-        await changes.until(lambda: server.state == "connected")
-        assert await said(server, "echo", text="again") == "You said: again"
+        with pytest.raises(McpServerError, match=r"status 3\. Last output: I can't go on"):
+            await call(server, "die")
+        await changes.wait_until(lambda: server.state == "connected")
+        assert await call_for_text(server, "echo", text="again") == "You said: again"
 
 
-async def test_a_server_that_fails_at_first_is_tried_again(tmp_path):
+async def test_a_failed_connection_is_retried(tmp_path):
     count = tmp_path / "count"
-    async with connected(
-        odd_server("dies_first_times", count, 3), home=tmp_path, pauses_s=(0.0, 0.0, 0.0)
+    async with connect_servers(
+        odd_server("dies_first_times", count, 3), home=tmp_path, retry_delays_s=(0.0, 0.0, 0.0)
     ) as (servers, changes):
-        await changes.until(lambda: servers.all[0].state == "connected")
+        await changes.wait_until(lambda: servers.all[0].state == "connected")
         assert count.read_text() == "xxx"
 
 
-async def test_a_server_that_was_given_up_is_connected_when_asked_for(tmp_path):
+async def test_a_failed_server_is_reconnected_on_request(tmp_path):
     count = tmp_path / "count"
-    async with connected(odd_server("dies_first_times", count, 2), home=tmp_path) as (servers, changes):
+    async with connect_servers(odd_server("dies_first_times", count, 2), home=tmp_path) as (servers, changes):
         assert servers.all[0].state == "failed"
         servers.all[0].reconnect()
-        await changes.until(lambda: servers.all[0].state == "connected")
+        await changes.wait_until(lambda: servers.all[0].state == "connected")
 
 
-async def test_a_silent_call_ends_after_its_time_and_the_server_hears_of_it(tmp_path):
+async def test_a_silent_call_times_out_and_the_server_is_notified(tmp_path):
     log = tmp_path / "log"
-    async with one_connected(odd_server("log", log, silence_s=50), tmp_path) as server:
-        clock = Clock()
-        asking = asyncio.ensure_future(ask(server, "hang"))
-        async with asyncio.timeout(PATIENCE_S):
+    async with connect_server(odd_server("log", log, silence_s=50), tmp_path) as server:
+        clock = LoopClock()
+        pending = asyncio.ensure_future(call(server, "hang"))
+        async with asyncio.timeout(TEST_TIMEOUT_S):
             while '"hang"' not in log.read_text():
                 await asyncio.sleep(0.005)
-        with pytest.raises(McpProblem, match=r"no sign of life for 50 s"):
-            await clock.forward_until(asking, 50)
-        assert await said(server, "echo", text="still here") == "You said: still here"
+        with pytest.raises(McpServerError, match=r"no progress for 50 s"):
+            await clock.advance_until(pending, 50)
+        assert await call_for_text(server, "echo", text="still here") == "You said: still here"
     assert "notifications/cancelled" in log.read_text()
 
 
-async def test_progress_is_passed_on_and_counts_as_a_sign_of_life(tmp_path):
-    heard: list[tuple[float, float | None, str]] = []
-    async with one_connected(odd_server(silence_s=50), tmp_path) as server:
-        clock = Clock()
+async def test_progress_is_reported_and_resets_the_timeout(tmp_path):
+    reports: list[tuple[float, float | None, str]] = []
+    async with connect_server(odd_server(silence_s=50), tmp_path) as server:
+        clock = LoopClock()
 
-        def on_progress(*far: Any) -> None:
-            heard.append(far)
-            clock.forward(40)
+        def on_progress(*report: Any) -> None:
+            reports.append(report)
+            clock.advance(40)
 
-        await server.call("progress", {}, running_call(), on_progress=on_progress)
-    assert heard == [(1, 3, "step 0"), (2, 3, "step 1"), (3, 3, "step 2")]
+        await server.call_tool("progress", {}, build_context(), on_progress=on_progress)
+    assert reports == [(1, 3, "step 0"), (2, 3, "step 1"), (3, 3, "step 2")]
 
 
-async def test_a_question_to_the_user_is_not_silence(tmp_path):
-    askings = Askings()
-    askings.elicited = Elicited("accept", {"name": "Ada"})
-    askings.held = asyncio.Event()
+async def test_a_question_to_the_user_suspends_the_timeout(tmp_path):
+    request_handler = FakeRequestHandler()
+    request_handler.elicitation_result = ElicitationResult("accept", {"name": "Ada"})
+    request_handler.release = asyncio.Event()
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
-    async with one_connected(odd_server(silence_s=50), tmp_path, askings=askings) as server:
-        clock = Clock()
-        asking = asyncio.ensure_future(said(server, "elicit", schema=schema))
-        async with asyncio.timeout(PATIENCE_S):
-            while not askings.wanted:
+    async with connect_server(odd_server(silence_s=50), tmp_path, request_handler=request_handler) as server:
+        clock = LoopClock()
+        pending = asyncio.ensure_future(call_for_text(server, "elicit", schema=schema))
+        async with asyncio.timeout(TEST_TIMEOUT_S):
+            while not request_handler.requests:
                 await asyncio.sleep(0.005)
-        clock.forward(60)
+        clock.advance(60)
         for _ in range(20):
             await asyncio.sleep(0)
-        assert not asking.done()
-        askings.held.set()
-        assert json.loads(await asking) == {"action": "accept", "content": {"name": "Ada"}}
+        assert not pending.done()
+        request_handler.release.set()
+        assert json.loads(await pending) == {"action": "accept", "content": {"name": "Ada"}}
 
 
-async def test_a_question_ends_with_the_call_that_it_was_asked_for(tmp_path):
-    askings = Askings()
-    askings.held = asyncio.Event()
-    async with one_connected(odd_server(), tmp_path, askings=askings) as server:
-        asking = asyncio.ensure_future(said(server, "elicit", schema={"type": "object", "properties": {}}))
-        async with asyncio.timeout(PATIENCE_S):
-            while not askings.wanted:
+async def test_a_question_is_canceled_with_its_call(tmp_path):
+    request_handler = FakeRequestHandler()
+    request_handler.release = asyncio.Event()
+    async with connect_server(odd_server(), tmp_path, request_handler=request_handler) as server:
+        pending = asyncio.ensure_future(
+            call_for_text(server, "elicit", schema={"type": "object", "properties": {}})
+        )
+        async with asyncio.timeout(TEST_TIMEOUT_S):
+            while not request_handler.requests:
                 await asyncio.sleep(0)
-        asking.cancel()
-        await asyncio.wait([asking], timeout=PATIENCE_S)
-        assert asking.cancelled()
+        pending.cancel()
+        await asyncio.wait([pending], timeout=TEST_TIMEOUT_S)
+        assert pending.cancelled()
 
 
-async def test_a_server_may_ask_the_model(tmp_path):
-    askings = Askings()
-    async with one_connected(odd_server(), tmp_path, askings=askings) as server:
-        answer = json.loads(await said(server, "sample"))
-    assert answer["content"]["text"] == "4"
-    assert answer["model"] == "a-model"
+async def test_a_server_can_request_sampling(tmp_path):
+    request_handler = FakeRequestHandler()
+    async with connect_server(odd_server(), tmp_path, request_handler=request_handler) as server:
+        result = json.loads(await call_for_text(server, "sample"))
+    assert result["content"]["text"] == "4"
+    assert result["model"] == "a-model"
 
 
-async def test_tools_that_come_later_are_noticed(tmp_path):
-    async with connected(odd_server(), home=tmp_path) as (servers, changes):
+async def test_tools_added_later_are_detected(tmp_path):
+    async with connect_servers(odd_server(), home=tmp_path) as (servers, changes):
         server = servers.all[0]
-        await ask(server, "grow")
-        await changes.until(lambda: any(tool.name == "grown" for tool in server.offer.tools))
+        await call(server, "grow")
+        await changes.wait_until(lambda: any(tool.name == "grown" for tool in server.features.tools))
 
 
-async def test_fifty_megabytes_arrive_whole_and_what_is_larger_costs_the_call(tmp_path):
-    async with connected(odd_server(), home=tmp_path, pauses_s=(0.0,)) as (servers, changes):
+async def test_fifty_megabytes_are_received_and_a_larger_message_fails_the_call(tmp_path):
+    async with connect_servers(odd_server(), home=tmp_path, retry_delays_s=(0.0,)) as (servers, changes):
         server = servers.all[0]
-        assert len(await said(server, "big", megabytes=50)) == 50 * 1024 * 1024
-        with pytest.raises(McpProblem, match="larger than 64 MB"):
-            await ask(server, "big", megabytes=70)
-        await changes.until(lambda: server.state == "connected")
+        assert len(await call_for_text(server, "big", megabytes=50)) == 50 * 1024 * 1024
+        with pytest.raises(McpServerError, match="larger than 64 MB"):
+            await call(server, "big", megabytes=70)
+        await changes.wait_until(lambda: server.state == "connected")
 
 
-async def test_a_flood_is_not_all_logged_and_can_not_drive_a_terminal(tmp_path, caplog):
-    caplog.set_level("INFO", "kimi_tui.tools.mcp")
-    async with one_connected(odd_server("floods"), tmp_path):
+async def test_logging_is_rate_limited_and_free_of_escape_sequences(tmp_path, caplog):
+    caplog.set_level("INFO", "kimi_tui.mcp")
+    async with connect_server(odd_server("floods"), tmp_path):
         pass
     lines = [record.getMessage() for record in caplog.records if "flood" in record.getMessage()]
     assert 100 < len(lines) < 1000
     assert not any("\x1b" in line for line in lines)
 
 
-async def test_a_server_that_will_not_go_is_ended(tmp_path):
+async def test_a_server_that_ignores_signals_is_killed(tmp_path):
     pid_file = tmp_path / "pid"
-    async with one_connected(odd_server("deaf", pid_file), tmp_path) as server:
+    async with connect_server(odd_server("ignores_signals", pid_file), tmp_path) as server:
         assert server.state == "connected"
         pid = int(pid_file.read_text())
         assert is_alive(pid)
     assert not is_alive(pid)
 
 
-async def test_a_server_is_ended_when_the_program_is_killed(tmp_path):
-    """The leash: what a killed program can't do itself."""
-    from kimi_tui.tools.mcp.leash import Leash
+async def test_the_reaper_terminates_watched_processes_when_the_program_exits(tmp_path):
+    from kimi_tui.mcp.process_reaper import ProcessReaper
 
     sleeper = await asyncio.create_subprocess_exec("sleep", "600", start_new_session=True)
-    leash = Leash()
-    await leash.hold(sleeper.pid)
-    await leash.close()  # its input ends, as it does with the program
-    async with asyncio.timeout(PATIENCE_S):
+    reaper = ProcessReaper()
+    await reaper.watch(sleeper.pid)
+    await reaper.close()  # closes its input, as the program's exit does
+    async with asyncio.timeout(TEST_TIMEOUT_S):
         assert await sleeper.wait() == -signal.SIGTERM
 
 
-async def test_what_was_let_go_is_left_alone(tmp_path):
-    from kimi_tui.tools.mcp.leash import Leash
+async def test_the_reaper_does_not_touch_unwatched_processes(tmp_path):
+    from kimi_tui.mcp.process_reaper import ProcessReaper
 
     sleeper = await asyncio.create_subprocess_exec("sleep", "600", start_new_session=True)
-    leash = Leash()
-    await leash.hold(sleeper.pid)
-    leash.release(sleeper.pid)
-    await leash.close()
+    reaper = ProcessReaper()
+    await reaper.watch(sleeper.pid)
+    reaper.unwatch(sleeper.pid)
+    await reaper.close()
     assert sleeper.returncode is None
     sleeper.kill()
     await sleeper.wait()
 
 
-def test_the_script_is_there():
+def test_the_server_script_exists():
     assert Path(__file__).with_name("odd_server.py").is_file()

@@ -1,4 +1,4 @@
-"""The wheel holds everything that the program needs."""
+"""The wheel contains everything that the program needs."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import PATIENCE_S
+from tests.timeouts import TEST_TIMEOUT_S
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,12 +24,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=True,
         capture_output=True,
     )
-    (built,) = target.glob("*.whl")
-    return built
+    (wheel_file,) = target.glob("*.whl")
+    return wheel_file
 
 
-def test_the_wheel_holds_every_style_agent_prompt_and_language_of_the_checkout(wheel: Path) -> None:
-    packed = set(zipfile.ZipFile(wheel).namelist())
+def test_the_wheel_contains_all_assets(wheel: Path) -> None:
+    wheel_files = set(zipfile.ZipFile(wheel).namelist())
 
     assets = [
         path.relative_to(ROOT).as_posix()
@@ -38,19 +38,19 @@ def test_the_wheel_holds_every_style_agent_prompt_and_language_of_the_checkout(w
         if path.is_file()
     ]
     assert len(assets) > 10
-    assert {f"kimi_tui/_assets/{asset}" for asset in assets} <= packed
+    assert {f"kimi_tui/_assets/{asset}" for asset in assets} <= wheel_files
 
 
-def test_installed_into_an_empty_venv_the_demo_answers_headless(wheel: Path, tmp_path: Path) -> None:
+def test_the_demo_responds_in_print_mode_in_an_empty_venv(wheel: Path, tmp_path: Path) -> None:
     home = tmp_path / "venv"
     venv.create(home, with_pip=False)
     site_packages = next(home.glob("lib/python*/site-packages"))
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site_packages)
-    # The dependencies are borrowed; a plain path doesn't bring the checkout's editable install along.
-    (site_packages / "borrowed.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    # Use the dependencies of this environment. A plain path doesn't include the checkout's editable install.
+    (site_packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
 
-    finished = subprocess.run(
+    process = subprocess.run(
         [
             home / "bin" / "python",
             "-c",
@@ -65,9 +65,9 @@ def test_installed_into_an_empty_venv_the_demo_answers_headless(wheel: Path, tmp
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "KIMI_SHARE_DIR": str(tmp_path / "share")},
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TEST_TIMEOUT_S,
     )
 
-    assert finished.returncode == 0, finished.stderr
-    assert str(site_packages) in finished.stderr
-    assert "demo" in finished.stdout.lower()
+    assert process.returncode == 0, process.stderr
+    assert str(site_packages) in process.stderr
+    assert "demo" in process.stdout.lower()

@@ -1,4 +1,4 @@
-"""What the model is told of plan mode, by what stands in the conversation."""
+"""Notes about plan mode, depending on those in the conversation."""
 
 import random
 from collections.abc import Sequence
@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.base.content import TextPart, system_note
+from kimi_tui.base.content_parts import TextPart, system_note
 from kimi_tui.base.message import Message, user_message
 from kimi_tui.soul.plan_reminder import PlanReminder
-from kimi_tui.tools.plan.leave import ExitPlanMode
-from kimi_tui.tools.plan.mode import PlanMode
+from kimi_tui.tools.plan.exit_plan_mode import ExitPlanMode
+from kimi_tui.tools.plan.plan_mode import PlanMode
 from kimi_tui.tools.toolset import Toolset
 
 
-class LeadsOut(Toolset):
-    """The tools of who asks for approval of the plan."""
+class ToolsetWithExit(Toolset):
+    """Toolset of an agent that can request approval of the plan."""
 
     def __init__(self) -> None:
         super().__init__({})
@@ -25,7 +25,7 @@ class LeadsOut(Toolset):
 
 
 class Conversation:
-    """One with a reminder that has heard all of it."""
+    """A conversation with a reminder that has followed all of it."""
 
     def __init__(self) -> None:
         self.mode = PlanMode(Path("plan.md"))
@@ -33,38 +33,38 @@ class Conversation:
         self.reminder = self.new_reminder()
 
     def new_reminder(self) -> PlanReminder:
-        return PlanReminder(self.mode, toolset=LeadsOut(), history=lambda: self.history)
+        return PlanReminder(self.mode, toolset=ToolsetWithExit(), history=lambda: self.history)
 
-    async def words_of(self, reminder: PlanReminder) -> list[str]:
-        said: list[str] = []
+    async def notes_from(self, reminder: PlanReminder) -> list[str]:
+        notes: list[str] = []
 
-        async def say(text: str) -> None:
-            said.append(text)
+        async def add_note(text: str) -> None:
+            notes.append(text)
 
-        await reminder(say)
-        return said
+        await reminder(add_note)
+        return notes
 
-    def go_on_with(self, notes: Sequence[str]) -> None:
+    def append_notes(self, notes: Sequence[str]) -> None:
         self.history += [user_message((system_note(note),)) for note in notes]
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_who_heard_the_conversation_says_what_one_who_reads_it_would(seed: int) -> None:
-    chance, conversation = random.Random(seed), Conversation()
-    said = 0
+async def test_an_incremental_reminder_adds_the_same_notes_as_a_new_one(seed: int) -> None:
+    rng, conversation = random.Random(seed), Conversation()
+    added = 0
     for _ in range(120):
-        match chance.randrange(6):
+        match rng.randrange(6):
             case 0:
                 conversation.mode.is_on = not conversation.mode.is_on
             case 1:
-                conversation.history = conversation.history[: chance.randrange(len(conversation.history) + 1)]
+                conversation.history = conversation.history[: rng.randrange(len(conversation.history) + 1)]
             case 2 | 3:
                 conversation.history.append(user_message("and then?"))
             case 4:
                 conversation.history.append(Message("assistant", (TextPart("so"),)))
             case _:
-                words = await conversation.words_of(conversation.reminder)
-                assert words == await conversation.words_of(conversation.new_reminder())
-                conversation.go_on_with(words)
-                said += len(words)
-    assert said > 5
+                notes = await conversation.notes_from(conversation.reminder)
+                assert notes == await conversation.notes_from(conversation.new_reminder())
+                conversation.append_notes(notes)
+                added += len(notes)
+    assert added > 5

@@ -1,4 +1,4 @@
-"""CPU time of a fresh process, as the kernel counts it."""
+"""CPU time of a new process, as measured by the kernel."""
 
 import resource
 import subprocess
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 
 def cpu_seconds(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> float:
-    """User and system time of one run of `command`, its children included."""
+    """Run `command` and return its user and system time, including its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -15,17 +15,17 @@ def cpu_seconds(command: Sequence[str], *, env: Mapping[str, str] | None = None)
 
 
 def ratio(command: Sequence[str], baseline: Sequence[str], *, rounds: int = 7) -> float:
-    """CPU time of `command` over that of `baseline`, run in turns: the least ratio of two runs side by side.
+    """Return the lowest ratio of the CPU time of `command` to that of `baseline` in alternating runs.
 
-    Not of the least of each: a processor may be twice as fast for one run, and that may be any.
+    It isn't the ratio of the two minimums, because a processor can be twice as fast during a single run.
     """
     ratios = []
     for _ in range(rounds):
-        theirs = cpu_seconds(baseline)
-        ratios.append(cpu_seconds(command) / theirs)
+        baseline_s = cpu_seconds(baseline)
+        ratios.append(cpu_seconds(command) / baseline_s)
     return min(ratios)
 
 
 def python(statement: str) -> list[str]:
-    """The command that runs `statement` in a fresh interpreter."""
+    """Return the command that runs `statement` in a new interpreter."""
     return [sys.executable, "-c", statement]

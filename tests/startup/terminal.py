@@ -1,4 +1,4 @@
-"""A program in a pseudo-terminal, measured from outside until a text shows on its screen."""
+"""Runs a program in a pseudo-terminal and measures it until a text is shown."""
 
 import fcntl
 import os
@@ -11,26 +11,26 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tests.patience import PATIENCE_S
+from tests.timeouts import TEST_TIMEOUT_S
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a program did until a text showed."""
+    """Measurements of a program until a text was shown."""
 
     cpu_s: float
     """User and system time."""
     written: bytes
-    """All that it wrote to the terminal."""
+    """Everything written to the terminal."""
 
 
 def run_until(
     command: Sequence[str], text: str, *, env: Mapping[str, str], cwd: str, typing: bool = False
 ) -> Run:
-    """Run `command` in a terminal of 120x40 until `text` was written to it, then kill it.
+    """Run `command` in a terminal of 120x40 until it writes `text`, then kill it.
 
-    When `typing`, somebody types `text` again and again, so what is measured is how soon a key is answered.
-    Raises TimeoutError when it never is.
+    With `typing`, `text` is typed repeatedly, to measure when keys are first handled. Raises TimeoutError if
+    `text` isn't shown in time.
     """
     process, terminal = pty.fork()
     if process == 0:
@@ -48,24 +48,26 @@ def run_until(
 
 
 def _stop_echo(terminal: int) -> None:
-    """Let only the program show what is typed, not the terminal's own echo before the program is up."""
+    """Turn off the terminal's echo, so that only the program shows typed text."""
     attributes = termios.tcgetattr(terminal)
     attributes[3] &= ~termios.ECHO
     termios.tcsetattr(terminal, termios.TCSANOW, attributes)
 
 
-def _read_until(terminal: int, wanted: bytes, *, typing: bool) -> bytes:
-    seen = b""
-    deadline = time.monotonic() + PATIENCE_S
-    while wanted not in seen:
+def _read_until(terminal: int, expected: bytes, *, typing: bool) -> bytes:
+    output = b""
+    deadline = time.monotonic() + TEST_TIMEOUT_S
+    while expected not in output:
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{wanted!r} never showed; the last that did: {seen[-2000:]!r}")
+            raise TimeoutError(f"{expected!r} wasn't shown; last output: {output[-2000:]!r}")
         if not select.select([terminal], [], [], 0.02)[0]:
             if typing:
-                os.write(terminal, wanted)
+                os.write(terminal, expected)
             continue
         try:
-            seen += os.read(terminal, 65536)
+            output += os.read(terminal, 65536)
         except OSError as error:
-            raise TimeoutError(f"the program ended before {wanted!r} showed: {seen[-2000:]!r}") from error
-    return seen
+            raise TimeoutError(
+                f"the program ended before {expected!r} was shown: {output[-2000:]!r}"
+            ) from error
+    return output

@@ -1,4 +1,4 @@
-"""The Bash tool: asks, runs, and tells how it went."""
+"""The Bash tool: approval, execution and results."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,39 +7,40 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from kimi_tui.base.child_environment import Environment, whole_environment, without_values
-from kimi_tui.base.content import text_of
-from kimi_tui.tools.approval import CommandSubject, Subject, ToolRejected
+from kimi_tui.base.child_environment import Environment, environment_without, full_environment
+from kimi_tui.base.content_parts import text_of
+from kimi_tui.permission.subject import CommandSubject, Subject
+from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.background.tasks import BackgroundTasks
+from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.shell.bash import Bash, BashParams
-from kimi_tui.tools.shell.output import OutputFolder
-from kimi_tui.tools.shell.process import Shell
-from kimi_tui.tools.shell.terminals import NO_TERMINALS
-from kimi_tui.tools.tool import RunningCall
-from kimi_tui.tools.workspace import Workspace
-from kimi_tui.wire.display import BriefBlock, DisplayBlock, ShellBlock
+from kimi_tui.tools.shell.captured_output import OutputFolder
+from kimi_tui.tools.shell.client_terminals import NO_TERMINALS
+from kimi_tui.tools.shell.shell import Shell
+from kimi_tui.tools.tool import CallContext
+from kimi_tui.wire.display_blocks import BriefBlock, DisplayBlock, ShellBlock
 from kimi_tui.wire.events import ToolReturn
 from kimi_tui.wire.requests import Proposal
-from tests.clock import Clock
-from tests.tools.calls import CallLog, running_call
+from tests.loop_clock import LoopClock
+from tests.tools.call_context import CallLog, build_context
 
 
-class Consent:
-    """A user who says yes, or no; keeps what was asked."""
+class FakeApproval:
+    """A user who approves or rejects, and records the requests."""
 
     def __init__(self, log: CallLog, *, agrees: bool = True) -> None:
         self._log = log
         self._agrees = agrees
-        self.asked: list[tuple[str, str, Subject, tuple[DisplayBlock, ...]]] = []
-        self.asked_in_turn = False
-        self.edits: str | None = None
+        self.requests: list[tuple[str, str, Subject, tuple[DisplayBlock, ...]]] = []
+        self.requested_while_exclusive = False
+        self.edited_command: str | None = None
 
     def may_read(self, path: Path) -> bool:
         return True
 
     async def request(
         self,
-        call: RunningCall,
+        call: CallContext,
         *,
         action: str,
         description: str,
@@ -47,30 +48,30 @@ class Consent:
         display: tuple[DisplayBlock, ...] = (),
         proposal: Proposal | None = None,
     ) -> str | None:
-        self.asked.append((action, description, subject, display))
-        self.asked_in_turn |= self._log.has_turn
+        self.requests.append((action, description, subject, display))
+        self.requested_while_exclusive |= self._log.is_exclusive
         if not self._agrees:
             raise ToolRejected
-        return self.edits
+        return self.edited_command
 
 
-class Desk:
-    """A Bash tool with all that it needs."""
+class BashEnv:
+    """A Bash tool with its dependencies."""
 
     def __init__(
-        self, folder: Path, *, agrees: bool = True, environment: Environment = whole_environment
+        self, folder: Path, *, agrees: bool = True, environment: Environment = full_environment
     ) -> None:
         self.work_dir = folder / "work"
         self.work_dir.mkdir()
         self.output_dir = folder / "output"
         self.log = CallLog()
-        self.consent = Consent(self.log, agrees=agrees)
+        self.approval = FakeApproval(self.log, agrees=agrees)
         self.shell = Shell(environment=environment, term_grace_s=0.3)
-        self.told: list[object] = []
-        self.tasks = BackgroundTasks(folder / "tasks", send=self.told.append)
+        self.sent: list[object] = []
+        self.tasks = BackgroundTasks(folder / "tasks", send=self.sent.append)
         self.bash = Bash(
-            Workspace(self.work_dir),
-            self.consent,
+            PathScope(self.work_dir),
+            self.approval,
             self.shell,
             OutputFolder(self.output_dir),
             self.tasks,
@@ -79,32 +80,32 @@ class Desk:
 
     async def run(self, command: str, **arguments: object) -> ToolReturn:
         params = BashParams.model_validate({"command": command, **arguments})
-        return await self.bash.run(params, running_call(self.log))
+        return await self.bash.run(params, build_context(self.log))
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    desk = Desk(tmp_path)
-    yield desk
-    await desk.tasks.close()
-    await desk.shell.close()
+async def tool_env(tmp_path: Path) -> AsyncIterator[BashEnv]:
+    tool_env = BashEnv(tmp_path)
+    yield tool_env
+    await tool_env.tasks.close()
+    await tool_env.shell.close()
 
 
-def brief(result: ToolReturn) -> str:
+def brief_text(result: ToolReturn) -> str:
     return next(block.text for block in result.display if isinstance(block, BriefBlock))
 
 
-async def test_a_command_is_run_and_its_output_given_back(desk: Desk) -> None:
-    result = await desk.run("echo hello; pwd")
+async def test_a_command_runs_and_its_output_is_returned(tool_env: BashEnv) -> None:
+    result = await tool_env.run("echo hello; pwd")
     assert not result.is_error
-    assert result.output == f"hello\n{desk.work_dir.resolve()}\n"
+    assert result.output == f"hello\n{tool_env.work_dir.resolve()}\n"
     assert "Exit code 0" in result.message
-    assert brief(result) == "2 lines"
+    assert brief_text(result) == "2 lines"
 
 
-async def test_the_user_is_asked_first_for_exactly_what_runs(desk: Desk) -> None:
-    await desk.run("echo 'a  b'", description="greet\nthe world")
-    assert desk.consent.asked == [
+async def test_the_user_approves_exactly_the_command_that_runs(tool_env: BashEnv) -> None:
+    await tool_env.run("echo 'a  b'", description="greet\nthe world")
+    assert tool_env.approval.requests == [
         (
             "run command",
             "greet the world: `echo 'a  b'`",
@@ -112,37 +113,37 @@ async def test_the_user_is_asked_first_for_exactly_what_runs(desk: Desk) -> None
             (ShellBlock("echo 'a  b'"),),
         )
     ]
-    assert not desk.consent.asked_in_turn
-    assert desk.log.turns == 1
+    assert not tool_env.approval.requested_while_exclusive
+    assert tool_env.log.exclusive_count == 1
 
 
-async def test_a_dangerous_command_is_marked(desk: Desk) -> None:
-    await desk.run("rm -rf build")
-    (block,) = desk.consent.asked[0][3]
+async def test_a_dangerous_command_is_marked(tool_env: BashEnv) -> None:
+    await tool_env.run("rm -rf build")
+    (block,) = tool_env.approval.requests[0][3]
     assert isinstance(block, ShellBlock)
     assert block.danger == "deletes recursively"
 
 
 async def test_a_rejected_command_does_not_run(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, agrees=False)
+    tool_env = BashEnv(tmp_path, agrees=False)
     with pytest.raises(ToolRejected):
-        await desk.run("touch created")
-    assert not list(desk.work_dir.iterdir())
+        await tool_env.run("touch created")
+    assert not list(tool_env.work_dir.iterdir())
 
 
 @pytest.mark.parametrize(
     "command", ["", "  \n", "echo \x1b[2J", "echo a\rb", "echo a\0b", "echo \u202e", "echo \ud800", "a\u200b"]
 )
-async def test_what_the_user_could_not_see_is_not_even_asked_for(desk: Desk, command: str) -> None:
-    result = await desk.run(command)
+async def test_commands_with_invisible_characters_are_refused(tool_env: BashEnv, command: str) -> None:
+    result = await tool_env.run(command)
     assert result.is_error
-    assert desk.consent.asked == []
+    assert tool_env.approval.requests == []
 
 
-async def test_windows_line_ends_are_plain_ones(desk: Desk) -> None:
-    result = await desk.run("echo a\r\necho b")
+async def test_crlf_line_endings_are_normalized(tool_env: BashEnv) -> None:
+    result = await tool_env.run("echo a\r\necho b")
     assert result.output == "a\nb\n"
-    assert desk.consent.asked[0][2] == CommandSubject("echo a\necho b")
+    assert tool_env.approval.requests[0][2] == CommandSubject("echo a\necho b")
 
 
 @pytest.mark.parametrize(
@@ -153,94 +154,96 @@ async def test_windows_line_ends_are_plain_ones(desk: Desk) -> None:
         ("bash -c 'kill -SEGV $$'; exit $?", "139 (SIGSEGV)"),
     ],
 )
-async def test_a_failing_command_says_how_it_ended(desk: Desk, command: str, ending: str) -> None:
-    result = await desk.run(command)
+async def test_the_result_of_a_failing_command_says_how_it_ended(
+    tool_env: BashEnv, command: str, ending: str
+) -> None:
+    result = await tool_env.run(command)
     assert result.is_error
     assert ending in result.message
-    assert ending in brief(result)
+    assert ending in brief_text(result)
 
 
-async def test_a_failing_command_gives_its_output_too(desk: Desk) -> None:
-    assert (await desk.run("echo out; exit 3")).output == "out\n"
+async def test_a_failing_command_returns_its_output(tool_env: BashEnv) -> None:
+    assert (await tool_env.run("echo out; exit 3")).output == "out\n"
 
 
-async def test_a_quiet_command_says_that_it_printed_nothing(desk: Desk) -> None:
-    result = await desk.run("true")
-    assert "printed nothing" in result.message
-    assert brief(result) == "no output"
+async def test_the_result_of_a_command_without_output_says_so(tool_env: BashEnv) -> None:
+    result = await tool_env.run("true")
+    assert "No output." in result.message
+    assert brief_text(result) == "no output"
 
 
-async def test_a_time_out_gives_what_was_printed_and_says_what_to_do(desk: Desk) -> None:
-    clock = Clock()
-    running = asyncio.ensure_future(desk.run("echo begun; sleep 1234", timeout=200))
-    while desk.log.output != "begun\n":
+async def test_on_timeout_the_output_so_far_is_returned_with_a_hint(tool_env: BashEnv) -> None:
+    clock = LoopClock()
+    running = asyncio.ensure_future(tool_env.run("echo begun; sleep 1234", timeout=200))
+    while tool_env.log.output != "begun\n":
         assert not running.done()
         await asyncio.sleep(0.005)
-    result = await clock.forward_until(running, 200)
+    result = await clock.advance_until(running, 200)
     assert result.is_error
     assert result.output == "begun\n"
     assert "stopped after 200 s" in result.message
     assert "300" in result.message
 
 
-async def test_output_is_shown_while_the_command_runs(desk: Desk) -> None:
+async def test_output_is_shown_while_the_command_runs(tool_env: BashEnv) -> None:
     running = asyncio.ensure_future(
-        desk.run("echo first; while [ ! -e go ]; do sleep 0.01; done; echo second")
+        tool_env.run("echo first; while [ ! -e go ]; do sleep 0.01; done; echo second")
     )
-    while desk.log.output != "first\n":
+    while tool_env.log.output != "first\n":
         assert not running.done()
         await asyncio.sleep(0.005)
-    (desk.work_dir / "go").touch()
+    (tool_env.work_dir / "go").touch()
     await running
-    assert desk.log.output == "first\nsecond\n"
+    assert tool_env.log.output == "first\nsecond\n"
 
 
-async def test_neither_the_user_nor_the_model_gets_what_drives_a_terminal(desk: Desk) -> None:
-    result = await desk.run(r"printf '\033[31mred\033[0m \033]0;title\007\000\377 50%%\r100%%\n'")
-    assert result.output == desk.log.output == "100%\n"
-    result = await desk.run(r"printf '\033[31mred\033[0m\033]0;title\007\000\377\n'")
+async def test_terminal_control_sequences_are_removed(tool_env: BashEnv) -> None:
+    result = await tool_env.run(r"printf '\033[31mred\033[0m \033]0;title\007\000\377 50%%\r100%%\n'")
+    assert result.output == tool_env.log.output == "100%\n"
+    result = await tool_env.run(r"printf '\033[31mred\033[0m\033]0;title\007\000\377\n'")
     assert result.output == "red\ufffd\n"
 
 
-async def test_long_output_is_cut_in_the_middle_and_kept_whole(desk: Desk) -> None:
-    result = await desk.run("seq 100000")
+async def test_long_output_is_cut_in_the_middle_and_saved_in_full(tool_env: BashEnv) -> None:
+    result = await tool_env.run("seq 100000")
     text = text_of(result.output)
     assert len(text) <= 50_000
     assert text.startswith("1\n2\n")
     assert text.endswith("\n100000\n")
-    (path,) = desk.output_dir.iterdir()
+    (path,) = tool_env.output_dir.iterdir()
     assert str(path) in text
     assert path.read_text().splitlines() == [str(number) for number in range(1, 100_001)]
 
 
-async def test_a_flood_is_not_shown_for_ever(desk: Desk) -> None:
-    result = await desk.run("yes 0123456789 | head -c 5000000")
+async def test_endless_output_is_shown_up_to_a_limit(tool_env: BashEnv) -> None:
+    result = await tool_env.run("yes 0123456789 | head -c 5000000")
     assert not result.is_error
-    assert len(desk.log.output) < 1_100_000
-    assert "more than is shown" in desk.log.output
+    assert len(tool_env.log.output) < 1_100_000
+    assert "rest of the output is not shown" in tool_env.log.output
 
 
-async def test_what_is_left_running_is_told(desk: Desk) -> None:
-    result = await desk.run("sleep 1234 &")
+async def test_the_result_mentions_processes_left_running(tool_env: BashEnv) -> None:
+    result = await tool_env.run("sleep 1234 &")
     assert not result.is_error
-    assert "goes on until the session ends" in result.message
+    assert "keep running until the session ends" in result.message
 
 
-async def test_a_cancelled_call_gives_its_turn_back(desk: Desk) -> None:
-    running = asyncio.ensure_future(desk.run("echo begun; sleep 1234"))
-    while not desk.log.output:
+async def test_a_canceled_call_leaves_its_exclusive_section(tool_env: BashEnv) -> None:
+    running = asyncio.ensure_future(tool_env.run("echo begun; sleep 1234"))
+    while not tool_env.log.output:
         await asyncio.sleep(0.005)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert not desk.log.has_turn
+    assert not tool_env.log.is_exclusive
 
 
-async def test_a_command_that_can_not_start_is_an_error_the_model_can_read(desk: Desk) -> None:
-    desk.work_dir.rmdir()
-    result = await desk.run("true")
+async def test_a_command_that_cannot_start_is_a_readable_error(tool_env: BashEnv) -> None:
+    tool_env.work_dir.rmdir()
+    result = await tool_env.run("true")
     assert result.is_error
-    assert "is gone" in result.message
+    assert "doesn't exist" in result.message
 
 
 @pytest.mark.parametrize(
@@ -251,39 +254,39 @@ def test_parameters_out_of_range_are_refused(arguments: dict[str, object]) -> No
         BashParams.model_validate({"command": "true", **arguments})
 
 
-async def test_a_command_that_the_user_changed_is_what_runs_and_the_model_is_told(desk: Desk) -> None:
-    desk.consent.edits = "echo theirs\n"
-    result = await desk.run("echo mine")
+async def test_a_command_edited_by_the_user_runs_and_the_model_is_notified(tool_env: BashEnv) -> None:
+    tool_env.approval.edited_command = "echo theirs\n"
+    result = await tool_env.run("echo mine")
     assert text_of(result.output) == "theirs\n"
-    assert "The user changed the command before it ran. What ran is: `echo theirs`" in result.message
+    assert "The user changed the command before it ran. The new command: `echo theirs`" in result.message
     assert "Exit code 0." in result.message
 
 
-async def test_a_command_that_the_user_emptied_does_not_run(desk: Desk) -> None:
-    desk.consent.edits = "\n"
-    result = await desk.run("echo mine")
+async def test_a_command_emptied_by_the_user_does_not_run(tool_env: BashEnv) -> None:
+    tool_env.approval.edited_command = "\n"
+    result = await tool_env.run("echo mine")
     assert result.is_error
-    assert desk.log.has_turn is False
+    assert tool_env.log.is_exclusive is False
 
 
-async def test_what_the_call_says_it_runs_is_what_the_user_made_of_it(desk: Desk) -> None:
-    desk.consent.edits = "true"
+async def test_the_reported_command_is_the_one_the_user_edited(tool_env: BashEnv) -> None:
+    tool_env.approval.edited_command = "true"
     params = BashParams(command="false", timeout=60, description="")
-    await desk.bash.run(params, running_call(desk.log))
-    assert desk.bash.command(params) == "true"
+    await tool_env.bash.run(params, build_context(tool_env.log))
+    assert tool_env.bash.shell_command(params) == "true"
 
 
-async def test_a_command_that_misses_the_models_key_is_told_why_it_is_not_there(
+async def test_the_result_explains_why_the_models_key_is_hidden(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-model")
-    desk = Desk(tmp_path, environment=without_values(lambda: {"sk-of-the-model"}, but=()))
+    tool_env = BashEnv(tmp_path, environment=environment_without(lambda: {"sk-of-the-model"}, keep=()))
     try:
-        result = await desk.run('test -n "$OPENAI_API_KEY"')
+        result = await tool_env.run('test -n "$OPENAI_API_KEY"')
         assert result.is_error
         assert 'env = ["OPENAI_API_KEY"]' in result.message
         assert "sk-of-the-model" not in result.message
-        assert "OPENAI" not in (await desk.run("false")).message
-        assert "OPENAI" not in (await desk.run("echo OPENAI_API_KEY")).message
+        assert "OPENAI" not in (await tool_env.run("false")).message
+        assert "OPENAI" not in (await tool_env.run("echo OPENAI_API_KEY")).message
     finally:
-        await desk.shell.close()
+        await tool_env.shell.close()

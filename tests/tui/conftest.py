@@ -1,7 +1,6 @@
-"""The app over a wire whose engine the test plays."""
+"""Fixtures that run the app with a fake engine."""
 
 import asyncio
-import subprocess
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -14,13 +13,13 @@ import pytest
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.tui.options import TuiOptions
-from kimi_tui.tui.screen import MainScreen
+from kimi_tui.tui.screen.main_screen import MainScreen
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.commands import Command, RunSlash, Shutdown
 from kimi_tui.wire.events import SessionInfo, SlashCommandInfo, StatusUpdate
 from kimi_tui.wire.requests import Answer, Request
-from tests.patience import PATIENCE_S
-from tests.tui.hand import Hand
+from tests.timeouts import TEST_TIMEOUT_S
+from tests.tui.app_driver import AppDriver
 
 SESSION = SessionInfo(
     session_id="s1",
@@ -35,7 +34,7 @@ SESSION = SessionInfo(
 
 
 class FakeClock:
-    """A clock that stands still until it is told to move."""
+    """A clock that advances only when a test sets `now`."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -45,27 +44,27 @@ class FakeClock:
 
 
 class FakeClipboard:
-    """A clipboard of a system that may lack one."""
+    """A clipboard that may be unavailable."""
 
-    def __init__(self, *, works: bool = True) -> None:
+    def __init__(self, *, is_available: bool = True) -> None:
         self.text: str | None = None
-        self.picture: bytes | None = None
-        self.works = works
+        self.image: bytes | None = None
+        self.is_available = is_available
 
     async def copy(self, text: str) -> bool:
-        if self.works:
+        if self.is_available:
             self.text = text
-        return self.works
+        return self.is_available
 
     async def paste(self) -> str | None:
-        return self.text if self.works else None
+        return self.text if self.is_available else None
 
-    async def paste_picture(self) -> bytes | None:
-        return self.picture if self.works else None
+    async def paste_image(self) -> bytes | None:
+        return self.image if self.is_available else None
 
 
 class FakeEngine:
-    """Remembers what it is told; says what the test makes it say."""
+    """An engine that records commands and answers, and sends the messages of the test."""
 
     def __init__(
         self, wire: Wire, *, session: SessionInfo = SESSION, error: KimiTuiError | None = None
@@ -75,12 +74,12 @@ class FakeEngine:
         self._error = error
         self.commands: list[Command] = []
         self.answers: list[Answer] = []
-        self.deaf = False
-        """Whether it ignores a Shutdown."""
-        self.goes_on: asyncio.Future[None] | None = None
-        """What its own commands take until they are carried out."""
-        self.held: asyncio.Future[None] | None = None
-        """What it waits for, once it is told to end."""
+        self.ignores_shutdown = False
+        """Whether it ignores Shutdown."""
+        self.command_done: asyncio.Future[None] | None = None
+        """Set to delay the completion of its slash commands."""
+        self.shutdown_gate: asyncio.Future[None] | None = None
+        """Set to delay its end after Shutdown."""
 
     async def serve(self) -> None:
         if self._error is not None:
@@ -89,15 +88,15 @@ class FakeEngine:
         self._wire.send(StatusUpdate(context_tokens=0, max_context_tokens=200_000))
         async for command in self._wire.commands():
             self.commands.append(command)
-            if isinstance(command, RunSlash) and self.goes_on is not None:
-                self._wire.goes_on(self.goes_on)
-            if isinstance(command, Shutdown) and not self.deaf:
+            if isinstance(command, RunSlash) and self.command_done is not None:
+                self._wire.defer_completion(self.command_done)
+            if isinstance(command, Shutdown) and not self.ignores_shutdown:
                 break
-        if self.held is not None:
-            await self.held
+        if self.shutdown_gate is not None:
+            await self.shutdown_gate
         self._wire.close()
 
-    def say(self, *messages: Outgoing) -> None:
+    def send(self, *messages: Outgoing) -> None:
         for message in messages:
             self._wire.send(message)
 
@@ -106,11 +105,11 @@ class FakeEngine:
 
 
 @dataclass
-class Desk:
-    """An app that runs, and both of its ends."""
+class AppHarness:
+    """A running app with its fake engine and the driver that presses keys."""
 
     app: KimiTuiApp
-    pilot: Hand
+    driver: AppDriver
     engine: FakeEngine
     clock: FakeClock
     clipboard: FakeClipboard
@@ -126,45 +125,45 @@ class Desk:
     def prompt_text(self) -> str:
         return self.screen.prompt.editor.text
 
-    def shown(self) -> str:
-        """What stands on the screen, as text."""
+    def screen_text(self) -> str:
+        """Return the screen's content as text."""
         width, height = self.app.size
-        # A dialog that has just been opened is not laid out yet.
+        # A dialog that has just been opened isn't laid out yet.
         strips = self.app.screen._compositor.render_strips()[:height]
         return "\n".join(strip.text[:width].rstrip() for strip in strips)
 
-    def words(self) -> str:
-        """The same, as if no line had been broken."""
-        return " ".join(self.shown().replace("▌", " ").split())
+    def unwrapped_text(self) -> str:
+        """Return the screen's content with its line breaks replaced by spaces."""
+        return " ".join(self.screen_text().replace("▌", " ").split())
 
-    def toasts(self) -> str:
-        """What was said and has not passed yet."""
+    def toast_text(self) -> str:
+        """Return the text of all visible notifications."""
         return " ".join(notification.message for notification in self.app._notifications)
 
-    async def until(self, condition: Callable[[], Any]) -> None:
-        """Let the app work until `condition` holds."""
-        deadline = time.monotonic() + PATIENCE_S
+    async def wait_until(self, condition: Callable[[], Any]) -> None:
+        """Run the app until `condition` holds."""
+        deadline = time.monotonic() + TEST_TIMEOUT_S
         while not condition():
-            assert time.monotonic() < deadline, f"it never came to that; the screen shows:\n{self.shown()}"
-            await self.pilot.pause()
+            assert time.monotonic() < deadline, f"timed out; the screen shows:\n{self.screen_text()}"
+            await self.driver.pause()
             await asyncio.sleep(0.005)
 
-    async def write(self, text: str) -> None:
-        await self.pilot.press(*(_KEYS.get(letter, letter) for letter in text))
+    async def type_text(self, text: str) -> None:
+        await self.driver.press(*(_KEYS.get(letter, letter) for letter in text))
 
-    async def say(self, *messages: Outgoing) -> None:
-        """The engine says something, and the screen has shown it."""
+    async def send(self, *messages: Outgoing) -> None:
+        """Send messages from the engine and wait until they are shown."""
         before = self.screen.state
-        self.engine.say(*messages)
-        await self.until(lambda: self.screen.state is not before)
-        await self.pilot.pause()
+        self.engine.send(*messages)
+        await self.wait_until(lambda: self.screen.state is not before)
+        await self.driver.pause()
 
     def ask(self, request: Request) -> None:
-        """The engine asks; its answer comes to `engine.answers`."""
+        """Send a request from the engine. Its answer is added to `engine.answers`."""
         self.tasks.append(asyncio.create_task(self.engine.ask(request)))
 
-    def told(self, kind: Any) -> list[Any]:
-        """Commands of one kind that the engine was given."""
+    def commands_of(self, kind: Any) -> list[Any]:
+        """Return the commands of one type that the engine received."""
         return [command for command in self.engine.commands if isinstance(command, kind)]
 
 
@@ -177,14 +176,6 @@ _KEYS = {
     "-": "minus",
     "_": "underscore",
 }
-
-
-@pytest.fixture
-def dead_pid() -> int:
-    """The id of a process that has ended."""
-    process = subprocess.Popen(["true"])
-    process.wait()
-    return process.pid
 
 
 @pytest.fixture
@@ -203,7 +194,7 @@ def options(tmp_path: Path, clock: FakeClock, clipboard: FakeClipboard) -> TuiOp
     work_dir.mkdir()
     return TuiOptions(
         work_dir=work_dir,
-        share_dir=tmp_path / "share",
+        data_dir=tmp_path / "share",
         theme="dark",
         reduced_motion=True,
         images="blocks",
@@ -215,28 +206,28 @@ def options(tmp_path: Path, clock: FakeClock, clipboard: FakeClipboard) -> TuiOp
 
 
 @pytest.fixture
-def open_desk(options: TuiOptions, clock: FakeClock, clipboard: FakeClipboard) -> Any:
-    """Opens the app: `async with open_desk() as desk`."""
+def open_app(options: TuiOptions, clock: FakeClock, clipboard: FakeClipboard) -> Any:
+    """Opens the app: `async with open_app() as harness`."""
 
     @asynccontextmanager
-    async def opened(
+    async def open_app_harness(
         *,
         size: tuple[int, int] = (100, 30),
         session: SessionInfo = SESSION,
         error: KimiTuiError | None = None,
         **changes: Any,
-    ) -> AsyncIterator[Desk]:
+    ) -> AsyncIterator[AppHarness]:
         wire = Wire()
         engine = FakeEngine(wire, session=session, error=error)
         app = KimiTuiApp(wire=wire, start=engine.serve, options=replace(options, **changes))
         async with app.run_test(size=size, notifications=True):
-            desk = Desk(app, Hand(app), engine, clock, clipboard)
-            await desk.until(lambda: desk.screen.state.session is not None or error is not None)
-            await desk.pilot.pause()
-            yield desk
-            app.workers.cancel_all()  # as an app does that ends by itself, before its widgets go
-            for task in desk.tasks:
+            harness = AppHarness(app, AppDriver(app), engine, clock, clipboard)
+            await harness.wait_until(lambda: harness.screen.state.session is not None or error is not None)
+            await harness.driver.pause()
+            yield harness
+            app.workers.cancel_all()  # before the widgets are removed, as when the app exits on its own
+            for task in harness.tasks:
                 task.cancel()
             wire.close()
 
-    return opened
+    return open_app_harness

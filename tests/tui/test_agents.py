@@ -1,92 +1,92 @@
-"""The agents: what each one is for, and a new session with one. What fills the model's window."""
+"""Agents dialog, and the display of the context usage."""
 
 from dataclasses import replace
 
 from kimi_tui.tui.dialogs.agents import AgentsDialog
-from kimi_tui.tui.session_wish import SessionWish
-from kimi_tui.wire.agents import AgentList, ListedAgent, ListedSubagent
+from kimi_tui.tui.session_request import SessionRequest
+from kimi_tui.wire.agent_list import AgentList, AgentListItem, SubagentListItem
 from kimi_tui.wire.commands import RunSlash
-from kimi_tui.wire.window import WindowFilling, WindowPart
-from tests.tui.conftest import SESSION, Desk
-from tests.tui.test_sessions import Reopening
+from kimi_tui.wire.context_usage import ContextUsagePart, WindowFilling
+from tests.tui.conftest import SESSION, AppHarness
+from tests.tui.test_sessions import SessionServer
 
-DEFAULT = ListedAgent(
+DEFAULT = AgentListItem(
     "default",
     "bundled",
     "Works on the code.",
     tools=("ReadFile", "Bash"),
-    subagents=(ListedSubagent("explore", "Finds things out."),),
+    subagents=(SubagentListItem("explore", "Finds things out."),),
 )
-BROKEN = ListedAgent("odd", "project", problem="agent.yaml, line 3: there is no tool \x1b[2JNonsense")
-GARDENER = ListedAgent("gardener", "user", "Looks after the garden. 照看花园", model="kimi-k2")
-LISTED = AgentList((DEFAULT, GARDENER, BROKEN), "default")
+BROKEN = AgentListItem("odd", "project", problem="agent.yaml, line 3: unknown tool \x1b[2JNonsense")
+GARDENER = AgentListItem("gardener", "user", "Looks after the garden. 照看花园", model="kimi-k2")
+AGENT_LIST = AgentList((DEFAULT, GARDENER, BROKEN), "default")
 
 
-async def listed(desk: Desk, line: str = "/agents") -> AgentsDialog:
-    await desk.write(line)
-    await desk.pilot.press("enter")
-    await desk.until(lambda: isinstance(desk.app.screen, AgentsDialog))
-    await desk.until(lambda: RunSlash("agents") in desk.told(RunSlash))
-    desk.engine.say(LISTED)
-    await desk.until(lambda: "Works on the code." in desk.words())
-    assert isinstance(desk.app.screen, AgentsDialog)
-    return desk.app.screen
+async def open_agents_dialog(harness: AppHarness, line: str = "/agents") -> AgentsDialog:
+    await harness.type_text(line)
+    await harness.driver.press("enter")
+    await harness.wait_until(lambda: isinstance(harness.app.screen, AgentsDialog))
+    await harness.wait_until(lambda: RunSlash("agents") in harness.commands_of(RunSlash))
+    harness.engine.send(AGENT_LIST)
+    await harness.wait_until(lambda: "Works on the code." in harness.unwrapped_text())
+    assert isinstance(harness.app.screen, AgentsDialog)
+    return harness.app.screen
 
 
-async def test_the_marked_agent_is_told_of_and_begins_a_new_session(open_desk):
-    reopening = Reopening()
-    async with open_desk(reopen=reopening, size=(80, 24)) as desk:
-        await listed(desk)
-        assert "explore  Finds things out." in desk.shown()
-        assert "in use" in desk.shown()
-        await desk.pilot.press("down")
-        await desk.until(lambda: "kimi-k2" in desk.shown())
-        await desk.pilot.press("enter")
-        await desk.until(lambda: reopening.wishes == [SessionWish(agent="gardener")])
+async def test_the_details_of_the_highlighted_agent_are_shown_and_enter_starts_a_session(open_app):
+    session_server = SessionServer()
+    async with open_app(serve_session=session_server, size=(80, 24)) as harness:
+        await open_agents_dialog(harness)
+        assert "explore  Finds things out." in harness.screen_text()
+        assert "in use" in harness.screen_text()
+        await harness.driver.press("down")
+        await harness.wait_until(lambda: "kimi-k2" in harness.screen_text())
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: session_server.requests == [SessionRequest(agent="gardener")])
 
 
-async def test_an_agent_that_is_named_is_marked_and_a_broken_one_begins_nothing(open_desk):
-    reopening = Reopening()
-    async with open_desk(reopen=reopening) as desk:
-        await listed(desk, "/agents odd")
-        await desk.until(lambda: "there is no tool Nonsense" in desk.words())
-        await desk.pilot.press("enter")
-        await desk.pilot.pause()
-        assert isinstance(desk.app.screen, AgentsDialog)
-        await desk.pilot.press("escape")
-        await desk.until(lambda: not isinstance(desk.app.screen, AgentsDialog))
-        assert reopening.wishes == []
+async def test_the_named_agent_is_highlighted_and_a_broken_one_starts_no_session(open_app):
+    session_server = SessionServer()
+    async with open_app(serve_session=session_server) as harness:
+        await open_agents_dialog(harness, "/agents odd")
+        await harness.wait_until(lambda: "unknown tool Nonsense" in harness.unwrapped_text())
+        await harness.driver.press("enter")
+        await harness.driver.pause()
+        assert isinstance(harness.app.screen, AgentsDialog)
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: not isinstance(harness.app.screen, AgentsDialog))
+        assert session_server.requests == []
 
 
-async def test_a_name_that_no_agent_has_marks_the_one_in_use(open_desk):
-    async with open_desk() as desk:
-        dialog = await listed(desk, "/agents gardner")
-        assert dialog.marked == DEFAULT
-        desk.engine.say(AgentList((GARDENER, DEFAULT), "default"))
-        await desk.until(lambda: dialog.choices.marked == 1)
-        assert dialog.marked == DEFAULT
+async def test_an_unknown_name_highlights_the_current_agent(open_app):
+    async with open_app() as harness:
+        dialog = await open_agents_dialog(harness, "/agents gardner")
+        assert dialog.highlighted_agent == DEFAULT
+        harness.engine.send(AgentList((GARDENER, DEFAULT), "default"))
+        await harness.wait_until(lambda: dialog.choices.highlighted == 1)
+        assert dialog.highlighted_agent == DEFAULT
 
 
-async def test_a_double_click_begins_a_session_too(open_desk):
-    reopening = Reopening()
-    async with open_desk(reopen=reopening) as desk:
-        dialog = await listed(desk)
-        await desk.pilot.click(dialog.choices, offset=(2, 1), times=2)
-        await desk.until(lambda: reopening.wishes == [SessionWish(agent="gardener")])
+async def test_a_double_click_starts_a_session(open_app):
+    session_server = SessionServer()
+    async with open_app(serve_session=session_server) as harness:
+        dialog = await open_agents_dialog(harness)
+        await harness.driver.click(dialog.choices, offset=(2, 1), times=2)
+        await harness.wait_until(lambda: session_server.requests == [SessionRequest(agent="gardener")])
 
 
-async def test_the_header_names_an_agent_that_is_not_the_usual_one(open_desk):
-    async with open_desk() as desk:
-        assert "default" not in desk.shown()
-        await desk.say(replace(SESSION, agent="gardener"))
-        await desk.until(lambda: "gardener" in desk.shown())
+async def test_the_header_names_an_agent_other_than_the_default(open_app):
+    async with open_app() as harness:
+        assert "default" not in harness.screen_text()
+        await harness.send(replace(SESSION, agent="gardener"))
+        await harness.wait_until(lambda: "gardener" in harness.screen_text())
 
 
-async def test_the_window_is_told_by_kind_with_what_is_free(open_desk):
-    async with open_desk() as desk:
-        parts = (WindowPart("system prompt", 1_000, 1), WindowPart("tool results", 49_000, 12))
-        desk.engine.say(WindowFilling(parts, 50_000, 200_000, 150_000, is_measured=True))
-        await desk.until(lambda: "The context takes 50,000 of 200,000 tokens (25%)." in desk.shown())
-        assert "results of tools (12)           49,000  24.5%  ████▉" in desk.shown()
-        assert "free                           150,000  75.0%  ███████████████" in desk.shown()
-        assert "From 150,000 tokens on the conversation is compacted." in desk.shown()
+async def test_context_usage_is_listed_by_kind_with_the_free_space(open_app):
+    async with open_app() as harness:
+        parts = (ContextUsagePart("system prompt", 1_000, 1), ContextUsagePart("tool results", 49_000, 12))
+        harness.engine.send(WindowFilling(parts, 50_000, 200_000, 150_000, is_measured=True))
+        await harness.wait_until(lambda: "Context: 50,000 of 200,000 tokens (25%)" in harness.screen_text())
+        assert "tool results (12)               49,000  24.5%  ████▉" in harness.screen_text()
+        assert "free                           150,000  75.0%  ███████████████" in harness.screen_text()
+        assert "The conversation is compacted at 150,000 tokens." in harness.screen_text()

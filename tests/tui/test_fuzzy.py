@@ -2,11 +2,11 @@
 
 import pytest
 
-from kimi_tui.tui import fuzzy
+from kimi_tui.tui.widgets import fuzzy
 
 
 def best(query: str, *texts: str) -> list[str]:
-    return [match.text for match in fuzzy.best(query, texts, 10)]
+    return [match.text for match in fuzzy.best_matches(query, texts, 10)]
 
 
 def test_letters_must_occur_in_order() -> None:
@@ -28,33 +28,33 @@ def test_case_does_not_matter() -> None:
         ("thm", "theme", "other-machine"),
     ],
 )
-def test_what_one_means_comes_first(query: str, better: str, worse: str) -> None:
+def test_the_better_match_comes_first(query: str, better: str, worse: str) -> None:
     assert best(query, worse, better)[0] == better
 
 
 def test_positions_show_which_letters_matched() -> None:
-    found = fuzzy.match("sap", "src/auth.py")
-    assert found is not None
-    assert [found.text[position] for position in found.positions] == ["s", "a", "p"]
+    match = fuzzy.match("sap", "src/auth.py")
+    assert match is not None
+    assert [match.text[position] for position in match.positions] == ["s", "a", "p"]
 
 
-def test_positions_fit_texts_whose_letters_grow_when_lowered() -> None:
+def test_positions_are_correct_if_lowercase_is_longer() -> None:
     text = "İstanbul.txt"
-    found = fuzzy.match("stan", text)
-    assert found is not None
-    assert "".join(text[position] for position in found.positions) == "stan"
+    match = fuzzy.match("stan", text)
+    assert match is not None
+    assert "".join(text[position] for position in match.positions) == "stan"
 
 
-def test_nothing_asked_matches_everything() -> None:
+def test_an_empty_query_matches_everything() -> None:
     assert best("", "a", "b") == ["a", "b"]
 
 
-def test_the_line_pattern_finds_the_same_lines_as_matching_does() -> None:
+def test_the_line_pattern_and_match_agree() -> None:
     lines = ["src/auth.py", "readme.md", "s\\a[]", "tests/sap.py", ""]
     pattern = fuzzy.line_pattern("sap")
-    found = [match[0] for match in pattern.finditer("\n".join(lines))]
-    assert found == [line for line in lines if fuzzy.match("sap", line)]
+    matched_lines = [match[0] for match in pattern.finditer("\n".join(lines))]
+    assert matched_lines == [line for line in lines if fuzzy.match("sap", line)]
 
 
-def test_letters_that_mean_something_to_a_regular_expression_are_letters() -> None:
-    assert [found[0] for found in fuzzy.line_pattern("[^.*").finditer("ab\nx[y^z.w*\n")] == ["x[y^z.w*"]
+def test_special_characters_of_regular_expressions_are_literal() -> None:
+    assert [match[0] for match in fuzzy.line_pattern("[^.*").finditer("ab\nx[y^z.w*\n")] == ["x[y^z.w*"]

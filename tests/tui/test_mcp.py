@@ -1,4 +1,4 @@
-"""The MCP servers on the screen: the list, the count in the status bar, and resources after `@`."""
+"""MCP dialog, the server count in the status bar, and completion of resources after `@`."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import pytest
 
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.events import StatusUpdate
-from kimi_tui.wire.mcp import McpResource, McpServerStatus, McpStatus
+from kimi_tui.wire.mcp_status import McpResource, McpServerStatus, McpStatus
 
 GITHUB = McpServerStatus(
     name="github",
@@ -18,74 +18,76 @@ GITHUB = McpServerStatus(
     prompts=("mcp:github:triage",),
     resources=(McpResource("repo://readme", "Read \x1b[2Jme"),),
 )
-LOST = McpServerStatus(
+FAILED = McpServerStatus(
     name="notes",
     status="failed",
-    error="The program notes is not there. Install it, or write its whole path.",
+    error="The program notes wasn't found. Install it, or use its full path.",
     transport="stdio",
     target="notes --all",
 )
-STATUS = McpStatus(loading=False, connected=1, total=2, tools=2, servers=(GITHUB, LOST))
+STATUS = McpStatus(loading=False, connected=1, total=2, tools=2, servers=(GITHUB, FAILED))
 
 
-def told(status: McpStatus = STATUS) -> StatusUpdate:
+def build_status_update(status: McpStatus = STATUS) -> StatusUpdate:
     return StatusUpdate(mcp_status=status)
 
 
 @pytest.mark.parametrize("size", [(100, 30), (80, 24)])
-async def test_the_list_shows_each_server_and_what_is_wrong_with_it(open_desk, size):
-    async with open_desk(size=size) as desk:
-        await desk.say(told())
-        await desk.write("/mcp")
-        await desk.pilot.press("enter")
-        await desk.until(lambda: "1 of 2 connected · 2 tools" in desk.shown())
-        assert "search, get_issue" in desk.shown()
-        assert "/mcp:github:triage" in desk.shown()
-        await desk.pilot.press("down")
-        await desk.until(lambda: "The program notes is not there." in desk.words())
-        await desk.pilot.press("r", "up", "s")
-        assert desk.told(RunSlash) == [RunSlash("mcp reconnect notes"), RunSlash("mcp auth github")]
-        await desk.pilot.press("escape")
-        await desk.until(lambda: "1 of 2 connected" not in desk.shown())
-        assert "MCP 1/2" in desk.shown()
+async def test_the_dialog_shows_each_server_and_its_error(open_app, size):
+    async with open_app(size=size) as harness:
+        await harness.send(build_status_update())
+        await harness.type_text("/mcp")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: "1 of 2 connected · 2 tools" in harness.screen_text())
+        assert "search, get_issue" in harness.screen_text()
+        assert "/mcp:github:triage" in harness.screen_text()
+        await harness.driver.press("down")
+        await harness.wait_until(lambda: "The program notes wasn't found." in harness.unwrapped_text())
+        await harness.driver.press("r", "up", "s")
+        assert harness.commands_of(RunSlash) == [RunSlash("mcp reconnect notes"), RunSlash("mcp auth github")]
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: "1 of 2 connected" not in harness.screen_text())
+        assert "MCP 1/2" in harness.screen_text()
 
 
-async def test_the_list_follows_what_happens_and_keeps_its_mark(open_desk):
-    async with open_desk() as desk:
-        await desk.say(told())
-        await desk.write("/mcp")
-        await desk.pilot.press("enter")
-        await desk.until(lambda: "1 of 2" in desk.shown())
-        await desk.pilot.press("down")
-        found = replace(LOST, status="connected", error="", tools=("write_note",))
-        await desk.say(told(replace(STATUS, connected=2, tools=3, servers=(GITHUB, found))))
-        await desk.until(lambda: "2 of 2 connected · 3 tools" in desk.shown())
-        assert "write_note" in desk.shown()
-        assert "is not there" not in desk.words()
+async def test_the_dialog_follows_status_changes_and_keeps_the_highlight(open_app):
+    async with open_app() as harness:
+        await harness.send(build_status_update())
+        await harness.type_text("/mcp")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: "1 of 2" in harness.screen_text())
+        await harness.driver.press("down")
+        reconnected = replace(FAILED, status="connected", error="", tools=("write_note",))
+        await harness.send(
+            build_status_update(replace(STATUS, connected=2, tools=3, servers=(GITHUB, reconnected)))
+        )
+        await harness.wait_until(lambda: "2 of 2 connected · 3 tools" in harness.screen_text())
+        assert "write_note" in harness.screen_text()
+        assert "wasn't found" not in harness.unwrapped_text()
 
 
-async def test_without_servers_it_says_how_to_add_one(open_desk):
-    async with open_desk() as desk:
-        await desk.write("/mcp")
-        await desk.pilot.press("enter")
-        await desk.until(lambda: "This session has no MCP servers." in desk.words())
-        assert "kimi-tui mcp add" in desk.words()
+async def test_without_servers_the_dialog_explains_how_to_add_one(open_app):
+    async with open_app() as harness:
+        await harness.type_text("/mcp")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: "No MCP servers configured." in harness.unwrapped_text())
+        assert "kimi-tui mcp add" in harness.unwrapped_text()
 
 
-async def test_words_after_the_command_go_to_the_engine(open_desk):
-    async with open_desk() as desk:
-        await desk.say(told())
-        await desk.write("/mcp reconnect notes")
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(RunSlash))
-        assert desk.told(RunSlash) == [RunSlash("mcp reconnect notes")]
+async def test_arguments_of_the_command_are_sent_to_the_engine(open_app):
+    async with open_app() as harness:
+        await harness.send(build_status_update())
+        await harness.type_text("/mcp reconnect notes")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(RunSlash))
+        assert harness.commands_of(RunSlash) == [RunSlash("mcp reconnect notes")]
 
 
-async def test_a_resource_completes_after_the_at_sign(open_desk):
-    async with open_desk() as desk:
-        await desk.say(told())
-        await desk.write("see @github:re")
-        await desk.until(lambda: "github:repo://readme" in desk.shown())
-        assert "\x1b" not in desk.shown()
-        await desk.pilot.press("tab")
-        await desk.until(lambda: desk.prompt_text == "see @github:repo://readme ")
+async def test_resources_are_completed_after_an_at_sign(open_app):
+    async with open_app() as harness:
+        await harness.send(build_status_update())
+        await harness.type_text("see @github:re")
+        await harness.wait_until(lambda: "github:repo://readme" in harness.screen_text())
+        assert "\x1b" not in harness.screen_text()
+        await harness.driver.press("tab")
+        await harness.wait_until(lambda: harness.prompt_text == "see @github:repo://readme ")

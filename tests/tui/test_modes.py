@@ -1,4 +1,4 @@
-"""The modes that shift+tab goes through, and what the screen shows of them."""
+"""Permission modes that shift+tab cycles through, and their display."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,58 +10,58 @@ from kimi_tui.wire.commands import Command, RunSlash, SetAcceptEdits, SetPlanMod
 from kimi_tui.wire.events import PlanDisplay, SessionInfo, StatusUpdate, TurnBegin
 from tests.tui.conftest import SESSION
 
-ASKING = SESSION
-ACCEPTING = replace(SESSION, accept_edits=True)
-PLANNING = replace(SESSION, plan_mode=True)
+ASK = SESSION
+ACCEPT_EDITS = replace(SESSION, accept_edits=True)
+PLAN = replace(SESSION, plan_mode=True)
 
 
 @pytest.mark.parametrize(
     ("session", "commands"),
     [
-        (ASKING, (SetAcceptEdits(True),)),
-        (ACCEPTING, (SetAcceptEdits(False), SetPlanMode(True))),
-        (PLANNING, (SetPlanMode(False),)),
-        (replace(ASKING, yolo=True), (SetPlanMode(True),)),
-        (replace(PLANNING, yolo=True), (SetPlanMode(False),)),
+        (ASK, (SetAcceptEdits(True),)),
+        (ACCEPT_EDITS, (SetAcceptEdits(False), SetPlanMode(True))),
+        (PLAN, (SetPlanMode(False),)),
+        (replace(ASK, yolo=True), (SetPlanMode(True),)),
+        (replace(PLAN, yolo=True), (SetPlanMode(False),)),
     ],
 )
 def test_each_mode_leads_to_the_next(session: SessionInfo, commands: tuple[Command, ...]) -> None:
     assert next_mode(session)[0] == commands
 
 
-async def test_shift_tab_in_the_prompt_goes_to_the_next_mode(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await desk.pilot.press("shift+tab")
-        await desk.until(lambda: desk.told(SetAcceptEdits) == [SetAcceptEdits(True)])
-        await desk.say(ACCEPTING)
-        assert "accepts edits" in desk.shown().splitlines()[0]
-        await desk.pilot.press("shift+tab")
-        await desk.until(lambda: desk.told(SetPlanMode) == [SetPlanMode(True)])
-        await desk.say(StatusUpdate(plan_mode=True))
-        assert "plan" in desk.shown().splitlines()[0].split()
-        assert desk.app.focused is desk.screen.prompt.editor
+async def test_shift_tab_in_the_prompt_switches_to_the_next_mode(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.driver.press("shift+tab")
+        await harness.wait_until(lambda: harness.commands_of(SetAcceptEdits) == [SetAcceptEdits(True)])
+        await harness.send(ACCEPT_EDITS)
+        assert "accept edits" in harness.screen_text().splitlines()[0]
+        await harness.driver.press("shift+tab")
+        await harness.wait_until(lambda: harness.commands_of(SetPlanMode) == [SetPlanMode(True)])
+        await harness.send(StatusUpdate(plan_mode=True))
+        assert "plan" in harness.screen_text().splitlines()[0].split()
+        assert harness.app.focused is harness.screen.prompt.editor
 
 
-async def test_a_click_on_the_mode_goes_to_the_next(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await desk.say(PLANNING)
-        line = desk.shown().splitlines()[0]
-        await desk.pilot.click("HeaderLine", offset=(line.rindex("plan") + 1, 0))
-        await desk.until(lambda: desk.told(SetPlanMode) == [SetPlanMode(False)])
+async def test_a_click_on_the_mode_switches_to_the_next(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.send(PLAN)
+        line = harness.screen_text().splitlines()[0]
+        await harness.driver.click("HeaderLine", offset=(line.rindex("plan") + 1, 0))
+        await harness.wait_until(lambda: harness.commands_of(SetPlanMode) == [SetPlanMode(False)])
 
 
-async def test_the_command_is_passed_on_with_its_argument(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await desk.write("/plan view")
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(RunSlash) == [RunSlash("plan view")])
-        await desk.write("/edits on")
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(SetAcceptEdits) == [SetAcceptEdits(True)])
+async def test_plan_is_sent_to_the_engine_and_edits_sets_the_mode(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.type_text("/plan view")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(RunSlash) == [RunSlash("plan view")])
+        await harness.type_text("/edits on")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(SetAcceptEdits) == [SetAcceptEdits(True)])
 
 
-async def test_a_plan_is_drawn_as_markdown(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await desk.say(TurnBegin("go"), PlanDisplay("# Mend\n\n- **first** this\n", "/plans/s1.md"))
-        await desk.until(lambda: "• first this" in desk.shown())
-        assert "/plans/s1.md" in desk.shown()
+async def test_a_plan_is_rendered_as_markdown(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.send(TurnBegin("go"), PlanDisplay("# Fix\n\n- **first** this\n", "/plans/s1.md"))
+        await harness.wait_until(lambda: "• first this" in harness.screen_text())
+        assert "/plans/s1.md" in harness.screen_text()

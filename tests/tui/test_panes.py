@@ -1,236 +1,248 @@
-"""The panes, the pager and the search."""
+"""Panes, the pager and the search."""
 
 from dataclasses import replace
 from typing import Any
 
-from kimi_tui.base.content import TextPart
+from kimi_tui.base.cell_width import cell_len
+from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
-from kimi_tui.language.width import cells
-from kimi_tui.tui.panes.search import SearchLine
+from kimi_tui.tui.panes.search_line import SearchLine
 from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.wire.commands import Interrupt, ShowTimeline
-from kimi_tui.wire.display import TodoItem
+from kimi_tui.wire.display_blocks import TodoItem
 from kimi_tui.wire.events import StepBegin, TodoUpdate, ToolResult, ToolReturn, TurnBegin, TurnEnd
-from tests.tui.conftest import SESSION, Desk
-from tests.tui.timeline.story import TALK
+from tests.tui.conftest import SESSION, AppHarness
+from tests.tui.timeline.sample_timeline import MESSAGES
 
 LONG = "\n".join(f"test_{number} passed" for number in range(300))
 
 
-async def worked(desk: Desk) -> None:
-    await desk.say(
+async def run_turn_with_tools(harness: AppHarness) -> None:
+    await harness.send(
         TurnBegin("go"),
         StepBegin(1),
         ToolCall("c1", FunctionCall("ReadFile", '{"path": "src/auth.py"}')),
         ToolCall("c2", FunctionCall("Bash", '{"command": "pyt')),
         ToolCallPart('est -q"}', "c2"),
     )
-    desk.clock.now += 2.5
-    await desk.say(ToolResult("c1", ToolReturn(output="text")))
-    await desk.say(ToolResult("c2", ToolReturn(is_error=True, output=LONG, message="failed")))
+    harness.clock.now += 2.5
+    await harness.send(ToolResult("c1", ToolReturn(output="text")))
+    await harness.send(ToolResult("c2", ToolReturn(is_error=True, output=LONG, message="failed")))
 
 
-async def test_tool_calls_are_listed_with_argument_status_and_time(open_desk: Any) -> None:
-    async with open_desk(size=(120, 30)) as desk:
-        await worked(desk)
-        await desk.pilot.press("ctrl+l")
-        await desk.until(lambda: "tools 2" in desk.shown())
-        text = desk.shown()
+async def test_tool_calls_are_listed_with_argument_status_and_time(open_app: Any) -> None:
+    async with open_app(size=(120, 30)) as harness:
+        await run_turn_with_tools(harness)
+        await harness.driver.press("ctrl+l")
+        await harness.wait_until(lambda: "tools 2" in harness.screen_text())
+        text = harness.screen_text()
         assert "✔ ReadFile src/auth.py" in text
         assert "✗ Bash pytest -q" in text
         assert "2.5 s" in text
 
 
-async def test_enter_opens_a_call_in_the_pager_and_escape_closes_it(open_desk: Any) -> None:
-    async with open_desk(size=(120, 30)) as desk:
-        await worked(desk)
-        await desk.pilot.press("ctrl+l", "up", "up", "enter")
-        await desk.until(lambda: "src/auth.py" in desk.shown() and len(desk.app.screen_stack) == 2)
-        await desk.pilot.press("escape")
-        await desk.until(lambda: len(desk.app.screen_stack) == 1)
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.app.focused is desk.screen.prompt.editor)
+async def test_enter_opens_a_call_in_the_pager_and_escape_closes_it(open_app: Any) -> None:
+    async with open_app(size=(120, 30)) as harness:
+        await run_turn_with_tools(harness)
+        await harness.driver.press("ctrl+l", "up", "up", "enter")
+        await harness.wait_until(
+            lambda: "src/auth.py" in harness.screen_text() and len(harness.app.screen_stack) == 2
+        )
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: len(harness.app.screen_stack) == 1)
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.app.focused is harness.screen.prompt.editor)
 
 
-async def test_a_double_click_opens_a_call(open_desk: Any) -> None:
-    async with open_desk(size=(120, 30)) as desk:
-        await worked(desk)
-        await desk.pilot.press("ctrl+l")
-        await desk.until(lambda: "tools 2" in desk.shown())
-        await desk.pilot.click("ToolsPane", offset=(5, 2), times=2)
-        await desk.until(lambda: "test_0 passed" in desk.shown() and len(desk.app.screen_stack) == 2)
+async def test_a_double_click_opens_a_call(open_app: Any) -> None:
+    async with open_app(size=(120, 30)) as harness:
+        await run_turn_with_tools(harness)
+        await harness.driver.press("ctrl+l")
+        await harness.wait_until(lambda: "tools 2" in harness.screen_text())
+        await harness.driver.click("ToolsPane", offset=(5, 2), times=2)
+        await harness.wait_until(
+            lambda: "test_0 passed" in harness.screen_text() and len(harness.app.screen_stack) == 2
+        )
 
 
-async def test_the_pager_scrolls_searches_and_copies(open_desk: Any) -> None:
-    async with open_desk(size=(100, 24)) as desk:
-        await worked(desk)
-        await desk.pilot.press("ctrl+l", "up", "down", "enter")
-        await desk.until(lambda: "test_0 passed" in desk.shown())
-        await desk.pilot.press("G")
-        await desk.until(lambda: "test_299 passed" in desk.shown())
-        await desk.pilot.press("g", "slash")
-        await desk.write("test_25")
-        await desk.pilot.press("enter")
-        await desk.until(lambda: "match 1 of 11" in desk.shown())
-        assert "test_25 passed" in desk.shown()
-        await desk.pilot.press("n")
-        await desk.until(lambda: "match 2 of 11" in desk.shown())
-        await desk.until(lambda: "test_250 passed" in desk.shown())
-        await desk.pilot.press("y")
-        await desk.until(lambda: desk.clipboard.text is not None and "test_299 passed" in desk.clipboard.text)
+async def test_the_pager_scrolls_searches_and_copies(open_app: Any) -> None:
+    async with open_app(size=(100, 24)) as harness:
+        await run_turn_with_tools(harness)
+        await harness.driver.press("ctrl+l", "up", "down", "enter")
+        await harness.wait_until(lambda: "test_0 passed" in harness.screen_text())
+        await harness.driver.press("G")
+        await harness.wait_until(lambda: "test_299 passed" in harness.screen_text())
+        await harness.driver.press("g", "slash")
+        await harness.type_text("test_25")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: "match 1 of 11" in harness.screen_text())
+        assert "test_25 passed" in harness.screen_text()
+        await harness.driver.press("n")
+        await harness.wait_until(lambda: "match 2 of 11" in harness.screen_text())
+        await harness.wait_until(lambda: "test_250 passed" in harness.screen_text())
+        await harness.driver.press("y")
+        await harness.wait_until(
+            lambda: harness.clipboard.text is not None and "test_299 passed" in harness.clipboard.text
+        )
 
 
-async def test_the_conversation_can_be_searched(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await desk.say(TurnBegin("go"), StepBegin(1), TextPart("alpha\n\nbeta alpha\n"))
-        await desk.pilot.press("ctrl+f")
-        await desk.write("alpha")
-        await desk.until(lambda: "2 matches" in desk.shown())
-        await desk.pilot.press("down", "escape")
-        await desk.until(lambda: "2 matches" not in desk.shown())
+async def test_the_conversation_can_be_searched(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.send(TurnBegin("go"), StepBegin(1), TextPart("alpha\n\nbeta alpha\n"))
+        await harness.driver.press("ctrl+f")
+        await harness.type_text("alpha")
+        await harness.wait_until(lambda: "2 matches" in harness.screen_text())
+        await harness.driver.press("down", "escape")
+        await harness.wait_until(lambda: "2 matches" not in harness.screen_text())
 
 
-async def test_nothing_ticks_once_every_call_has_ended(open_desk: Any) -> None:
-    async with open_desk(size=(120, 30)) as desk:
-        await desk.pilot.press("ctrl+l")
-        await desk.say(TurnBegin("go"), StepBegin(1), ToolCall("c1", FunctionCall("Bash", "{}")))
-        pane = desk.app.screen.query_one("ToolsPane")
-        await desk.until(lambda: pane._timer is not None)  # type: ignore[attr-defined]
-        await desk.say(ToolResult("c1", ToolReturn()))
-        await desk.until(lambda: pane._timer is None)  # type: ignore[attr-defined]
+async def test_the_timer_stops_once_every_call_has_ended(open_app: Any) -> None:
+    async with open_app(size=(120, 30)) as harness:
+        await harness.driver.press("ctrl+l")
+        await harness.send(TurnBegin("go"), StepBegin(1), ToolCall("c1", FunctionCall("Bash", "{}")))
+        pane = harness.app.screen.query_one("ToolsPane")
+        await harness.wait_until(lambda: pane._timer is not None)  # type: ignore[attr-defined]
+        await harness.send(ToolResult("c1", ToolReturn()))
+        await harness.wait_until(lambda: pane._timer is None)  # type: ignore[attr-defined]
 
 
-async def test_markup_in_names_and_arguments_is_text(open_desk: Any) -> None:
-    async with open_desk(size=(120, 30)) as desk:
+async def test_markup_in_names_and_arguments_is_shown_as_text(open_app: Any) -> None:
+    async with open_app(size=(120, 30)) as harness:
         call = ToolCall("c1", FunctionCall("[b]Bash[/b]", '{"command": "echo [red]x[/]"}'))
-        await desk.say(TurnBegin("go"), StepBegin(1), call)
-        await desk.pilot.press("ctrl+l")
-        await desk.until(lambda: "[b]Bash[/b] echo [red]x[/]" in desk.shown())
+        await harness.send(TurnBegin("go"), StepBegin(1), call)
+        await harness.driver.press("ctrl+l")
+        await harness.wait_until(lambda: "[b]Bash[/b] echo [red]x[/]" in harness.screen_text())
 
 
-async def test_escape_leads_from_the_conversation_back_to_the_prompt(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await desk.say(TurnBegin("hello"), StepBegin(1))
-        transcript = desk.screen.furnished.workbench.transcript
+async def test_escape_returns_from_the_conversation_to_the_prompt(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.send(TurnBegin("hello"), StepBegin(1))
+        transcript = harness.screen.controllers.session_view.transcript
         transcript.focus()
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.told(Interrupt))
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.commands_of(Interrupt))
         assert transcript.has_focus
-        await desk.say(TurnEnd("cancelled"))
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.screen.prompt.editor.has_focus)
+        await harness.send(TurnEnd("cancelled"))
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.screen.prompt.editor.has_focus)
 
 
-async def test_escape_leaves_a_pane_and_interrupts_nothing(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await worked(desk)
-        await desk.pilot.press("ctrl+l")
-        await desk.until(lambda: isinstance(desk.app.focused, ToolsPane))
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.screen.prompt.editor.has_focus)
-        assert not desk.told(Interrupt)
+async def test_escape_leaves_a_pane_without_interrupting(open_app: Any) -> None:
+    async with open_app() as harness:
+        await run_turn_with_tools(harness)
+        await harness.driver.press("ctrl+l")
+        await harness.wait_until(lambda: isinstance(harness.app.focused, ToolsPane))
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.screen.prompt.editor.has_focus)
+        assert not harness.commands_of(Interrupt)
 
 
-async def test_escape_closes_a_pane_that_lies_over_a_narrow_terminal_and_interrupts_nothing(
-    open_desk: Any,
+async def test_escape_closes_a_covering_pane_without_interrupting(
+    open_app: Any,
 ) -> None:
-    async with open_desk(size=(80, 24)) as desk:
-        await worked(desk)
-        await desk.pilot.press("ctrl+l")
-        await desk.until(lambda: isinstance(desk.app.focused, ToolsPane))
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.screen.prompt.editor.has_focus and "╭─ tools" not in desk.shown())
-        await desk.pilot.press("ctrl+t")
-        await desk.until(lambda: "╭─ todo" in desk.shown())
-        await desk.pilot.press("escape")
-        await desk.until(lambda: "╭─ todo" not in desk.shown())
-        assert not desk.told(Interrupt)
+    async with open_app(size=(80, 24)) as harness:
+        await run_turn_with_tools(harness)
+        await harness.driver.press("ctrl+l")
+        await harness.wait_until(lambda: isinstance(harness.app.focused, ToolsPane))
+        await harness.driver.press("escape")
+        await harness.wait_until(
+            lambda: harness.screen.prompt.editor.has_focus and "╭─ tools" not in harness.screen_text()
+        )
+        await harness.driver.press("ctrl+t")
+        await harness.wait_until(lambda: "╭─ todo" in harness.screen_text())
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: "╭─ todo" not in harness.screen_text())
+        assert not harness.commands_of(Interrupt)
 
 
-async def test_a_long_todo_list_is_shown_where_the_work_is(open_desk: Any) -> None:
-    async with open_desk(size=(80, 24)) as desk:
+async def test_a_long_todo_list_scrolls_to_the_current_item(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
         todos = [TodoItem(f"part {number} " + "with many words " * 4, "done") for number in range(100, 160)]
-        todos += [TodoItem("part 160", "in_progress"), *(TodoItem(f"part {at}") for at in range(161, 300))]
-        await desk.say(TodoUpdate(tuple(todos)))
-        await desk.pilot.press("ctrl+t")
-        await desk.until(lambda: "▸ part 160" in desk.shown() and "✔ part 159" in desk.shown())
+        todos += [TodoItem("part 160", "in_progress"), *(TodoItem(f"part {n}") for n in range(161, 300))]
+        await harness.send(TodoUpdate(tuple(todos)))
+        await harness.driver.press("ctrl+t")
+        await harness.wait_until(
+            lambda: "▸ part 160" in harness.screen_text() and "✔ part 159" in harness.screen_text()
+        )
         done = replace(todos[60], status="done"), replace(todos[61], status="in_progress")
-        await desk.say(TodoUpdate((*todos[:60], *done, *todos[62:])))
-        await desk.until(lambda: "▸ part 161" in desk.shown())
+        await harness.send(TodoUpdate((*todos[:60], *done, *todos[62:])))
+        await harness.wait_until(lambda: "▸ part 161" in harness.screen_text())
 
 
-async def click_on(desk: Any, text: str) -> None:
-    """Click the letters `text`, where they stand first."""
-    await desk.until(lambda: text in desk.shown())
-    lines = desk.shown().split("\n")
+async def click_text(harness: AppHarness, text: str) -> None:
+    """Click the first occurrence of `text`."""
+    await harness.wait_until(lambda: text in harness.screen_text())
+    lines = harness.screen_text().split("\n")
     y = next(y for y, line in enumerate(lines) if text in line)
-    await desk.pilot.click(offset=(cells(lines[y][: lines[y].index(text)]), y))
+    await harness.driver.click(offset=(cell_len(lines[y][: lines[y].index(text)]), y))
 
 
-async def test_what_opens_by_a_click_can_be_left_by_one(open_desk: Any) -> None:
-    async with open_desk(size=(80, 24)) as desk:
-        for opened in ("f1 help", "ctrl+p palette"):
-            await click_on(desk, opened)
-            await desk.until(lambda: len(desk.app.screen_stack) == 2)
-            await click_on(desk, "esc close")
-            await desk.until(lambda: len(desk.app.screen_stack) == 1)
-        await desk.pilot.press("ctrl+f", "x")
-        await click_on(desk, "esc ends")
-        await desk.until(lambda: not desk.screen.query(SearchLine))
+async def test_dialogs_open_and_close_by_click(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        for label in ("f1 help", "ctrl+p palette"):
+            await click_text(harness, label)
+            await harness.wait_until(lambda: len(harness.app.screen_stack) == 2)
+            await click_text(harness, "esc close")
+            await harness.wait_until(lambda: len(harness.app.screen_stack) == 1)
+        await harness.driver.press("ctrl+f", "x")
+        await click_text(harness, "esc close")
+        await harness.wait_until(lambda: not harness.screen.query(SearchLine))
 
 
-async def test_the_agent_is_interrupted_by_a_click_and_a_queued_prompt_taken_back(open_desk: Any) -> None:
-    async with open_desk(size=(80, 24)) as desk:
-        await desk.say(TurnBegin("hello"), StepBegin(1))
-        await desk.write("later")
-        await desk.pilot.press("enter")
-        await click_on(desk, "takes it back")
-        await desk.until(lambda: desk.screen.prompt.editor.text == "later")
-        await click_on(desk, "esc interrupts")
-        await desk.until(lambda: desk.told(Interrupt))
+async def test_a_click_interrupts_the_agent_or_edits_a_queued_prompt(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        await harness.send(TurnBegin("hello"), StepBegin(1))
+        await harness.type_text("later")
+        await harness.driver.press("enter")
+        await click_text(harness, "to edit it")
+        await harness.wait_until(lambda: harness.screen.prompt.editor.text == "later")
+        await click_text(harness, "esc to interrupt")
+        await harness.wait_until(lambda: harness.commands_of(Interrupt))
 
 
-async def test_what_can_be_done_with_a_selected_block_is_named_and_clicked(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await desk.say(*TALK)
+async def test_actions_of_a_selected_block_are_listed_and_clickable(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.send(*MESSAGES)
 
-        def foot() -> str:
-            return desk.shown().splitlines()[-1]
+        def status_bar() -> str:
+            return harness.screen_text().splitlines()[-1]
 
-        async def click(words: str) -> None:
-            await desk.pilot.click(offset=(foot().index(words), 29))
+        async def click(label: str) -> None:
+            await harness.driver.click(offset=(status_bar().index(label), 29))
 
-        assert "back to before it" not in foot()
-        lines = desk.shown().splitlines()
-        await desk.pilot.click(
+        assert "revert to before this" not in status_bar()
+        lines = harness.screen_text().splitlines()
+        await harness.driver.click(
             offset=(6, next(y for y, line in enumerate(lines) if "All tests pass" in line))
         )
-        await desk.until(lambda: "r back to before it  y copy  o read" in foot())
-        assert "fold" not in foot(), "an answer can't be folded"
+        await harness.wait_until(lambda: "r revert to before this  y copy  o view" in status_bar())
+        assert "fold" not in status_bar(), "a response can't be folded"
         await click("y copy")
-        await desk.until(lambda: desk.clipboard.text == "All tests pass now.")
-        await click("r back")
-        await desk.until(lambda: desk.told(ShowTimeline))
-        await desk.pilot.press("escape")
-        await desk.until(lambda: "back to before it" not in foot())
+        await harness.wait_until(lambda: harness.clipboard.text == "All tests pass now.")
+        await click("r revert")
+        await harness.wait_until(lambda: harness.commands_of(ShowTimeline))
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: "revert to before this" not in status_bar())
 
 
-async def test_nothing_goes_back_in_a_session_that_is_only_read(open_desk: Any) -> None:
-    async with open_desk(session=replace(SESSION, read_only=True)) as desk:
-        await desk.say(*TALK)
-        desk.screen.transcript.focus()
-        await desk.pilot.press("alt+up")
-        await desk.until(lambda: "y copy" in desk.shown())
-        assert "back to before it" not in desk.shown()
+async def test_a_read_only_session_offers_no_revert(open_app: Any) -> None:
+    async with open_app(session=replace(SESSION, read_only=True)) as harness:
+        await harness.send(*MESSAGES)
+        harness.screen.transcript.focus()
+        await harness.driver.press("alt+up")
+        await harness.wait_until(lambda: "y copy" in harness.screen_text())
+        assert "revert to before this" not in harness.screen_text()
 
 
-async def test_on_a_narrow_terminal_the_timeline_is_not_covered_by_panes(open_desk: Any) -> None:
-    async with open_desk(size=(80, 24)) as desk:
-        await desk.say(TurnBegin("hello"), TodoUpdate((TodoItem("mend it"),)), TurnEnd())
-        await desk.pilot.press("ctrl+t", "ctrl+l")
-        await desk.until(lambda: "todo" in desk.shown() and "tools" in desk.shown())
-        await desk.pilot.press("f3")
-        await desk.until(lambda: "timeline" in desk.shown().split("\n")[1])
-        await desk.until(lambda: "╭─ todo" not in desk.shown() and "╭─ tools" not in desk.shown())
-        await desk.pilot.press("ctrl+t")
-        await desk.until(lambda: "╭─ todo" in desk.shown())
+async def test_panes_do_not_cover_the_timeline_on_a_narrow_terminal(open_app: Any) -> None:
+    async with open_app(size=(80, 24)) as harness:
+        await harness.send(TurnBegin("hello"), TodoUpdate((TodoItem("fix it"),)), TurnEnd())
+        await harness.driver.press("ctrl+t", "ctrl+l")
+        await harness.wait_until(lambda: "todo" in harness.screen_text() and "tools" in harness.screen_text())
+        await harness.driver.press("f3")
+        await harness.wait_until(lambda: "timeline" in harness.screen_text().split("\n")[1])
+        await harness.wait_until(
+            lambda: "╭─ todo" not in harness.screen_text() and "╭─ tools" not in harness.screen_text()
+        )
+        await harness.driver.press("ctrl+t")
+        await harness.wait_until(lambda: "╭─ todo" in harness.screen_text())

@@ -1,22 +1,22 @@
-"""From one look to another in few bytes."""
+"""Transitions between styles."""
 
 import pyte
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_tui.tui.sgr import change, on_blanks
+from kimi_tui.tui.terminal.sgr import codes_for_blanks, transition_sequence
 
 INK = "38;2;217;222;232"
 PAPER = "48;2;14;17;23"
 
 
-def test_nothing_is_said_where_nothing_changes() -> None:
-    assert change(f"1;{INK}", f"1;{INK}") == ""
+def test_equal_styles_need_no_sequence() -> None:
+    assert transition_sequence(f"1;{INK}", f"1;{INK}") == ""
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "sequence"),
     [
         (f"{INK};{PAPER}", f"1;{INK};{PAPER}", "\x1b[1m"),
         (f"1;{INK};{PAPER}", f"{INK};{PAPER}", "\x1b[22m"),
@@ -28,11 +28,11 @@ def test_nothing_is_said_where_nothing_changes() -> None:
         (None, "31", "\x1b[0;31m"),
     ],
 )
-def test_only_what_changes_is_said(old: str | None, new: str, said: str) -> None:
-    assert change(old, new) == said
+def test_only_changed_codes_are_sent(old: str | None, new: str, sequence: str) -> None:
+    assert transition_sequence(old, new) == sequence
 
 
-LOOKS = st.builds(
+STYLES = st.builds(
     lambda *parts: ";".join(part for part in parts if part),
     *(st.sampled_from(["", code]) for code in "13479"),
     st.sampled_from(["", INK, "38;5;75", "31", "97"]),
@@ -40,19 +40,19 @@ LOOKS = st.builds(
 )
 
 
-@given(st.lists(LOOKS, min_size=1, max_size=6))
-def test_any_way_through_looks_ends_as_the_last_one_alone_would(looks: list[str]) -> None:
-    gone, direct = pyte.Screen(1, 1), pyte.Screen(1, 1)
-    now: str | None = None
-    for look in looks:
-        pyte.Stream(gone).feed(change(now, look))
-        now = look
-    pyte.Stream(direct).feed(f"\x1b[0;{looks[-1]}m")
-    assert gone.cursor.attrs == direct.cursor.attrs
+@given(st.lists(STYLES, min_size=1, max_size=6))
+def test_any_sequence_of_styles_ends_with_the_last_one(styles: list[str]) -> None:
+    screen, expected = pyte.Screen(1, 1), pyte.Screen(1, 1)
+    current: str | None = None
+    for style in styles:
+        pyte.Stream(screen).feed(transition_sequence(current, style))
+        current = style
+    pyte.Stream(expected).feed(f"\x1b[0;{styles[-1]}m")
+    assert screen.cursor.attrs == expected.cursor.attrs
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "drawn"),
+    ("old", "new", "expected"),
     [
         (f"1;{INK};{PAPER}", PAPER, f"1;{INK};{PAPER}"),
         (f"1;{INK};{PAPER}", "44", f"1;{INK};44"),
@@ -62,20 +62,22 @@ def test_any_way_through_looks_ends_as_the_last_one_alone_would(looks: list[str]
         (None, PAPER, PAPER),
     ],
 )
-def test_a_blank_shows_its_background_and_its_lines_only(old: str | None, new: str, drawn: str) -> None:
-    assert on_blanks(old, new) == drawn
+def test_only_visible_codes_change_on_blanks(old: str | None, new: str, expected: str) -> None:
+    assert codes_for_blanks(old, new) == expected
 
 
-@given(LOOKS, LOOKS)
-def test_a_blank_looks_the_same_whatever_letters_were_before_it(old: str, new: str) -> None:
-    drawn = pyte.Screen(1, 1)
-    pyte.Stream(drawn).feed(change(None, old) + change(old, on_blanks(old, new)))
-    direct = pyte.Screen(1, 1)
-    pyte.Stream(direct).feed(f"\x1b[0;{new}m")
-    one, other = drawn.cursor.attrs, direct.cursor.attrs
-    assert one.bg == other.bg
-    assert (one.underscore, one.reverse, one.strikethrough) == (
-        other.underscore,
-        other.reverse,
-        other.strikethrough,
+@given(STYLES, STYLES)
+def test_a_blank_looks_the_same_after_any_style(old: str, new: str) -> None:
+    screen = pyte.Screen(1, 1)
+    pyte.Stream(screen).feed(
+        transition_sequence(None, old) + transition_sequence(old, codes_for_blanks(old, new))
+    )
+    expected_screen = pyte.Screen(1, 1)
+    pyte.Stream(expected_screen).feed(f"\x1b[0;{new}m")
+    attrs, expected = screen.cursor.attrs, expected_screen.cursor.attrs
+    assert attrs.bg == expected.bg
+    assert (attrs.underscore, attrs.reverse, attrs.strikethrough) == (
+        expected.underscore,
+        expected.reverse,
+        expected.strikethrough,
     )

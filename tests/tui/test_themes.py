@@ -1,4 +1,4 @@
-"""Themes, and what `auto` means."""
+"""Themes, and detection of the terminal's background for `auto`."""
 
 import os
 import pty
@@ -8,14 +8,14 @@ import sys
 
 import pytest
 
-from kimi_tui.tui.terminal_background import Background, background_in, luminance_in
-from kimi_tui.tui.themes import THEMES, resolved_theme
-from tests.patience import PATIENCE_S
+from kimi_tui.tui.terminal.background import TerminalBackground, parse_background, parse_luminance
+from kimi_tui.tui.themes import THEMES, resolve_theme
+from tests.timeouts import TEST_TIMEOUT_S
 
 
 @pytest.mark.parametrize("choice", ["dark", "light", "high-contrast"])
-def test_a_theme_that_was_named_is_used(choice: str) -> None:
-    assert resolved_theme(choice, luminance=1.0, environ={}) == choice  # type: ignore[arg-type]
+def test_a_named_theme_is_used(choice: str) -> None:
+    assert resolve_theme(choice, luminance=1.0, environ={}) == choice  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_a_theme_that_was_named_is_used(choice: str) -> None:
     ],
 )
 def test_auto_follows_the_terminal(luminance: float | None, environ: dict[str, str], theme: str) -> None:
-    assert resolved_theme("auto", luminance=luminance, environ=environ) == theme
+    assert resolve_theme("auto", luminance=luminance, environ=environ) == theme
 
 
 @pytest.mark.parametrize(
@@ -42,62 +42,61 @@ def test_auto_follows_the_terminal(luminance: float | None, environ: dict[str, s
         (b"", None),
     ],
 )
-def test_the_answer_of_the_terminal_is_read(reply: bytes, luminance: float | None) -> None:
-    assert luminance_in(reply) == luminance
+def test_the_terminals_reply_is_parsed(reply: bytes, luminance: float | None) -> None:
+    assert parse_luminance(reply) == luminance
 
 
 @pytest.mark.parametrize("end", [b"\x07", b"\x1b\\"])
-def test_what_is_typed_around_the_answer_is_no_part_of_it(end: bytes) -> None:
+def test_text_typed_around_the_reply_is_separated_from_it(end: bytes) -> None:
     reply = b"fix \x1b]11;rgb:ffff/ffff/ffff" + end + "错误".encode() + b"\x1b[?62c\x1b[A"
-    assert background_in(reply) == Background(1.0, "fix 错误\x1b[A")
+    assert parse_background(reply) == TerminalBackground(1.0, "fix 错误\x1b[A")
 
 
-def test_every_theme_can_be_told_from_the_others_by_name() -> None:
+def test_theme_names_are_unique() -> None:
     assert len({theme.name for theme in THEMES}) == len(THEMES)
 
 
-ASK = """
-from kimi_tui.tui.terminal_background import asked_background
-from tests.patience import PATIENCE_S
-print("said", asked_background(timeout_s=TIMEOUT).luminance)
+QUERY_SCRIPT = """
+from kimi_tui.tui.terminal.background import query_background
+print("luminance", query_background(timeout_s=TIMEOUT).luminance)
 """
 
 
-def asked(reply: bytes, *, timeout_s: float = 20.0, typed: bytes = b"") -> str:
-    """What a process on a pseudo-terminal that gives this reply finds out."""
-    here, there = pty.openpty()
-    os.write(here, typed)
+def query_in_subprocess(reply: bytes, *, timeout_s: float = 20.0, typed: bytes = b"") -> str:
+    """Return the luminance found by a process on a pseudo-terminal that sends `reply`."""
+    controller, terminal = pty.openpty()
+    os.write(controller, typed)
     process = subprocess.Popen(
-        [sys.executable, "-c", ASK.replace("TIMEOUT", str(timeout_s))],
-        stdin=there,
-        stdout=there,
-        stderr=there,
+        [sys.executable, "-c", QUERY_SCRIPT.replace("TIMEOUT", str(timeout_s))],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
     )
-    os.close(there)
+    os.close(terminal)
     output = b""
-    while b"said" not in output or not output.endswith(b"\n"):
-        if not select.select([here], [], [], PATIENCE_S)[0]:
+    while b"luminance" not in output or not output.endswith(b"\n"):
+        if not select.select([controller], [], [], TEST_TIMEOUT_S)[0]:
             break
-        output += os.read(here, 1000)
+        output += os.read(controller, 1000)
         if b"\x1b[c" in output and reply:
-            os.write(here, reply)
+            os.write(controller, reply)
             reply = b""
     process.wait()
-    os.close(here)
-    return output.decode().partition("said ")[2].strip()
+    os.close(controller)
+    return output.decode().partition("luminance ")[2].strip()
 
 
-def test_a_terminal_that_answers_is_understood() -> None:
-    assert asked(b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c") == "1.0"
+def test_a_replying_terminal_reports_its_luminance() -> None:
+    assert query_in_subprocess(b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c") == "1.0"
 
 
-def test_a_terminal_that_knows_no_colours_does_not_hold_anything_up() -> None:
-    assert asked(b"\x1b[?62c") == "None"
+def test_a_terminal_without_color_replies_does_not_delay_the_start() -> None:
+    assert query_in_subprocess(b"\x1b[?62c") == "None"
 
 
-def test_a_terminal_that_says_nothing_is_not_waited_for() -> None:
-    assert asked(b"", timeout_s=0.05) == "None"
+def test_a_silent_terminal_is_not_waited_for() -> None:
+    assert query_in_subprocess(b"", timeout_s=0.05) == "None"
 
 
-def test_with_keys_typed_already_nothing_is_asked() -> None:
-    assert asked(b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c", typed=b"hello") == "None"
+def test_the_terminal_is_not_queried_while_input_is_pending() -> None:
+    assert query_in_subprocess(b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c", typed=b"hello") == "None"

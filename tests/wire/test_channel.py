@@ -1,10 +1,10 @@
-"""The channel between the engine and its front ends."""
+"""Channel between the engine and its front ends."""
 
 import asyncio
 
 import pytest
 
-from kimi_tui.base.content import TextPart, ThinkPart
+from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.wire.channel import Wire, WireClosed
 from kimi_tui.wire.commands import Interrupt, Prompt
@@ -26,7 +26,7 @@ async def test_each_subscriber_gets_every_event_in_order() -> None:
     assert await first.drain() == await second.drain() == [StepBegin(1), TurnEnd()]
 
 
-async def test_adjacent_fragments_arrive_as_one() -> None:
+async def test_adjacent_fragments_are_merged() -> None:
     wire = Wire()
     subscription = wire.subscribe()
     call = ToolCall("c1", FunctionCall("Bash", ""))
@@ -44,58 +44,58 @@ async def test_adjacent_fragments_arrive_as_one() -> None:
     ]  # fmt: skip
 
 
-async def test_an_answer_reaches_whoever_asked_and_only_once() -> None:
+async def test_a_request_is_answered_only_once() -> None:
     wire = Wire()
-    asking = asyncio.ensure_future(wire.ask(request()))
+    answer = asyncio.ensure_future(wire.ask(request()))
     await asyncio.sleep(0)
 
     assert wire.answer(ApprovalResponse("r1", "approve"))
     assert not wire.answer(ApprovalResponse("r1", "reject"))
-    assert await asking == ApprovalResponse("r1", "approve")
+    assert await answer == ApprovalResponse("r1", "approve")
 
 
-async def test_an_answer_of_another_kind_is_none() -> None:
+async def test_an_answer_of_another_type_is_rejected() -> None:
     wire = Wire()
-    asking = asyncio.ensure_future(wire.ask(request()))
+    answer = asyncio.ensure_future(wire.ask(request()))
     await asyncio.sleep(0)
 
     assert not wire.answer(QuestionResponse("r1", {}))
     assert wire.answer(ApprovalResponse("r1", "approve"))
-    assert await asking == ApprovalResponse("r1", "approve")
+    assert await answer == ApprovalResponse("r1", "approve")
 
 
-async def test_an_answer_that_comes_along_with_the_interrupt_is_too_late() -> None:
+async def test_an_answer_at_the_same_time_as_an_interrupt_is_too_late() -> None:
     wire = Wire()
     subscription = wire.subscribe()
-    asking = asyncio.ensure_future(wire.ask(request()))
+    answer = asyncio.ensure_future(wire.ask(request()))
     await asyncio.sleep(0)
 
     wire.answer(ApprovalResponse("r1", "approve"))
-    asking.cancel()
+    answer.cancel()
 
     with pytest.raises(asyncio.CancelledError):
-        await asking
+        await answer
     assert await subscription.drain() == [request(), RequestClosed("r1")]
 
 
-async def test_a_request_that_nobody_asks_any_more_can_not_be_answered() -> None:
+async def test_a_request_that_is_not_open_cannot_be_answered() -> None:
     assert not Wire().answer(ApprovalResponse("replayed", "approve"))
 
 
 async def test_an_interrupted_request_is_closed_for_the_front_ends() -> None:
     wire = Wire()
     subscription = wire.subscribe()
-    asking = asyncio.ensure_future(wire.ask(request()))
+    answer = asyncio.ensure_future(wire.ask(request()))
     await asyncio.sleep(0)
 
-    asking.cancel()
+    answer.cancel()
 
     with pytest.raises(asyncio.CancelledError):
-        await asking
+        await answer
     assert await subscription.drain() == [request(), RequestClosed("r1")]
 
 
-async def test_closing_delivers_what_was_sent_and_then_ends() -> None:
+async def test_queued_messages_are_delivered_after_closing() -> None:
     wire = Wire()
     subscription = wire.subscribe()
     wire.send(StepBegin(1))
@@ -106,7 +106,7 @@ async def test_closing_delivers_what_was_sent_and_then_ends() -> None:
         await wire.ask(request())
 
 
-async def test_commands_come_in_order_until_the_wire_closes() -> None:
+async def test_commands_arrive_in_order_until_the_wire_closes() -> None:
     wire = Wire()
     wire.command(Prompt("hi"))
     wire.command(Interrupt())

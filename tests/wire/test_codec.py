@@ -1,14 +1,14 @@
-"""Messages as JSON, in the shape of Wire 1.10."""
+"""JSON of messages, in the format of Wire 1.10."""
 
 import json
 from typing import get_args
 
 import pytest
 
-from kimi_tui.base.content import ImageURLPart, MediaURL, TextPart, ThinkPart
+from kimi_tui.base.content_parts import ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.wire.codec import UnknownWireMessage, decode, encode, envelope
-from kimi_tui.wire.display import BriefBlock, DiffBlock, ShellBlock, TodoBlock, TodoItem, UnknownBlock
+from kimi_tui.wire.display_blocks import BriefBlock, DiffBlock, ShellBlock, TodoBlock, TodoItem, UnknownBlock
 from kimi_tui.wire.events import (
     Event,
     PlannedFile,
@@ -72,24 +72,24 @@ SAMPLES = [
 
 
 @pytest.mark.parametrize("message", SAMPLES, ids=lambda message: type(message).__name__)
-def test_a_message_survives_its_way_through_json(message: Event | Request | Answer) -> None:
+def test_a_message_survives_a_json_round_trip(message: Event | Request | Answer) -> None:
     assert decode(json.loads(json.dumps(encode(message)))) == message
 
 
-def test_content_parts_travel_under_one_name() -> None:
+def test_content_parts_share_one_type_name() -> None:
     assert encode(TextPart("x")) == {"type": "ContentPart", "payload": {"type": "text", "text": "x"}}
 
 
-def test_a_revert_says_from_as_the_protocol_does() -> None:
+def test_a_revert_has_the_key_from_as_in_the_protocol() -> None:
     payload = encode(Reverted(1, 2, "undo"))["payload"]
     assert payload == {"to": 1, "from": 2, "reason": "undo", "files": [], "note": "", "kept": []}
 
 
-def test_fields_that_are_not_set_are_left_out() -> None:
+def test_unset_fields_are_omitted() -> None:
     assert encode(StatusUpdate(context_tokens=3))["payload"] == {"context_tokens": 3}
 
 
-def test_unknown_fields_are_ignored_and_unknown_blocks_kept_as_such() -> None:
+def test_unknown_fields_are_ignored_and_unknown_blocks_are_kept() -> None:
     value = {
         "is_error": False,
         "output": "",
@@ -117,12 +117,12 @@ def test_unknown_fields_are_ignored_and_unknown_blocks_kept_as_such() -> None:
         {"type": "StepBegin", "payload": "1"},
     ],
 )
-def test_what_is_no_message_is_refused_with_a_reason(data: object) -> None:
+def test_invalid_messages_are_rejected(data: object) -> None:
     with pytest.raises(UnknownWireMessage):
         decode(data)
 
 
-def test_every_event_and_request_can_be_encoded_by_name() -> None:
+def test_every_event_and_request_has_a_codec() -> None:
     from kimi_tui.wire.codec import _TYPES
 
     names = {cls.__name__ for cls in (*get_args(Event), *get_args(Request))}

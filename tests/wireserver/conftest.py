@@ -1,4 +1,4 @@
-"""The real program, and clients of it."""
+"""Fixtures that start the real program and connect clients to it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.program import Program
-from tests.wireserver.client import WireClient
+from tests.wireserver.client import WireTestClient
 
 
 @pytest.fixture
@@ -16,24 +16,24 @@ def program(tmp_path: Path) -> Program:
 
 
 @pytest.fixture
-def connect(program: Program) -> Iterator[Callable[..., WireClient]]:
-    """Starts the program and connects with it."""
-    clients: list[WireClient] = []
+def connect(program: Program) -> Iterator[Callable[..., WireTestClient]]:
+    """Function that starts the program and connects a client to it."""
+    clients: list[WireTestClient] = []
 
-    def connected(*arguments: str, **options: Any) -> WireClient:
-        clients.append(WireClient(program, *arguments, **options))
+    def start(*arguments: str, **options: Any) -> WireTestClient:
+        clients.append(WireTestClient(program, *arguments, **options))
         return clients[-1]
 
-    yield connected
+    yield start
     for client in clients:
         client.close()
 
 
 @pytest.fixture(scope="module")
-def connect_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireClient]:
-    """One server for many lines, none of which makes a turn."""
+def connect_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireTestClient]:
+    """Client of a server that many tests share. None of them starts a turn."""
     program = Program(tmp_path_factory.mktemp("shared"))
     program.script("text: unused")
-    client = WireClient(program)
+    client = WireTestClient(program)
     yield client
     client.close()

@@ -1,4 +1,4 @@
-"""The handshake: versions, capabilities, and the client's own tools."""
+"""Tests of the handshake: versions, capabilities, hooks and client tools."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,11 +7,11 @@ import pytest
 
 from kimi_tui import __version__
 from tests.e2e.program import Program, script, tool_call
-from tests.wireserver.client import WireClient
+from tests.wireserver.client import WireTestClient
 
-Connect = Callable[..., WireClient]
+Connect = Callable[..., WireTestClient]
 
-OURS = {
+EXTENSIONS = {
     "SessionInfo",
     "CheckpointCreated",
     "CostUpdate",
@@ -28,13 +28,13 @@ def tool(name: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "description": f"The tool {name}.", "parameters": schema, **more}
 
 
-def test_the_handshake_says_who_is_there_and_what_it_can_do(program: Program, connect: Connect) -> None:
+def test_the_handshake_describes_the_server(program: Program, connect: Connect) -> None:
     program.script("text: unused")
     client = connect()
     client.send(
         id=1, method="initialize", params={"protocol_version": "1.3", "client": {"name": "x"}, "hooks": []}
     )
-    first = client.until(lambda _: True)
+    first = client.wait_for(lambda _: True)
     assert first["id"] == 1
     result = first["result"]
     assert result["protocol_version"] == "1.10"
@@ -45,27 +45,27 @@ def test_the_handshake_says_who_is_there_and_what_it_can_do(program: Program, co
     assert "external_tools" not in result
 
 
-def test_what_is_ours_goes_only_to_clients_that_ask_for_it(program: Program, connect: Connect) -> None:
+def test_extensions_are_sent_only_to_clients_that_support_them(program: Program, connect: Connect) -> None:
     program.script(TODO, "text: done")
-    plain = connect()
-    assert plain.prompt("go")["result"] == {"status": "finished"}
-    assert not OURS & set(plain.kinds)
-    assert plain.last_event("TurnEnd") == {}
+    basic = connect()
+    assert basic.prompt("go")["result"] == {"status": "finished"}
+    assert not EXTENSIONS & set(basic.kinds)
+    assert basic.last_event("TurnEnd") == {}
 
-    knowing = connect("--yolo")
-    knowing.initialize(capabilities={"supports_timeline": True})
-    assert knowing.prompt("go")["result"] == {"status": "finished"}
-    assert {"SessionInfo", "CheckpointCreated", "TodoUpdate"} <= set(knowing.kinds)
-    assert knowing.last_event("TurnEnd") == {"outcome": "finished", "steps": 2, "files": []}
+    extended = connect("--yolo")
+    extended.initialize(capabilities={"supports_timeline": True})
+    assert extended.prompt("go")["result"] == {"status": "finished"}
+    assert {"SessionInfo", "CheckpointCreated", "TodoUpdate"} <= set(extended.kinds)
+    assert extended.last_event("TurnEnd") == {"outcome": "finished", "steps": 2, "files": []}
 
 
-def test_tools_of_the_client_run_at_the_client(program: Program, connect: Connect) -> None:
+def test_client_tools_run_in_the_client(program: Program, connect: Connect) -> None:
     program.script(script(tool_call("o1", "open_file", path="a.py", line=3)), "text: opened")
     client = connect()
     accepted = client.initialize(external_tools=[tool("open_file")])["external_tools"]
     assert accepted == {"accepted": ["open_file"], "rejected": []}
 
-    prompt = client.give("prompt", {"user_input": "open it"})
+    prompt = client.start_call("prompt", {"user_input": "open it"})
     request = client.event("ToolCallRequest")
     assert request == {"id": "o1", "name": "open_file", "arguments": '{"path": "a.py", "line": 3}'}
     value = {"is_error": False, "output": "opened at 3", "message": "", "display": []}
@@ -76,13 +76,11 @@ def test_tools_of_the_client_run_at_the_client(program: Program, connect: Connec
     assert "opened at 3" in program.context_files[0].read_text()
 
 
-def test_a_tool_that_the_client_fails_to_run_is_an_error_for_the_model(
-    program: Program, connect: Connect
-) -> None:
-    program.script(script(tool_call("o1", "open_file")), "text: pity")
+def test_a_failed_client_tool_is_an_error_for_the_model(program: Program, connect: Connect) -> None:
+    program.script(script(tool_call("o1", "open_file")), "text: failed")
     client = connect()
     client.initialize(external_tools=[tool("open_file")])
-    prompt = client.give("prompt", {"user_input": "open it"})
+    prompt = client.start_call("prompt", {"user_input": "open it"})
     client.send(id=client.event("ToolCallRequest")["id"], error={"code": 1, "message": "no editor"})
 
     value = client.event("ToolResult")["return_value"]
@@ -91,15 +89,15 @@ def test_a_tool_that_the_client_fails_to_run_is_an_error_for_the_model(
     assert client.answer_to(prompt)["result"] == {"status": "finished"}
 
 
-def test_a_hook_of_the_client_is_asked_and_may_block(program: Program, connect: Connect) -> None:
-    program.script(script(tool_call("b1", "Bash", command="touch pushed")), "text: then not")
+def test_a_client_hook_can_block_a_tool_call(program: Program, connect: Connect) -> None:
+    program.script(script(tool_call("b1", "Bash", command="touch pushed")), "text: not pushed")
     client = connect("--yolo")
     hooks = [
         {"id": "guard", "event": "PreToolUse", "matcher": "Bash|Shell", "timeout": 20},
-        {"id": "of tomorrow", "event": "PreBreakfast"},
+        {"id": "unknown", "event": "NoSuchEvent"},
     ]
     client.initialize(hooks=hooks)
-    prompt = client.give("prompt", {"user_input": "push"})
+    prompt = client.start_call("prompt", {"user_input": "push"})
     request = client.event("HookRequest")
     assert (request["subscription_id"], request["event"], request["target"]) == (
         "guard",
@@ -115,31 +113,29 @@ def test_a_hook_of_the_client_is_asked_and_may_block(program: Program, connect: 
     assert not (program.work_dir / "pushed").exists()
 
 
-def test_a_prompt_that_a_hook_keeps_back_is_no_fault(program: Program, connect: Connect) -> None:
-    program.script("text: heard")
+def test_a_prompt_blocked_by_a_hook_is_not_an_error(program: Program, connect: Connect) -> None:
+    program.script("text: fine")
     client = connect()
     client.initialize(hooks=[{"id": "guard", "event": "UserPromptSubmit", "matcher": "secret"}])
-    prompt = client.give("prompt", {"user_input": "a secret"})
+    prompt = client.start_call("prompt", {"user_input": "a secret"})
     client.answer(client.event("HookRequest")["id"], action="block", reason="keep it")
     assert client.answer_to(prompt)["result"] == {"status": "finished"}
     assert client.last_event("HookResolved")["reason"] == "keep it"
     assert client.prompt("hello")["result"] == {"status": "finished"}
-    assert client.text == "heard"
+    assert client.text == "fine"
 
 
-def test_a_call_of_the_clients_tool_can_be_cancelled(program: Program, connect: Connect) -> None:
+def test_a_client_tool_call_can_be_cancelled(program: Program, connect: Connect) -> None:
     program.script(script(tool_call("o1", "open_file")))
     client = connect()
     client.initialize(external_tools=[tool("open_file")])
-    prompt = client.give("prompt", {"user_input": "open it"})
+    prompt = client.start_call("prompt", {"user_input": "open it"})
     client.event("ToolCallRequest")
-    client.give("cancel")
+    client.start_call("cancel")
     assert client.answer_to(prompt)["result"] == {"status": "cancelled"}
 
 
-def test_tools_that_cannot_be_offered_are_rejected_with_the_reason(
-    program: Program, connect: Connect
-) -> None:
+def test_invalid_client_tools_are_rejected_with_a_reason(program: Program, connect: Connect) -> None:
     program.script(script(tool_call("b1", "Bash", command="echo mine")), "text: done")
     client = connect("--yolo")
     tools = [

@@ -1,4 +1,4 @@
-"""What goes over the pipes: lines of JSON-RPC, good and bad."""
+"""Tests of the transport: valid and invalid lines of JSON-RPC."""
 
 import json
 from collections.abc import Callable
@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.e2e.program import Program, script, tool_call
-from tests.wireserver.client import WireClient
+from tests.wireserver.client import WireTestClient
 
-Connect = Callable[..., WireClient]
+Connect = Callable[..., WireTestClient]
 
 
 @pytest.mark.parametrize(
@@ -38,30 +38,30 @@ Connect = Callable[..., WireClient]
         (b'{"jsonrpc":"2.0","id":11,"method":"set_plan_mode","params":{"enabled":"maybe"}}', -32602, 11),
     ],
 )
-def test_what_is_wrong_with_a_line_is_answered(
-    program: Program, connect_shared: WireClient, line: bytes, code: int, echoed: Any
+def test_an_invalid_line_gets_an_error(
+    program: Program, connect_shared: WireTestClient, line: bytes, code: int, echoed: Any
 ) -> None:
-    connect_shared.raw(line + b"\n")
-    answer = connect_shared.until(lambda _: True)
+    connect_shared.send_raw(line + b"\n")
+    answer = connect_shared.wait_for(lambda _: True)
     assert (answer["id"], answer["error"]["code"]) == (echoed, code)
     assert answer["error"]["message"].endswith(".")
 
 
-def test_after_all_sorts_of_nonsense_a_prompt_still_works(program: Program, connect: Connect) -> None:
+def test_a_prompt_works_after_invalid_input(program: Program, connect: Connect) -> None:
     program.script("text: fine")
     client = connect()
-    client.raw(b"\n  \r\n{\n\x00\n" + b'{"jsonrpc":"2.0","id":"nobody","result":{}}\n')
-    client.send(method="cancel")  # a notification: whatever comes of it, it has no answer
+    client.send_raw(b"\n  \r\n{\n\x00\n" + b'{"jsonrpc":"2.0","id":"nobody","result":{}}\n')
+    client.send(method="cancel")  # a notification gets no response, not even an error
     client.send(method="nosuch")
     assert client.prompt("hi")["result"] == {"status": "finished"}
     errors = [message["error"]["code"] for message in client.seen if "error" in message]
     assert errors == [-32700, -32700]
 
 
-def test_a_megabyte_arrives_whole_both_ways(program: Program, connect: Connect) -> None:
+def test_a_megabyte_is_transferred_in_both_directions(program: Program, connect: Connect) -> None:
     text = "né" * 350_000
     program.script(f"text: {json.dumps(text, ensure_ascii=False)}")
-    config = program.share_dir / "config.toml"
+    config = program.data_dir / "config.toml"
     config.write_text(config.read_text().replace("100000", "10000000"))
     client = connect()
     assert client.prompt(text)["result"] == {"status": "finished"}
@@ -74,33 +74,29 @@ def test_only_a_newline_ends_a_line(program: Program, connect: Connect) -> None:
     program.script(f"text: {json.dumps(odd)}")
     client = connect()
     message = {"jsonrpc": "2.0", "id": "u", "method": "prompt", "params": {"user_input": odd}}
-    client.raw(json.dumps(message, ensure_ascii=False).encode() + b"\n")
+    client.send_raw(json.dumps(message, ensure_ascii=False).encode() + b"\n")
     assert client.answer_to("u")["result"] == {"status": "finished"}
     assert client.seen[0]["params"]["payload"] == {"user_input": odd}
     assert client.text == odd
 
 
-def test_a_command_that_prints_or_reads_has_no_part_in_the_protocol(
-    program: Program, connect: Connect
-) -> None:
+def test_commands_cannot_access_the_protocol_streams(program: Program, connect: Connect) -> None:
     program.script(
         script(tool_call("b1", "Bash", command="echo loud; echo louder >&2; cat; echo > /proc/self/fd/1")),
         "text: done",
     )
     client = connect("--yolo")
     assert client.prompt("go")["result"] == {"status": "finished"}
-    assert client.leave() == 0
+    assert client.close_stdin() == 0
     assert client.text == "done"
 
 
-def test_a_line_of_more_than_100_megabytes_is_refused_and_lived_through(
-    program: Program, connect: Connect
-) -> None:
+def test_a_line_longer_than_100_megabytes_is_rejected(program: Program, connect: Connect) -> None:
     program.script("text: fine")
     client = connect()
     chunk = b"x" * (1 << 20)
     for _ in range(101):
-        client.raw(chunk)
-    client.raw(b"\n")
-    assert client.until(lambda _: True)["error"]["code"] == -32600
+        client.send_raw(chunk)
+    client.send_raw(b"\n")
+    assert client.wait_for(lambda _: True)["error"]["code"] == -32600
     assert client.prompt("hi")["result"] == {"status": "finished"}

@@ -1,15 +1,15 @@
-"""Time travel over stdio, for clients that say that they support it."""
+"""Tests of the timeline methods for clients that support them."""
 
 from collections.abc import Callable
 
 from tests.e2e.program import Program, script, tool_call
-from tests.wireserver.client import WireClient
+from tests.wireserver.client import WireTestClient
 
-Connect = Callable[..., WireClient]
+Connect = Callable[..., WireTestClient]
 HELLO = {"protocol_version": "1.10", "capabilities": {"supports_timeline": True}}
 
 
-def test_a_client_travels_through_the_timeline(program: Program, connect: Connect) -> None:
+def test_a_client_reverts_and_switches_branches(program: Program, connect: Connect) -> None:
     program.script(script(tool_call("b", "Bash", command="echo one > made")), "text: done")
     client = connect("-y")
     client.call("initialize", **HELLO)
@@ -45,10 +45,12 @@ def test_a_client_travels_through_the_timeline(program: Program, connect: Connec
     assert client.call("revert", to=99)["error"]["code"] == -32602
     assert client.call("revert", to="x")["error"]["code"] == -32602
     assert client.call("plan_revert")["error"]["code"] == -32602
-    assert client.leave() == 0
+    assert client.close_stdin() == 0
 
 
-def test_other_clients_have_no_such_methods(program: Program, connect: Connect) -> None:
+def test_clients_without_timeline_support_have_no_timeline_methods(
+    program: Program, connect: Connect
+) -> None:
     program.script("text: hello")
     client = connect()
     client.call("initialize", protocol_version="1.10")

@@ -1,4 +1,4 @@
-"""Turns over stdio: prompts, steering, cancelling, and how they end."""
+"""Tests of turns: prompts, steering, cancellation and outcomes."""
 
 import json
 import signal
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.e2e.program import Program, script, tool_call
-from tests.patience import PATIENCE_S
-from tests.wireserver.client import WireClient
+from tests.timeouts import TEST_TIMEOUT_S
+from tests.wireserver.client import WireTestClient
 
-Connect = Callable[..., WireClient]
+Connect = Callable[..., WireTestClient]
 
 WRITE = script("text: I write it.", tool_call("w1", "WriteFile", path="a.txt", content="A"))
 
@@ -29,11 +29,11 @@ def test_a_prompt_is_answered_at_the_end_of_its_turn_without_a_handshake(
         "TurnBegin", "StepBegin", "ContentPart", "ContentPart", "StatusUpdate", "TurnEnd",
     ]  # fmt: skip
     assert client.text == "hello there"
-    assert client.leave() == 0
+    assert client.close_stdin() == 0
     assert client.stderr == ""
 
 
-def test_parts_may_be_prompted_and_run_is_another_name(program: Program, connect: Connect) -> None:
+def test_a_prompt_can_have_parts_and_run_is_an_alias(program: Program, connect: Connect) -> None:
     program.script("text: fine")
     client = connect()
     parts = [{"type": "text", "text": "look"}, {"type": "text", "text": "here"}]
@@ -45,41 +45,39 @@ def test_an_approved_tool_runs_and_a_rejected_one_does_not(program: Program, con
     program.script(WRITE, "text: done", script(tool_call("w2", "WriteFile", path="b.txt", content="B")))
     client = connect()
 
-    first = client.give("prompt", {"user_input": "write"})
+    first = client.start_call("prompt", {"user_input": "write"})
     request = client.approve()
     assert client.seen[-1]["id"] == request["id"]
     assert not {"rule", "danger"} & request.keys()
     assert client.answer_to(first)["result"] == {"status": "finished"}
     assert (program.work_dir / "a.txt").read_text() == "A"
 
-    second = client.give("prompt", {"user_input": "write more"})
+    second = client.start_call("prompt", {"user_input": "write more"})
     client.approve("reject")
     assert client.answer_to(second)["result"] == {"status": "finished"}
     assert not (program.work_dir / "b.txt").exists()
 
 
-def test_a_client_that_answers_an_approval_with_nonsense_or_an_error_has_not_approved(
-    program: Program, connect: Connect
-) -> None:
+def test_an_invalid_or_error_response_to_an_approval_rejects_it(program: Program, connect: Connect) -> None:
     program.script(WRITE, WRITE.replace("w1", "w2"))
     client = connect()
     for answer in (
         {"result": {"response": "sure"}},
         {"error": {"code": -32601, "message": "no such method"}},
     ):
-        prompt = client.give("prompt", {"user_input": "write"})
+        prompt = client.start_call("prompt", {"user_input": "write"})
         client.send(id=client.event("ApprovalRequest")["id"], **answer)
         assert client.answer_to(prompt)["result"] == {"status": "finished"}
     assert not (program.work_dir / "a.txt").exists()
 
 
-def test_cancelling_while_it_streams_keeps_what_was_said(program: Program, connect: Connect) -> None:
+def test_cancelling_a_streaming_turn_keeps_its_text(program: Program, connect: Connect) -> None:
     program.script(script("chunk: 40", "text: " + "many words " * 400), "text: here again")
     client = connect()
-    prompt = client.give("prompt", {"user_input": "talk"})
+    prompt = client.start_call("prompt", {"user_input": "talk"})
     client.event("ContentPart")
 
-    cancel = client.give("cancel")
+    cancel = client.start_call("cancel")
     assert client.answer_to(cancel)["result"] == {}
     assert client.answer_to(prompt)["result"] == {"status": "cancelled"}
     assert client.kinds[-2:] == ["StepInterrupted", "TurnEnd"]
@@ -87,11 +85,11 @@ def test_cancelling_while_it_streams_keeps_what_was_said(program: Program, conne
     assert client.text.endswith("here again")
 
 
-def test_a_prompt_can_be_cancelled_in_the_same_breath(program: Program, connect: Connect) -> None:
+def test_a_prompt_can_be_cancelled_immediately(program: Program, connect: Connect) -> None:
     program.script(script("delay: 30", "text: late"), "text: next")
     client = connect()
     client.initialize()
-    client.raw(
+    client.send_raw(
         b'{"jsonrpc":"2.0","id":"p","method":"prompt","params":{"user_input":"wait"}}\n'
         b'{"jsonrpc":"2.0","id":"c","method":"interrupt"}\n'
     )
@@ -102,9 +100,9 @@ def test_a_prompt_can_be_cancelled_in_the_same_breath(program: Program, connect:
 def test_cancelling_closes_an_open_approval(program: Program, connect: Connect) -> None:
     program.script(WRITE)
     client = connect()
-    prompt = client.give("prompt", {"user_input": "write"})
+    prompt = client.start_call("prompt", {"user_input": "write"})
     request = client.event("ApprovalRequest")
-    client.give("cancel")
+    client.start_call("cancel")
 
     closed = client.event("ApprovalResponse")
     assert (closed["request_id"], closed["response"]) == (request["id"], "reject")
@@ -115,9 +113,9 @@ def test_cancelling_closes_an_open_approval(program: Program, connect: Connect) 
 
 
 def test_steering_reaches_the_next_step(program: Program, connect: Connect) -> None:
-    program.script(WRITE, "text: I heard")
+    program.script(WRITE, "text: understood")
     client = connect()
-    prompt = client.give("prompt", {"user_input": "write"})
+    prompt = client.start_call("prompt", {"user_input": "write"})
     request = client.event("ApprovalRequest")
     assert client.call("steer", user_input="in Latin")["result"] == {"status": "steered"}
     client.answer(request["id"], response="approve")
@@ -127,24 +125,22 @@ def test_steering_reaches_the_next_step(program: Program, connect: Connect) -> N
 
 
 @pytest.mark.parametrize("method", ["steer", "cancel", "interrupt"])
-def test_without_a_turn_there_is_nothing_to_steer_or_cancel(
-    program: Program, connect: Connect, method: str
-) -> None:
+def test_steering_and_cancelling_fail_without_a_turn(program: Program, connect: Connect, method: str) -> None:
     program.script("text: unused")
     assert connect().call(method, user_input="x")["error"]["code"] == -32000
 
 
-def test_two_prompts_at_once_are_one_too_many(program: Program, connect: Connect) -> None:
+def test_a_second_prompt_is_rejected_during_a_turn(program: Program, connect: Connect) -> None:
     program.script(script("delay: 0.5", "text: slow"))
     client = connect()
-    first = client.give("prompt", {"user_input": "one"})
-    second = client.give("prompt", {"user_input": "two"})
+    first = client.start_call("prompt", {"user_input": "one"})
+    second = client.start_call("prompt", {"user_input": "two"})
     for refused in (client.answer_to(second), client.call("initialize", protocol_version="1.10")):
         assert refused["error"]["code"] == -32000
     assert client.answer_to(first)["result"] == {"status": "finished"}
 
 
-def test_a_turn_that_takes_too_many_steps_says_how_many(program: Program, connect: Connect) -> None:
+def test_a_turn_stopped_by_the_step_limit_reports_its_steps(program: Program, connect: Connect) -> None:
     program.script(*[script(tool_call(f"l{n}", "LS", path=".")) for n in range(3)])
     assert connect("--max-steps-per-turn", "2").prompt("look")["result"] == {
         "status": "max_steps_reached",
@@ -152,7 +148,7 @@ def test_a_turn_that_takes_too_many_steps_says_how_many(program: Program, connec
     }
 
 
-def test_a_provider_that_fails_is_told_in_two_sentences(program: Program, connect: Connect) -> None:
+def test_a_provider_error_has_a_message_and_a_hint(program: Program, connect: Connect) -> None:
     program.script("error: 401 who are you", "text: better now")
     client = connect()
     assert client.prompt("hi")["error"] == {"code": -32003, "message": "who are you"}
@@ -163,24 +159,22 @@ def test_a_provider_that_fails_is_told_in_two_sentences(program: Program, connec
     assert ". " in exhausted["message"]
 
 
-def test_without_a_model_the_handshake_works_and_a_prompt_says_what_to_do(connect: Connect) -> None:
+def test_without_a_model_the_handshake_works_and_a_prompt_fails(connect: Connect) -> None:
     client = connect()
     assert client.initialize()["slash_commands"] == []
     assert client.prompt("hi")["error"]["code"] == -32001
     assert client.call("replay")["result"] == {"status": "finished", "events": 0, "requests": 0}
-    assert client.leave() == 0
+    assert client.close_stdin() == 0
 
 
-def test_a_session_that_is_not_there_ends_the_server_with_the_reason(
-    program: Program, connect: Connect
-) -> None:
+def test_an_unknown_session_stops_the_server_with_an_error(program: Program, connect: Connect) -> None:
     program.script("text: unused")
     client = connect("--session", "nosuchsession")
-    assert client.ended() == 1
-    assert "There is no session “nosuchsession”." in client.stderr
+    assert client.wait_for_exit() == 1
+    assert "Session “nosuchsession” doesn't exist." in client.stderr
 
 
-def test_slash_commands_are_carried_out_without_the_model(program: Program, connect: Connect) -> None:
+def test_slash_commands_run_without_the_model(program: Program, connect: Connect) -> None:
     program.script("text: one", "text: two")
     client = connect()
     names = [
@@ -195,58 +189,58 @@ def test_slash_commands_are_carried_out_without_the_model(program: Program, conn
     assert client.text == "onetwo"
 
 
-def test_eof_cancels_what_runs_and_ends_in_order(program: Program, connect: Connect) -> None:
+def test_eof_cancels_the_turn_and_exits_cleanly(program: Program, connect: Connect) -> None:
     program.script(script("text: so far", "delay: 60"))
     client = connect()
-    prompt = client.give("prompt", {"user_input": "hi"})
+    prompt = client.start_call("prompt", {"user_input": "hi"})
     client.event("ContentPart")
-    assert client.leave() == 0
+    assert client.close_stdin() == 0
     assert client.seen[-1] == {"jsonrpc": "2.0", "id": prompt, "result": {"status": "cancelled"}}
     assert "so far" in program.context_files[0].read_text()
 
 
-def test_sigterm_ends_it_in_order_too(program: Program, connect: Connect) -> None:
+def test_sigterm_cancels_the_turn_and_exits_cleanly(program: Program, connect: Connect) -> None:
     program.script(script("text: so far", "delay: 60"))
     client = connect()
-    client.give("prompt", {"user_input": "hi"})
+    client.start_call("prompt", {"user_input": "hi"})
     client.event("ContentPart")
     client.process.send_signal(signal.SIGTERM)
-    assert client.ended() == 143
+    assert client.wait_for_exit() == 143
     assert client.seen[-1]["result"] == {"status": "cancelled"}
 
 
-def test_a_client_that_does_not_read_holds_nobody_up(program: Program, connect: Connect) -> None:
+def test_a_client_that_does_not_read_does_not_block_the_turn(program: Program, connect: Connect) -> None:
     big = "x" * 3_000_000
     program.script(
         script(f"text: {json.dumps(big)}", tool_call("w1", "WriteFile", path="done.txt", content="yes")),
         "text: the end",
     )
-    config = program.share_dir / "config.toml"
+    config = program.data_dir / "config.toml"
     config.write_text(config.read_text().replace("100000", "10000000"))
     client = connect("--yolo", reads=False)
-    client.give("prompt", {"user_input": "hi"})
+    client.start_call("prompt", {"user_input": "hi"})
     wait_for(lambda: (program.work_dir / "done.txt").exists())
     client.start_reading()
     assert client.answer_to("c1") == {"jsonrpc": "2.0", "id": "c1", "result": {"status": "finished"}}
     assert len(client.text) == len(big) + len("the end")
 
 
-def test_a_client_that_has_gone_ends_the_server(program: Program, connect: Connect) -> None:
+def test_the_server_ends_when_the_client_has_disconnected(program: Program, connect: Connect) -> None:
     program.script(script("chunk: 50", "text: " + "word " * 4000))
     client = connect(reads=False)
-    client.give("prompt", {"user_input": "hi"})
-    client.hang_up()
-    assert client.process.wait(PATIENCE_S) == 141
+    client.start_call("prompt", {"user_input": "hi"})
+    client.close_stdout()
+    assert client.process.wait(TEST_TIMEOUT_S) == 141
 
 
 def wait_for(condition: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TEST_TIMEOUT_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def test_plan_mode_is_switched_and_holds(program: Program, connect: Connect) -> None:
+def test_plan_mode_can_be_switched_on_and_off(program: Program, connect: Connect) -> None:
     program.script(WRITE, "text: I see", WRITE, "text: done")
     client = connect("--yolo")
     assert client.initialize()["capabilities"]["supports_plan_mode"] is True
@@ -259,15 +253,13 @@ def test_plan_mode_is_switched_and_holds(program: Program, connect: Connect) -> 
     assert (program.work_dir / "a.txt").read_text() == "A"
 
 
-def test_a_side_question_is_answered_in_its_prompt_and_beside_a_turn(
-    program: Program, connect: Connect
-) -> None:
+def test_a_side_question_works_as_a_prompt_and_during_a_turn(program: Program, connect: Connect) -> None:
     program.script("text: forty-two", WRITE, "text: in the middle of it", "text: done")
     client = connect()
     assert client.prompt("/btw what is it?")["result"] == {"status": "finished"}
     assert client.last_event("BtwEnd")["response"] == "forty-two"
 
-    turn = client.give("prompt", {"user_input": "write"})
+    turn = client.start_call("prompt", {"user_input": "write"})
     request = client.event("ApprovalRequest")
     assert client.call("steer", user_input="/btw where are you?")["result"] == {"status": "steered"}
     assert client.event("BtwEnd")["response"] == "in the middle of it"
@@ -275,17 +267,17 @@ def test_a_side_question_is_answered_in_its_prompt_and_beside_a_turn(
     assert client.answer_to(turn)["result"] == {"status": "finished"}
 
 
-def test_a_client_that_asks_nobody_says_so_to_the_model(program: Program, connect: Connect) -> None:
+def test_the_model_learns_that_no_user_can_answer(program: Program, connect: Connect) -> None:
     options = [{"label": "A"}, {"label": "B"}]
     ask = tool_call("q1", "AskUserQuestion", questions=[{"question": "Which?", "options": options}])
     program.script(script(ask), "text: then A")
     client = connect()
     assert client.prompt("ask")["result"] == {"status": "finished"}
     result = client.last_event("ToolResult")
-    assert "Nobody is here" in result["return_value"]["message"]
+    assert "No user is available" in result["return_value"]["message"]
 
 
-def test_a_command_of_the_app_is_no_prompt(program: Program, connect: Connect) -> None:
+def test_an_app_only_command_is_rejected(program: Program, connect: Connect) -> None:
     program.script("text: fine")
     client = connect()
     error = client.call("prompt", user_input="/model opus")["error"]

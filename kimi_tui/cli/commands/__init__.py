@@ -1,1 +1,1 @@
-"""The subcommands, one module each: what is on disk, told and changed without opening a session."""
+"""Subcommands, one module each. They work on files, without opening a session."""

@@ -1,4 +1,4 @@
-"""`kimi-tui checkpoints`: what a session can go back to, going there, and what that takes on disk."""
+"""`kimi-tui checkpoints`: lists checkpoints, reverts to them and manages their disk space."""
 
 import asyncio
 import json
@@ -9,29 +9,29 @@ from typing import Annotated, get_args
 
 import typer
 
-from kimi_tui.base.encoding import to_jsonable
 from kimi_tui.base.errors import SessionError, UsageError
-from kimi_tui.base.paths import share_dir
-from kimi_tui.cli.commands.differences import print_comparison, print_patch, print_plan
-from kimi_tui.cli.commands.subcommands import new_app, say
-from kimi_tui.cli.commands.visits import (
+from kimi_tui.base.json_codec import to_jsonable
+from kimi_tui.base.paths import data_dir
+from kimi_tui.cli.commands.diff_output import print_comparison, print_patch, print_plan
+from kimi_tui.cli.commands.runner import new_app, print_line
+from kimi_tui.cli.commands.session_access import (
     checkpoint_settings,
     comparison_of,
-    last_prompt,
+    find_session,
+    last_prompt_checkpoint,
+    load_tree,
+    open_session_for_command,
     patch_of,
-    session_of,
-    tree_of,
-    visit,
 )
-from kimi_tui.cli.places import current_dir
-from kimi_tui.cli.questions import yes
-from kimi_tui.engine.time_machine import caps_of
-from kimi_tui.engine.timeline import node
-from kimi_tui.engine.travels import listed_branch, listed_checkpoint
-from kimi_tui.history.deed import deed_of
-from kimi_tui.history.snapshots.caps import MB
-from kimi_tui.history.snapshots.store import ProjectStore
-from kimi_tui.language.saying import retell
+from kimi_tui.cli.run_paths import current_dir
+from kimi_tui.cli.startup_prompts import confirm
+from kimi_tui.engine.timeline.commands import format_branch, format_checkpoint
+from kimi_tui.engine.timeline.publisher import build_node
+from kimi_tui.engine.timeline.service import snapshot_limits
+from kimi_tui.history.snapshots.limits import MB
+from kimi_tui.history.snapshots.project_store import ProjectStore
+from kimi_tui.history.step_summary import summarize_step
+from kimi_tui.i18n.translate import translate_message
 from kimi_tui.wire.commands import (
     ForkSession,
     NameCheckpoint,
@@ -40,20 +40,20 @@ from kimi_tui.wire.commands import (
     Redo,
     Revert,
     SwitchBranch,
-    TravelCommand,
+    TimelineCommand,
     Undo,
 )
 from kimi_tui.wire.timeline import Reverted, RevertPlan, RevertScope, SessionForked
 
-app = new_app("Checkpoints: what a session can go back to, and what that takes on disk.")
+app = new_app("List checkpoints, revert to them and free disk space.")
 SessionOption = Annotated[
-    str | None, typer.Option("--session", "-S", metavar="ID", help="Not the last session of this folder.")
+    str | None, typer.Option("--session", "-S", metavar="ID", help="Use session ID instead of the last one.")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")]
-Sure = Annotated[bool, typer.Option("-y", "--yes", help="Don't ask.")]
-Only = Annotated[
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the preview without changing anything.")]
+YesOption = Annotated[bool, typer.Option("-y", "--yes", help="Don't ask for confirmation.")]
+OnlyOption = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="FILE", help="Change this file alone; may be repeated."),
+    typer.Option("--only", metavar="FILE", help="Change only FILE; repeatable."),
 ]
 _SCOPES: tuple[RevertScope, ...] = get_args(RevertScope)
 
@@ -61,51 +61,49 @@ _SCOPES: tuple[RevertScope, ...] = get_args(RevertScope)
 @app.command("list")
 def list_checkpoints(
     session_id: SessionOption = None,
-    everywhere: Annotated[bool, typer.Option("--all", help="Those of branches, too.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    everywhere: Annotated[bool, typer.Option("--all", help="Include checkpoints of other branches.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
-    """List the checkpoints of a session, the newest first."""
-    session = session_of(session_id)
-    line, tree = tree_of(session)
-    done = deed_of(line.since_checkpoint)  # which the newest knows nothing of yet
-    live = [tree.places[known.uid] for known in tree.live]
-    for place in reversed(list(tree.places.values()) if everywhere else live):
-        known = node(place, session.state.names, done=done if place.branch is None else None)
+    """List the checkpoints of a session, newest first."""
+    session = find_session(session_id)
+    conversation, tree = load_tree(session)
+    summary = summarize_step(conversation.messages_since_checkpoint)  # not part of a checkpoint yet
+    current_branch = [tree.nodes[checkpoint.uid] for checkpoint in tree.current_branch]
+    for node in reversed(list(tree.nodes.values()) if everywhere else current_branch):
+        row = build_node(node, session.state.names, summary=summary if node.branch is None else None)
         if as_json:
-            typer.echo(json.dumps(to_jsonable(known), ensure_ascii=False))
+            typer.echo(json.dumps(to_jsonable(row), ensure_ascii=False))
         else:
-            say(listed_checkpoint(known))
-    if not tree.places and not as_json:
-        typer.echo(retell("There are no checkpoints yet."), err=True)
+            print_line(format_checkpoint(row))
+    if not tree.nodes and not as_json:
+        typer.echo(translate_message("No checkpoints yet."), err=True)
 
 
 @app.command()
 def branches(session_id: SessionOption = None) -> None:
-    """List the lines of the conversation that reverts, clears and compactions left."""
-    _, tree = tree_of(session_of(session_id))
-    known = tree.own_branches()
-    for branch in reversed(known):
-        say(listed_branch(branch))
-    if not known:
-        typer.echo(retell("There are no branches yet."), err=True)
+    """List the branches that reverts, /clear and compaction left."""
+    _, tree = load_tree(find_session(session_id))
+    own_branches = tree.own_branches()
+    for branch in reversed(own_branches):
+        print_line(format_branch(branch))
+    if not own_branches:
+        typer.echo(translate_message("No branches yet."), err=True)
 
 
 @app.command()
 def diff(
     before: Annotated[
-        int | None, typer.Argument(metavar="N", help="A checkpoint; else that of your last prompt.")
+        int | None, typer.Argument(metavar="N", help="First checkpoint. Default: that of your last prompt.")
     ] = None,
     after: Annotated[
-        int | None, typer.Argument(metavar="M", help="Another one; else what the files hold now.")
+        int | None, typer.Argument(metavar="M", help="Second checkpoint. Default: the current files.")
     ] = None,
     session_id: SessionOption = None,
-    patch: Annotated[
-        bool, typer.Option("--patch", "-p", help="All of it, as a patch that git apply takes.")
-    ] = False,
+    patch: Annotated[bool, typer.Option("--patch", "-p", help="Print a patch for git apply.")] = False,
 ) -> None:
-    """Show how the files differ between two checkpoints, or between one and now."""
-    session = session_of(session_id)
-    first = last_prompt(session) if before is None else before
+    """Show file changes between two checkpoints, or since one."""
+    session = find_session(session_id)
+    first = last_prompt_checkpoint(session) if before is None else before
     if patch:
         print_patch(asyncio.run(patch_of(session, first, after)))
     else:
@@ -114,163 +112,205 @@ def diff(
 
 @app.command()
 def revert(
-    to: Annotated[int, typer.Argument(metavar="N", help="The checkpoint to go back to.")],
+    to: Annotated[int, typer.Argument(metavar="N", help="Checkpoint to revert to.")],
     session_id: SessionOption = None,
-    scope: Annotated[str, typer.Option(metavar="|".join(_SCOPES), help="What goes back.")] = "both",
-    only: Only = None,
-    note: Annotated[str, typer.Option(metavar="TEXT", help="What the model is to read there.")] = "",
-    dry_run: DryRun = False,
-    sure: Sure = False,
+    scope: Annotated[str, typer.Option(metavar="|".join(_SCOPES), help="Select what to revert.")] = "both",
+    only: OnlyOption = None,
+    note: Annotated[str, typer.Option(metavar="TEXT", help="Add a note for the model.")] = "",
+    dry_run: DryRunOption = False,
+    assume_yes: YesOption = False,
 ) -> None:
-    """Go back to just before a checkpoint. What you changed yourself is kept; `undo` takes it back."""
-    what = _scope(scope)
-    go = Revert(to, what, _paths(only), note)
-    _jump(session_id, PlanRevert(to, what), go, f"Go back to checkpoint {to}", dry_run=dry_run, sure=sure)
+    """Revert to just before a checkpoint, keeping your own changes."""
+    parsed_scope = _parse_scope(scope)
+    command = Revert(to, parsed_scope, _to_paths(only), note)
+    _run_revert(
+        session_id,
+        PlanRevert(to, parsed_scope),
+        command,
+        f"Revert to checkpoint {to}",
+        dry_run=dry_run,
+        assume_yes=assume_yes,
+    )
 
 
 @app.command()
 def undo(
-    session_id: SessionOption = None, only: Only = None, dry_run: DryRun = False, sure: Sure = False
+    session_id: SessionOption = None,
+    only: OnlyOption = None,
+    dry_run: DryRunOption = False,
+    assume_yes: YesOption = False,
 ) -> None:
-    """Take the last jump back."""
-    go = Undo(_paths(only))
-    _jump(session_id, PlanRevert("undo"), go, "Take it back", dry_run=dry_run, sure=sure)
+    """Undo the last revert."""
+    command = Undo(_to_paths(only))
+    _run_revert(
+        session_id,
+        PlanRevert("undo"),
+        command,
+        "Undo the last revert",
+        dry_run=dry_run,
+        assume_yes=assume_yes,
+    )
 
 
 @app.command()
 def redo(
-    session_id: SessionOption = None, only: Only = None, dry_run: DryRun = False, sure: Sure = False
+    session_id: SessionOption = None,
+    only: OnlyOption = None,
+    dry_run: DryRunOption = False,
+    assume_yes: YesOption = False,
 ) -> None:
-    """Take the last undo back."""
-    go = Redo(_paths(only))
-    _jump(session_id, PlanRevert("redo"), go, "Do it again", dry_run=dry_run, sure=sure)
+    """Redo the last undone revert."""
+    command = Redo(_to_paths(only))
+    _run_revert(
+        session_id,
+        PlanRevert("redo"),
+        command,
+        "Redo the last undone revert",
+        dry_run=dry_run,
+        assume_yes=assume_yes,
+    )
 
 
 @app.command()
 def switch(
-    branch: Annotated[int, typer.Argument(metavar="BRANCH", help="The branch, as `branches` lists it.")],
-    to: Annotated[int | None, typer.Argument(metavar="N", help="A checkpoint of it; else its end.")] = None,
+    branch: Annotated[int, typer.Argument(metavar="BRANCH", help="Branch number from `branches`.")],
+    to: Annotated[
+        int | None, typer.Argument(metavar="N", help="Checkpoint of the branch. Default: its end.")
+    ] = None,
     session_id: SessionOption = None,
-    scope: Annotated[str, typer.Option(metavar="|".join(_SCOPES[:3]), help="What goes there.")] = "both",
-    only: Only = None,
-    dry_run: DryRun = False,
-    sure: Sure = False,
+    scope: Annotated[
+        str, typer.Option(metavar="|".join(_SCOPES[:3]), help="Select what to switch.")
+    ] = "both",
+    only: OnlyOption = None,
+    dry_run: DryRunOption = False,
+    assume_yes: YesOption = False,
 ) -> None:
-    """Go on with a branch; where the session is now becomes a branch."""
-    go = SwitchBranch(branch, to, _scope(scope), _paths(only))
-    _jump(session_id, PlanSwitch(branch, to), go, f"Switch to branch {branch}", dry_run=dry_run, sure=sure)
+    """Switch to another branch."""
+    command = SwitchBranch(branch, to, _parse_scope(scope), _to_paths(only))
+    _run_revert(
+        session_id,
+        PlanSwitch(branch, to),
+        command,
+        f"Switch to branch {branch}",
+        dry_run=dry_run,
+        assume_yes=assume_yes,
+    )
 
 
 @app.command()
 def fork(
-    to: Annotated[int | None, typer.Argument(metavar="N", help="A checkpoint; else the end.")] = None,
+    to: Annotated[int | None, typer.Argument(metavar="N", help="Checkpoint. Default: the end.")] = None,
     session_id: SessionOption = None,
 ) -> None:
-    """Make the conversation up to just before a checkpoint a session of its own."""
-    asyncio.run(_fork(session_id, to))
+    """Fork the conversation before a checkpoint into a new session."""
+    asyncio.run(_run_fork(session_id, to))
 
 
 @app.command()
 def name(
-    number: Annotated[int, typer.Argument(metavar="N", help="The checkpoint.")],
-    text: Annotated[str, typer.Argument(metavar="NAME", help="Its name; nothing takes it away.")] = "",
+    number: Annotated[int, typer.Argument(metavar="N", help="Checkpoint to name.")],
+    text: Annotated[
+        str, typer.Argument(metavar="NAME", help="New name; leave it out to remove the name.")
+    ] = "",
     session_id: SessionOption = None,
 ) -> None:
     """Name a checkpoint."""
-    asyncio.run(_name(session_id, number, text))
+    asyncio.run(_set_name(session_id, number, text))
 
 
 @app.command()
 def du() -> None:
-    """Show what the files' states of this folder take on disk."""
-    usage = ProjectStore(share_dir(), current_dir(), "").usage()
-    say(f"contents   {usage.contents / MB:10.1f} MB")
-    say(f"states     {usage.manifests / MB:10.1f} MB  ({usage.states} of them)")
+    """Show the disk space used by this directory's file snapshots."""
+    usage = ProjectStore(data_dir(), current_dir(), "").usage()
+    print_line(f"contents   {usage.contents / MB:10.1f} MB")
+    print_line(f"snapshots  {usage.manifests / MB:10.1f} MB  ({usage.states})")
 
 
 @app.command()
 def prune(
     days: Annotated[
-        float | None, typer.Option(min=0, help="Forget states that are older; else as the config says.")
+        float | None, typer.Option(min=0, help="Remove snapshots older than this. Default: from config.")
     ] = None,
     size: Annotated[
         int | None,
-        typer.Option(min=0, metavar="MB", help="Forget the oldest until the rest takes no more."),
+        typer.Option(min=0, metavar="MB", help="Remove the oldest until the rest fits."),
     ] = None,
 ) -> None:
-    """Free disk space: forget old states of the files. Conversations and the files themselves stay."""
-    caps = caps_of(checkpoint_settings(current_dir()))
+    """Remove old file snapshots to free disk space."""
+    caps = snapshot_limits(checkpoint_settings(current_dir()))
     caps = replace(
         caps,
         age_days=days if days is not None else caps.age_days,
         total=size * MB if size is not None else caps.total,
     )
-    store = ProjectStore(share_dir(), current_dir(), "")
+    store = ProjectStore(data_dir(), current_dir(), "")
     try:
         freed = store.prune(caps)
     except OSError as error:
         raise SessionError(
-            f"Old states can't be removed: {error.strerror or error}.", hint=f"Look at {store.folder}."
+            f"Can't remove old file snapshots: {error.strerror or error}.", hint=f"Check {store.folder}."
         ) from error
-    say(f"Freed {freed / MB:.1f} MB.")
+    print_line(f"Freed {freed / MB:.1f} MB.")
 
 
-def _scope(text: str) -> RevertScope:
+def _parse_scope(text: str) -> RevertScope:
     for known in _SCOPES:
         if known == text:
             return known
-    raise UsageError(f"There is no scope “{text}”.", hint=f"Say one of {', '.join(_SCOPES)}.")
+    raise UsageError(f"Unknown scope “{text}”.", hint=f"Use one of {', '.join(_SCOPES)}.")
 
 
-def _paths(only: Sequence[str] | None) -> tuple[str, ...] | None:
+def _to_paths(only: Sequence[str] | None) -> tuple[str, ...] | None:
     return tuple(only) if only else None
 
 
-def _jump(
+def _run_revert(
     session_id: str | None,
     plan: PlanRevert | PlanSwitch,
-    go: TravelCommand,
+    revert_command: TimelineCommand,
     question: str,
     *,
     dry_run: bool,
-    sure: bool,
+    assume_yes: bool,
 ) -> None:
-    if not (dry_run or sure or sys.stdin.isatty()):
-        raise UsageError("This asks first, and standard input is no terminal.", hint="Add --yes.")
-    asyncio.run(_planned_jump(session_id, plan, go, question, dry_run=dry_run, sure=sure))
+    if not (dry_run or assume_yes or sys.stdin.isatty()):
+        raise UsageError("Can't ask for confirmation: standard input isn't a terminal.", hint="Add --yes.")
+    asyncio.run(
+        _plan_and_revert(session_id, plan, revert_command, question, dry_run=dry_run, assume_yes=assume_yes)
+    )
 
 
-async def _planned_jump(
+async def _plan_and_revert(
     session_id: str | None,
     plan: PlanRevert | PlanSwitch,
-    go: TravelCommand,
+    revert_command: TimelineCommand,
     question: str,
     *,
     dry_run: bool,
-    sure: bool,
+    assume_yes: bool,
 ) -> None:
-    async with visit(session_of(session_id)) as visited:
-        for event in await visited.do(plan):
+    async with open_session_for_command(find_session(session_id)) as access:
+        for event in await access.run(plan):
             if isinstance(event, RevertPlan):
                 print_plan(event)
-        if dry_run or not (sure or yes(question)):
+        if dry_run or not (assume_yes or confirm(question)):
             return
-        for event in await visited.do(go):
+        for event in await access.run(revert_command):
             if isinstance(event, Reverted):
                 count = len(event.files)
                 if count == 1:
-                    say(f"Went to checkpoint {event.to}; 1 file changed.")
+                    print_line(f"Now at checkpoint {event.to}; 1 file changed.")
                 else:
-                    say(f"Went to checkpoint {event.to}; {count} files changed.")
+                    print_line(f"Now at checkpoint {event.to}; {count} files changed.")
 
 
-async def _fork(session_id: str | None, to: int | None) -> None:
-    async with visit(session_of(session_id)) as visited:
-        for event in await visited.do(ForkSession(to)):
+async def _run_fork(session_id: str | None, to: int | None) -> None:
+    async with open_session_for_command(find_session(session_id)) as access:
+        for event in await access.run(ForkSession(to)):
             if isinstance(event, SessionForked):
-                say(f"{event.session_id}  {event.title}")
+                print_line(f"{event.session_id}  {event.title}")
 
 
-async def _name(session_id: str | None, number: int, text: str) -> None:
-    async with visit(session_of(session_id)) as visited:
-        await visited.do(NameCheckpoint(number, text))
+async def _set_name(session_id: str | None, number: int, text: str) -> None:
+    async with open_session_for_command(find_session(session_id)) as access:
+        await access.run(NameCheckpoint(number, text))

@@ -1,18 +1,18 @@
-"""`kimi-tui completion`: the script that makes a shell complete options and subcommands."""
+"""`kimi-tui completion`: prints completion scripts for shells."""
 
 from typing import Annotated
 
 import typer
 
-from kimi_tui.cli.completion_scripts import Shell, completion_script
-from kimi_tui.cli.vocabulary import options, subcommands
+from kimi_tui.cli.option_catalog import options, subcommands
+from kimi_tui.cli.shell_completion import Shell, completion_script
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.command()
-def completion(shell: Annotated[Shell, typer.Argument(help="The shell that you use.")]) -> None:
-    """Print the script that makes your shell complete what can be typed after kimi-tui.
+def completion(shell: Annotated[Shell, typer.Argument(help="Name of your shell.")]) -> None:
+    """Print the completion script for a shell.
 
     bash: kimi-tui completion bash >> ~/.bashrc
     """

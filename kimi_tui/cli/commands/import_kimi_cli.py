@@ -1,4 +1,4 @@
-"""`kimi-tui import`: config, MCP servers, input history, sessions and skills of Kimi CLI."""
+"""`kimi-tui import`: imports config, MCP servers, input history, sessions and skills from Kimi CLI."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from kimi_tui.base.errors import UsageError
-from kimi_tui.cli.commands.subcommands import say
-from kimi_tui.cli.kimi_cli.bringing import Account, bring_over
-from kimi_tui.cli.kimi_cli.share import share_at, usual_share
-from kimi_tui.cli.places import usable_share_dir
+from kimi_tui.cli.commands.runner import print_line
+from kimi_tui.cli.kimi_cli.data_dir import default_data_dir, open_data_dir
+from kimi_tui.cli.kimi_cli.importer import ImportReport, import_all
+from kimi_tui.cli.run_paths import ensure_data_dir
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -17,31 +17,31 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 @app.command()
 def import_(
     path: Annotated[
-        Path | None, typer.Argument(metavar="PATH", help="Its share folder; else ~/.kimi.")
+        Path | None, typer.Argument(metavar="PATH", help="Data directory of Kimi CLI. Default: ~/.kimi.")
     ] = None,
 ) -> int:
-    """Bring config, MCP servers, input history, sessions and skills over from Kimi CLI.
+    """Import config, MCP servers, history, sessions and skills from Kimi CLI.
 
-    Everything is copied, skills are used where they are; nothing there changes, and nothing that is here
-    already is replaced. Tokens stay there: it is told what to sign in to anew.
+    Files are copied; skills are used in place. The originals aren't changed, and nothing is overwritten.
+    Tokens aren't copied. The report lists where to sign in again.
     """
-    share = share_at(path) if path is not None else usual_share()
-    if share is None:
+    kimi_cli_dir = open_data_dir(path) if path is not None else default_data_dir()
+    if kimi_cli_dir is None:
         raise UsageError(
-            "There is no share folder of Kimi CLI at ~/.kimi.", hint="Name it: kimi-tui import PATH."
+            "No data directory of Kimi CLI at ~/.kimi.", hint="Give its path: kimi-tui import PATH."
         )
-    account = bring_over(share, usable_share_dir())
-    tell(account)
-    return 1 if account.problems else 0
+    report = import_all(kimi_cli_dir, ensure_data_dir())
+    print_report(report)
+    return 1 if report.problems else 0
 
 
-def tell(account: Account) -> None:
-    """Say what came over and what did not."""
-    for line in account.brought:
-        say(f"+ {line}")
-    if not account.brought and not account.problems:
-        say("There is nothing new to bring over.")
-    for line in (*account.notes, *account.to_do):
-        say(line)
-    for line in account.problems:
-        say(f"Not brought over, or not right. {line}")
+def print_report(report: ImportReport) -> None:
+    """Print the report of an import."""
+    for line in report.imported:
+        print_line(f"+ {line}")
+    if not report.imported and not report.problems:
+        print_line("Nothing new to import.")
+    for line in (*report.notes, *report.follow_ups):
+        print_line(line)
+    for line in report.problems:
+        print_line(f"Problem: {line}")

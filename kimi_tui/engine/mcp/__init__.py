@@ -1,1 +1,1 @@
-"""The MCP servers of a session: their tools, prompts and resources in the places where a session has such."""
+"""MCP servers of a session, with their tools, prompts and resources."""

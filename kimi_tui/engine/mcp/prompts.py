@@ -5,68 +5,70 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from kimi_tui.base.content import UserInput
+from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.engine.slash_book import PromptCommand
-from kimi_tui.tools.mcp.content import content_of
-from kimi_tui.tools.mcp.offer import PromptOffer
-from kimi_tui.tools.mcp.problem import McpProblem
-from kimi_tui.tools.mcp.prompt_arguments import prompt_arguments, unfinished, usage
-from kimi_tui.tools.mcp.server import McpServer
-from kimi_tui.tools.shell.output import OutputFolder
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.engine.slash.registry import PromptCommand
+from kimi_tui.mcp.content import to_model_content
+from kimi_tui.mcp.errors import McpServerError
+from kimi_tui.mcp.prompt_arguments import find_partial_argument, format_usage, parse_prompt_arguments
+from kimi_tui.mcp.server import McpServer
+from kimi_tui.mcp.server_features import PromptInfo
+from kimi_tui.tools.shell.captured_output import OutputFolder
 
 logger = logging.getLogger(__name__)
 
-_MOST_CHOICES = 100
-_NO_COMMAND = re.compile(r"[^\w-]")
+_MAX_CHOICES = 100
+_INVALID_CHARACTER = re.compile(r"[^\w-]")
 
 
 def prompt_commands(servers: Sequence[McpServer], folder: OutputFolder) -> tuple[PromptCommand, ...]:
-    """A command for each prompt of `servers`."""
+    """Return a slash command for each prompt of `servers`."""
     return tuple(
-        _command(command_name(server, prompt), server, prompt, folder)
+        _build_command(command_name(server, prompt), server, prompt, folder)
         for server in servers
-        for prompt in server.offer.prompts
+        for prompt in server.features.prompts
     )
 
 
-def command_name(server: McpServer, prompt: PromptOffer) -> str:
-    """What is typed after the slash."""
-    return f"mcp:{_NO_COMMAND.sub('_', server.name)}:{_NO_COMMAND.sub('_', prompt.name)}"
+def command_name(server: McpServer, prompt: PromptInfo) -> str:
+    """Return the name of a prompt's slash command, without the slash."""
+    return f"mcp:{_INVALID_CHARACTER.sub('_', server.name)}:{_INVALID_CHARACTER.sub('_', prompt.name)}"
 
 
-def _command(name: str, server: McpServer, prompt: PromptOffer, folder: OutputFolder) -> PromptCommand:
-    said = plain_line(prompt.description)[:200] or f"A prompt of the MCP server {server.name}"
-    how = f" ({usage(name, prompt.arguments).rstrip('.')})" if prompt.arguments else ""
-    completes = server.offer.completes and bool(prompt.arguments)
+def _build_command(name: str, server: McpServer, prompt: PromptInfo, folder: OutputFolder) -> PromptCommand:
+    description = sanitize_line(prompt.description)[:200] or f"Prompt of the MCP server {server.name}"
+    usage = f" ({format_usage(name, prompt.arguments).rstrip('.')})" if prompt.arguments else ""
+    completes = server.features.supports_completion and bool(prompt.arguments)
     return PromptCommand(
         name,
-        said + how,
-        partial(_said, name, server, prompt, folder),
-        complete=partial(_choices, server, prompt) if completes else None,
+        description + usage,
+        partial(_render_prompt, name, server, prompt, folder),
+        complete=partial(_complete, server, prompt) if completes else None,
     )
 
 
-async def _choices(server: McpServer, prompt: PromptOffer, text: str) -> tuple[str, ...]:
-    """What may stand in the place of `text`, by the server's word. One that fails has none."""
-    wanted = unfinished(text, prompt.arguments)
-    if wanted is None:
+async def _complete(server: McpServer, prompt: PromptInfo, text: str) -> tuple[str, ...]:
+    """Return the server's completions of `text`; empty if the server fails."""
+    partial_argument = find_partial_argument(text, prompt.arguments)
+    if partial_argument is None:
         return ()
     try:
-        values = await server.values(prompt.name, wanted.name, wanted.text, wanted.given)
-    except McpProblem as problem:
-        logger.info("%s completes nothing: %s", server.name, problem)
+        values = await server.complete_argument(
+            prompt.name, partial_argument.name, partial_argument.text, partial_argument.known
+        )
+    except McpServerError as error:
+        logger.info("no completions from %s: %s", server.name, error)
         return ()
-    return tuple(dict.fromkeys(wanted.completed(value) for value in values[:_MOST_CHOICES]))
+    return tuple(dict.fromkeys(partial_argument.complete(value) for value in values[:_MAX_CHOICES]))
 
 
-async def _said(
-    name: str, server: McpServer, prompt: PromptOffer, folder: OutputFolder, argument: str
+async def _render_prompt(
+    name: str, server: McpServer, prompt: PromptInfo, folder: OutputFolder, argument: str
 ) -> UserInput:
-    arguments = prompt_arguments(argument, prompt.arguments, command=name)
-    answer = await server.prompt(prompt.name, arguments)
-    parts = await content_of(answer.pieces, folder)
+    arguments = parse_prompt_arguments(argument, prompt.arguments, command=name)
+    result = await server.get_prompt(prompt.name, arguments)
+    parts = await to_model_content(result.content, folder)
     if not parts:
-        raise KimiTuiError(f"The prompt {plain_line(prompt.name)} of {server.name} is empty.")
+        raise KimiTuiError(f"The prompt {sanitize_line(prompt.name)} of {server.name} is empty.")
     return parts

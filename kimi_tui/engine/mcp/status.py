@@ -1,33 +1,33 @@
-"""How the MCP servers are, as the Wire tells it."""
+"""Status of the MCP servers for the Wire."""
 
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.engine.mcp.offered import OfferedTools
+from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.engine.mcp.prompts import command_name
-from kimi_tui.tools.mcp.server import McpServer
-from kimi_tui.tools.mcp.server_config import UnusableServer
-from kimi_tui.tools.mcp.servers import McpServers
-from kimi_tui.wire.mcp import McpResource, McpServerStatus, McpStatus
+from kimi_tui.engine.mcp.tool_catalog import McpToolCatalog
+from kimi_tui.mcp.server import McpServer
+from kimi_tui.mcp.server_config import InvalidServer
+from kimi_tui.mcp.servers import McpServers
+from kimi_tui.wire.mcp_status import McpResource, McpServerStatus, McpStatus
 
-_MOST_RESOURCES = 500
+_MAX_RESOURCES = 500
 
 
-def status_of(servers: McpServers, offered: OfferedTools) -> McpStatus:
-    """Every server that is not switched off, in the order of the configs."""
-    told = [
-        *(_server(server, offered) for server in servers.all),
-        *(_unusable(entry) for entry in servers.unusable if entry.problem),
+def build_status(servers: McpServers, catalog: McpToolCatalog) -> McpStatus:
+    """Return the status of every enabled server, in the order of the configs."""
+    statuses = [
+        *(_build_server_status(server, catalog) for server in servers.all),
+        *(_build_invalid_server_status(entry) for entry in servers.invalid if entry.problem),
     ]
     return McpStatus(
         loading=not servers.is_settled,
         connected=len(servers.connected),
-        total=len(told),
-        tools=sum(len(names) for names in offered.names.values()),
-        servers=tuple(told),
+        total=len(statuses),
+        tools=sum(len(names) for names in catalog.names.values()),
+        servers=tuple(statuses),
     )
 
 
-def listed(status: McpStatus) -> str:
-    """The same in lines, for front ends that have no screen for it."""
+def format_status(status: McpStatus) -> str:
+    """Return the status as lines of text, for front ends without a screen for it."""
     lines = []
     for server in status.servers:
         line = f"{server.name}: {server.status}"
@@ -37,23 +37,23 @@ def listed(status: McpStatus) -> str:
     return "\n".join(lines)
 
 
-def _server(server: McpServer, offered: OfferedTools) -> McpServerStatus:
-    problem = server.problem if server.state != "connected" else None
+def _build_server_status(server: McpServer, catalog: McpToolCatalog) -> McpServerStatus:
+    problem = server.error if server.state != "connected" else None
     return McpServerStatus(
         name=server.name,
         status=server.state,
-        tools=offered.names.get(server.name, ()),
-        error=str(problem) if problem is not None else offered.left_out.get(server.name, ""),
+        tools=catalog.names.get(server.name, ()),
+        error=str(problem) if problem is not None else catalog.unusable.get(server.name, ""),
         transport=server.config.transport,
-        target=plain_line(server.config.target)[:200],
-        title=plain_line(server.offer.title)[:100],
-        prompts=tuple(command_name(server, prompt) for prompt in server.offer.prompts),
+        target=sanitize_line(server.config.target)[:200],
+        title=sanitize_line(server.features.title)[:100],
+        prompts=tuple(command_name(server, prompt) for prompt in server.features.prompts),
         resources=tuple(
-            McpResource(plain_line(it.uri), plain_line(it.name)[:100])
-            for it in server.offer.resources[:_MOST_RESOURCES]
+            McpResource(sanitize_line(it.uri), sanitize_line(it.name)[:100])
+            for it in server.features.resources[:_MAX_RESOURCES]
         ),
     )
 
 
-def _unusable(entry: UnusableServer) -> McpServerStatus:
+def _build_invalid_server_status(entry: InvalidServer) -> McpServerStatus:
     return McpServerStatus(name=entry.name, status="failed", error=entry.problem)

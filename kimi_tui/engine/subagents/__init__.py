@@ -1,1 +1,1 @@
-"""Sub-agents: souls that work on a task of their own, with the rights of the agent that gave it."""
+"""Sub-agents: souls that work on a delegated task with the permissions of the delegating agent."""

@@ -1,97 +1,97 @@
-"""Giving work to sub-agents: a call waits for the report, or a background task is made of it."""
+"""Delegation of tasks to sub-agents, in the foreground or as background tasks."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from kimi_tui.agentspec.spec import ResolvedAgentSpec, SubagentSpec
-from kimi_tui.base.completion import run_to_end
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.engine.subagents.activity import Activity
-from kimi_tui.engine.subagents.nested import NestedSend
-from kimi_tui.engine.subagents.records import SubagentRecord, SubagentRecords
-from kimi_tui.engine.subagents.report import Refused, Report
-from kimi_tui.engine.subagents.stint import Stint
-from kimi_tui.engine.subagents.workshop import Workshop
-from kimi_tui.hooks.hooks import Firing
-from kimi_tui.soul.approval import ApprovalSource
-from kimi_tui.soul.send import Send
+from kimi_tui.base.shielding import run_in_thread_shielded
+from kimi_tui.engine.subagents.event_forwarder import SubagentEventForwarder
+from kimi_tui.engine.subagents.factory import SubagentFactory
+from kimi_tui.engine.subagents.report import DelegationRefused, SubagentReport
+from kimi_tui.engine.subagents.store import SubagentRecord, SubagentStore
+from kimi_tui.engine.subagents.task_log import SubagentTaskLog
+from kimi_tui.engine.subagents.task_run import SubagentRun
+from kimi_tui.hooks.dispatcher import HookDispatcher
+from kimi_tui.soul.event_sink import EventSink
+from kimi_tui.soul.wire_approval import ApprovalSource
+from kimi_tui.tools.background.task_handle import RunningTask, TaskOutcome, TaskRequest
 from kimi_tui.tools.background.tasks import BackgroundTasks
-from kimi_tui.tools.background.work import Ending, Order, RunningTask
-from kimi_tui.tools.shell.output import OutputFolder, OutputKeeper
-from kimi_tui.tools.task import Assignment, Delegation
-from kimi_tui.tools.tool import RunningCall, failed, ok
-from kimi_tui.wire.display import BackgroundTaskBlock
+from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
+from kimi_tui.tools.task import SubagentRunner, TaskAssignment
+from kimi_tui.tools.tool import CallContext, failure, success
+from kimi_tui.wire.display_blocks import BackgroundTaskBlock
 from kimi_tui.wire.events import Event, ToolReturn
 
-DEEPEST = 3
-"""How deep agents may give on what they were given."""
+MAX_DEPTH = 3
+"""Maximum depth of nested delegation."""
 
 
-class Office:
-    """What the delegations of one session share, whoever gives work to whom."""
+class DelegationServices:
+    """Services shared by all delegating agents of one session."""
 
     def __init__(
         self,
         *,
-        workshop: Workshop,
-        records: SubagentRecords,
+        factory: SubagentFactory,
+        store: SubagentStore,
         tasks: BackgroundTasks,
-        hooks: Firing,
+        hooks: HookDispatcher,
         output_folder: OutputFolder,
         timeout_s: int,
-        most_at_once: int,
+        max_concurrent: int,
     ) -> None:
-        self.workshop = workshop
-        self.records = records
+        self.factory = factory
+        self.store = store
         self.tasks = tasks
         self.hooks = hooks
         self.output_folder = output_folder
         self.timeout_s = timeout_s
-        self.desks = asyncio.Semaphore(most_at_once)
-        self.at_work: set[str] = set()
-        """Ids of the sub-agents that work right now."""
+        self.slots = asyncio.Semaphore(max_concurrent)
+        self.running: set[str] = set()
+        """Ids of the running sub-agents."""
 
 
-class Subagents:
-    """`tools.task.Delegation` of one agent: those that its spec names."""
+class AgentDelegation:
+    """Implements `tools.task.SubagentRunner` for one agent, with the sub-agents that its spec names."""
 
     def __init__(
         self,
-        subagents: Mapping[str, SubagentSpec],
+        specs: Mapping[str, SubagentSpec],
         *,
-        office: Office,
+        services: DelegationServices,
         send: Callable[[Event], None],
         depth: int = 0,
     ) -> None:
-        self._subagents = subagents
-        self._office = office
+        self._specs = specs
+        self._services = services
         self._send = send
         self._depth = depth
-        """How many agents stand above the one that gives the work."""
+        """Number of agents above the delegating agent."""
 
     @property
-    def kinds(self) -> Mapping[str, str]:
-        """`Delegation.kinds`."""
-        return {name: subagent.description for name, subagent in self._subagents.items()}
+    def agent_types(self) -> Mapping[str, str]:
+        """Implements `SubagentRunner.agent_types`."""
+        return {name: subagent.description for name, subagent in self._specs.items()}
 
-    async def give(self, assignment: Assignment, call: RunningCall) -> ToolReturn:
-        """`Delegation.give`."""
+    async def delegate(self, assignment: TaskAssignment, call: CallContext) -> ToolReturn:
+        """Implement `SubagentRunner.delegate`."""
         try:
-            record = await self._record_for(assignment, call)
-        except KimiTuiError as problem:
-            return failed(str(problem), brief=problem.what)
+            record = await self._create_record(assignment, call)
+        except KimiTuiError as error:
+            return failure(str(error), brief=error.what)
         if assignment.in_background:
-            return await self._in_background(record, assignment, call)
-        return await self._in_foreground(record, assignment, call)
+            return await self._run_in_background(record, assignment, call)
+        return await self._run_in_foreground(record, assignment, call)
 
-    async def _record_for(self, assignment: Assignment, call: RunningCall) -> SubagentRecord:
-        """The sub-agent that gets the work, on disk and marked as at work."""
-        records = self._office.records
+    async def _create_record(self, assignment: TaskAssignment, call: CallContext) -> SubagentRecord:
+        """Create or resume a sub-agent, and save it as running."""
+        store = self._services.store
         if assignment.resume is None:
-            record = records.new(assignment.kind, assignment.description, model=assignment.model)
+            record = store.new(assignment.agent_type, assignment.description, model=assignment.model)
         else:
-            record = await self._earlier(assignment.resume)
+            record = await self._find_resumable(assignment.resume)
         record = replace(
             record,
             description=assignment.description,
@@ -100,129 +100,133 @@ class Subagents:
             model=assignment.model or record.model,
             calls=(*record.calls, call.id),
         )
-        self._office.at_work.add(record.id)
+        self._services.running.add(record.id)
         try:
-            await run_to_end(records.write, record)
+            await run_in_thread_shielded(store.write, record)
         except OSError as error:
-            self._office.at_work.discard(record.id)
-            raise Refused(
-                f"The sub-agent can't be kept on disk: {error.strerror or error}.",
-                hint="Do the work yourself, and tell the user of it.",
+            self._services.running.discard(record.id)
+            raise DelegationRefused(
+                f"Can't save the sub-agent: {error.strerror or error}.",
+                hint="Do the work yourself, and tell the user.",
             ) from error
         return record
 
-    async def _earlier(self, agent_id: str) -> SubagentRecord:
-        if agent_id in self._office.at_work:
-            raise Refused(
-                f"Sub-agent {agent_id} is still at work.", hint="Wait until it is done, or stop its task."
+    async def _find_resumable(self, agent_id: str) -> SubagentRecord:
+        if agent_id in self._services.running:
+            raise DelegationRefused(
+                f"Sub-agent {agent_id} is still running.", hint="Wait until it finishes, or stop its task."
             )
-        record = await asyncio.to_thread(self._office.records.find, agent_id)
-        if record is None or record.kind not in self._subagents:
-            raise Refused(
-                f"There is no sub-agent “{agent_id}” that could go on.",
-                hint="Leave `resume` out to begin anew.",
+        record = await asyncio.to_thread(self._services.store.find, agent_id)
+        if record is None or record.kind not in self._specs:
+            raise DelegationRefused(
+                f"Sub-agent “{agent_id}” doesn't exist or can't be resumed.",
+                hint="Omit `resume` to start a new one.",
             )
         return record
 
     # in the foreground
 
-    async def _in_foreground(
-        self, record: SubagentRecord, assignment: Assignment, call: RunningCall
+    async def _run_in_foreground(
+        self, record: SubagentRecord, assignment: TaskAssignment, call: CallContext
     ) -> ToolReturn:
-        await call.leave_word(
-            f"The sub-agent was {record.id} ({record.kind}): "
-            f'{call.tool_name}(resume="{record.id}") lets it go on where it stopped.'
+        await call.set_interrupted_note(
+            f"The sub-agent was {record.id} ({record.kind}). "
+            f'{call.tool_name}(resume="{record.id}") resumes it where it stopped.'
         )
-        send = NestedSend(self._send, agent_id=record.id, kind=record.kind, call_id=call.id)
+        send = SubagentEventForwarder(self._send, agent_id=record.id, kind=record.kind, call_id=call.id)
         source = ApprovalSource(
             record.id, record.kind, assignment.description, kind="foreground_turn", id=call.id
         )
         try:
-            report = await self._work(record, assignment, source=source, send=send)
+            report = await self._run(record, assignment, source=source, send=send)
         finally:
             send.flush()
-        return self._result(report, call)
+        return self._to_tool_return(report, call)
 
-    def _result(self, report: Report, call: RunningCall) -> ToolReturn:
-        keeper = OutputKeeper(self._office.output_folder)
-        keeper.add(report.answer)
-        keeper.close()
+    def _to_tool_return(self, report: SubagentReport, call: CallContext) -> ToolReturn:
+        output = CapturedOutput(self._services.output_folder)
+        output.add(report.response)
+        output.close()
         steps = report.record.steps
         brief = f"{report.record.kind}: {steps} step{'' if steps == 1 else 's'}"
         if report.status == "done":
-            return ok(keeper.text(), message=report.words(call.tool_name), brief=brief)
-        return failed(
-            report.words(call.tool_name),
-            output=keeper.text(),
+            return success(output.text(), message=report.describe(call.tool_name), brief=brief)
+        return failure(
+            report.describe(call.tool_name),
+            output=output.text(),
             brief=f"{report.record.kind}: {report.problem}",
         )
 
     # in the background
 
-    async def _in_background(
-        self, record: SubagentRecord, assignment: Assignment, call: RunningCall
+    async def _run_in_background(
+        self, record: SubagentRecord, assignment: TaskAssignment, call: CallContext
     ) -> ToolReturn:
-        async def work(running: RunningTask) -> Ending:
-            activity = Activity(running, self._send)
+        async def run_task(running: RunningTask) -> TaskOutcome:
+            log = SubagentTaskLog(running, self._send)
             source = ApprovalSource(
                 record.id, record.kind, assignment.description, kind="background_agent", id=running.id
             )
-            report = await self._work(record, assignment, source=source, send=activity)
-            activity.settle()
-            return Ending(report.status, report.problem or "finished")
+            report = await self._run(record, assignment, source=source, send=log)
+            log.flush_text()
+            return TaskOutcome(report.status, report.problem or "finished")
 
-        order = Order(
+        request = TaskRequest(
             kind="agent",
             description=assignment.description,
             command=assignment.prompt,
-            work=work,
+            work=run_task,
             call_id=call.id,
             agent_id=record.id,
         )
         try:
-            task = await self._office.tasks.start(order)
-        except KimiTuiError as problem:
-            self._office.at_work.discard(record.id)
-            await run_to_end(
-                self._office.records.write, replace(record, status="failed", problem=problem.what)
+            task = await self._services.tasks.start(request)
+        except KimiTuiError as error:
+            self._services.running.discard(record.id)
+            await run_in_thread_shielded(
+                self._services.store.write, replace(record, status="failed", problem=error.what)
             )
-            return failed(str(problem), brief=problem.what)
-        return ok(
-            message=f"Sub-agent {record.id} ({record.kind}) works in the background as {task.id}. You are "
-            f'told when it is done; TaskOutput(task_id="{task.id}") gives its report. Go on with other work.',
+            return failure(str(error), brief=error.what)
+        return success(
+            message=f"Sub-agent {record.id} ({record.kind}) is running in the background as {task.id}. You "
+            f'are notified when it finishes; TaskOutput(task_id="{task.id}") returns its report. Continue '
+            "with other work.",
             brief=f"in the background: {task.id}",
             display=(BackgroundTaskBlock(task.id, task.kind, task.status, task.description),),
         )
 
-    # the work itself
+    # both
 
-    async def _work(
-        self, record: SubagentRecord, assignment: Assignment, *, source: ApprovalSource, send: Send
-    ) -> Report:
-        """Have it done. Raises CancelledError alone."""
-        office = self._office
-        stint = Stint(
+    async def _run(
+        self, record: SubagentRecord, assignment: TaskAssignment, *, source: ApprovalSource, send: EventSink
+    ) -> SubagentReport:
+        """Run the sub-agent until its report.
+
+        Raises: CancelledError only.
+        """
+        services = self._services
+        run = SubagentRun(
             record,
             assignment.prompt,
-            subagent=self._subagents[record.kind],
-            timeout_s=assignment.timeout_s or office.timeout_s,
-            workshop=office.workshop,
-            records=office.records,
-            hooks=office.hooks,
+            spec=self._specs[record.kind],
+            timeout_s=assignment.timeout_s or services.timeout_s,
+            factory=services.factory,
+            store=services.store,
+            hooks=services.hooks,
         )
         try:
-            return await stint.run(
+            return await run.run(
                 source=source,
                 send=send,
-                delegation=lambda spec: self._below(spec, send),
-                # Those further below need none: whoever gave them work has one, and waits for them.
-                desk=office.desks if self._depth == 0 else None,
+                delegation=lambda spec: self._nested_delegation(spec, send),
+                # Nested sub-agents need no slot: the agent that waits for them holds one.
+                slot=services.slots if self._depth == 0 else None,
             )
         finally:
-            office.at_work.discard(record.id)
+            services.running.discard(record.id)
 
-    def _below(self, spec: ResolvedAgentSpec, send: Send) -> Delegation | None:
-        """What a sub-agent may give on: nothing, unless its own file names sub-agents."""
-        if not spec.names_subagents or self._depth + 1 >= DEEPEST:
+    def _nested_delegation(self, spec: ResolvedAgentSpec, send: EventSink) -> SubagentRunner | None:
+        """Return the delegation for a sub-agent; None unless its own spec names sub-agents."""
+        if not spec.declares_subagents or self._depth + 1 >= MAX_DEPTH:
             return None
-        return Subagents(spec.subagents, office=self._office, send=send, depth=self._depth + 1)
+        return AgentDelegation(spec.subagents, services=self._services, send=send, depth=self._depth + 1)

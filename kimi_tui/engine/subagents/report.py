@@ -1,65 +1,67 @@
-"""What comes of a sub-agent's task."""
+"""Report of a sub-agent's task."""
 
 from collections.abc import Sequence
 from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError, MaxStepsReached
+from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import Message
-from kimi_tui.base.secrets import blacked_out
-from kimi_tui.base.value import value
-from kimi_tui.compaction.passage import is_own
-from kimi_tui.engine.subagents.records import SubagentRecord
+from kimi_tui.base.redaction import redact
+from kimi_tui.compaction.boundaries import is_user_or_model_message
+from kimi_tui.engine.subagents.store import SubagentRecord
 from kimi_tui.soul.soul import TurnRejected
 
 
-class Refused(KimiTuiError):
-    """Work that can't be given to a sub-agent as it was asked for. Its reader is the model."""
+class DelegationRefused(KimiTuiError):
+    """A task that can't be delegated as requested. The message is for the model."""
 
 
-@value
-class Report:
+@frozen
+class SubagentReport:
     """How a task ended."""
 
     record: SubagentRecord
     status: Literal["done", "failed", "timed_out"]
-    answer: str
-    """The last that the sub-agent said."""
+    response: str
+    """The sub-agent's last response."""
     problem: str = ""
-    """Why it is not done."""
+    """Why the task isn't done."""
 
-    def words(self, tool: str) -> str:
-        """What its parent is told beside the answer; `tool` is what it calls Task."""
-        again = f'{tool}(resume="{self.record.id}")'
-        who = f"Sub-agent {self.record.id} ({self.record.kind})"
+    def describe(self, tool: str) -> str:
+        """Return the message for the parent agent, without the response. `tool` is its name of the Task
+        tool.
+        """
+        resume_call = f'{tool}(resume="{self.record.id}")'
+        name = f"Sub-agent {self.record.id} ({self.record.kind})"
         if self.status == "done":
-            return f"{who} has finished. {again} lets it go on, with all it knows."
-        follows = " The last it said follows." if self.answer else ""
+            return f"{name} has finished. {resume_call} resumes it with its full context."
+        follows = " Its last response follows." if self.response else ""
         return (
-            f"{who} did not finish: {self.problem}{follows} "
-            f"{again} lets it go on; what it changed until then is there."
+            f"{name} did not finish: {self.problem}{follows} "
+            f"{resume_call} resumes it. The changes it has made are kept."
         )
 
 
-def problem_in_words(error: Exception) -> str:
-    """Why a sub-agent stopped, for its parent: one or two sentences."""
+def describe_problem(error: Exception) -> str:
+    """Return one or two sentences for the parent agent about why a sub-agent stopped."""
     match error:
         case TurnRejected():
             return (
-                "the user rejected one of its calls. Don't have the same tried again; ask the user, or go on"
+                "the user rejected one of its tool calls. Don't try the same again; ask the user, or continue"
                 " without it."
             )
         case MaxStepsReached(steps=steps):
-            return f"it took {steps} steps, the most it may take at once."
+            return f"it reached the limit of {steps} steps."
         case KimiTuiError():
             return str(error)
         case _:
-            return blacked_out(f"an internal error: {type(error).__name__}: {error}.")
+            return redact(f"an internal error: {type(error).__name__}: {error}.")
 
 
-def last_words(history: Sequence[Message]) -> str:
-    """The last that the model has said since it was last asked; empty when nothing."""
+def final_response(history: Sequence[Message]) -> str:
+    """Return the model's last response since the last prompt, or an empty string."""
     for message in reversed(history):
-        if message.role == "user" and is_own(message):
+        if message.role == "user" and is_user_or_model_message(message):
             break
         if message.role == "assistant" and message.text.strip():
             return message.text.strip()

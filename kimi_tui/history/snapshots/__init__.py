@@ -1,1 +1,1 @@
-"""File states: what the work dir held at each checkpoint, and going back to it (`docs/time-travel.md`)."""
+"""Snapshots of the working directory at each checkpoint, and reverting to them (`docs/time-travel.md`)."""

@@ -1,4 +1,4 @@
-"""Capture: looking at the work dir and recording what became of it, and by whom."""
+"""Capture of snapshots: detects changes in the working directory and records them with their author."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,96 +7,110 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from kimi_tui.base.collection import uncollected
-from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
-from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply, on_disk
-from kimi_tui.history.snapshots.known import Key, Known, Put, load_known, save_known, written_key
-from kimi_tui.history.snapshots.look import Look, apply_keys, look_at_paths, look_at_scan
+from kimi_tui.base.gc_control import gc_paused
+from kimi_tui.history.snapshots.attribution import COVERAGE, USER, ChangeAuthor
+from kimi_tui.history.snapshots.change_detection import (
+    DetectedChanges,
+    detect_from_scan,
+    detect_in_paths,
+    update_cache,
+)
+from kimi_tui.history.snapshots.deadline import DeadlineExceeded, ScanDeadline
+from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, absolute_path, apply_changes
+from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
 from kimi_tui.history.snapshots.manifest import ManifestMissing
-from kimi_tui.history.snapshots.owner import COVERAGE, YOU, Owner
-from kimi_tui.history.snapshots.patience import Patience, TookTooLong
-from kimi_tui.history.snapshots.scan import Scan, Scanner, TooManyFiles
-from kimi_tui.history.snapshots.store import ProjectStore
+from kimi_tui.history.snapshots.project_store import ProjectStore
+from kimi_tui.history.snapshots.scanner import Scan, Scanner, TooManyFiles
+from kimi_tui.history.snapshots.stat_cache import (
+    StatCache,
+    StatKey,
+    WrittenFile,
+    load_stat_cache,
+    modification_key,
+    save_stat_cache,
+)
 
-_MANY = 5000
-"""So many files are data that the garbage collector had better never look at."""
+_GC_FREEZE_FILES = 5000
+"""Above this number of files, the objects are excluded from garbage collection."""
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
-    """A state that was recorded."""
+class CaptureResult:
+    """A recorded state."""
 
     manifest: str
     changes: Changes
-    """Since the state before it; none when it is the first."""
+    """Since the previous state; empty for the first one."""
     before: dict[str, Entry | None] = field(default_factory=dict)
-    """What the changed paths were."""
-    seen: Mapping[str, Key] = field(default_factory=dict)
-    """Of the paths that were asked for, what tells whether they change after this; empty for nothing."""
+    """Previous entries of the changed paths."""
+    stat_keys: Mapping[str, StatKey] = field(default_factory=dict)
+    """Keys of the requested paths, to detect later changes; an empty key for a missing path."""
 
     def is_folder(self, path: str) -> bool:
-        """Whether a changed path was and is no file: a folder, or nothing."""
+        """Return whether a changed path neither was nor is a file: only directories, or nothing."""
         states = self.changes.get(path), self.before.get(path)
         return all(entry is None or entry.kind == "folder" for entry in states)
 
 
 class Capture:
-    """The states of one work dir, as one session sees them.
+    """Records the states of one working directory for one session.
 
-    Its methods block, and are called one at a time. Every one may raise OSError; nothing is recorded then,
-    and the next one finds the same changes again.
+    The methods block and must be called one at a time. Each may raise OSError. In that case nothing is
+    recorded, and the next call detects the same changes again.
     """
 
-    def __init__(self, store: ProjectStore, *, caps: Caps = DEFAULT_CAPS, added: Sequence[str] = ()) -> None:
-        self._added = added
-        """Folders that are covered besides the work dir: absolute, without links, none within another."""
+    def __init__(
+        self, store: ProjectStore, *, limits: SnapshotLimits = DEFAULT_LIMITS, added_dirs: Sequence[str] = ()
+    ) -> None:
+        self._added_dirs = added_dirs
+        """Covered directories besides the working directory: absolute, without links, none inside another."""
         self._store = store
         self._root = store.work_dir
-        self._caps = caps
-        self._known = Known()
+        self._limits = limits
+        self._stat_cache = StatCache()
         self._entries: dict[str, Entry] = {}
         self._head: str | None = None
         self._strays: set[str] | None = None
-        """Covered paths that a scan doesn't come by, since only a tool named them; None before a scan."""
+        """Covered paths that a scan doesn't reach because only a tool named them; None before a scan."""
         self._unreadable: dict[str, str] = {}
-        self.named_only = _why_named_only(store.work_dir)
-        """Why only the files that tools name are covered; empty when all are."""
+        self.partial_coverage_reason = _partial_coverage_reason(store.work_dir)
+        """Why only files named by tools are covered; empty if all files are."""
 
     @property
     def head(self) -> str | None:
-        """The newest state."""
+        """The manifest id of the newest state."""
         return self._head
 
     @property
     def entries(self) -> Entries:
-        """What the newest state holds."""
+        """The entries of the newest state."""
         return self._entries
 
     @property
-    def look_limit_s(self) -> float:
-        """How long the next look at everything may take."""
-        return self._caps.first_look_s if self._strays is None else self._caps.look_s
+    def scan_limit_s(self) -> float:
+        """Time limit of the next full scan, in seconds."""
+        return self._limits.first_scan_s if self._strays is None else self._limits.scan_s
 
     @property
     def not_covered(self) -> dict[str, str]:
-        """What is not covered, and why."""
+        """The paths that are not covered, and why."""
         omitted = {path: entry.ref for path, entry in self._entries.items() if entry.kind == "omitted"}
-        return omitted | {path or ".": f"the folder: {why}" for path, why in self._unreadable.items()}
+        return omitted | {path or ".": f"directory: {why}" for path, why in self._unreadable.items()}
 
     def holds_uncovered(self, folder: str) -> bool:
-        """Whether something that is not covered, since it is ignored, lies right in a folder."""
-        known = self._known.folders.get(folder)
-        whole = on_disk(self._root, folder)
-        return known is not None and any(os.path.lexists(f"{whole}/{name}") for name in known.skipped)
+        """Return whether a directory directly contains ignored files, which are not covered."""
+        cached = self._stat_cache.folders.get(folder)
+        full_path = absolute_path(self._root, folder)
+        return cached is not None and any(os.path.lexists(f"{full_path}/{name}") for name in cached.skipped)
 
     def open(self, earlier: str | None = None) -> None:
-        """Go on from where the session ended, else from its state `earlier`, else from the project's last."""
-        with uncollected(stays=lambda: len(self._entries) > _MANY):
-            self._go_on_from(earlier)
+        """Continue from the session's last state, or its state `earlier`, or the project's last state."""
+        with gc_paused(should_freeze=lambda: len(self._entries) > _GC_FREEZE_FILES):
+            self._load_state(earlier)
 
-    def _go_on_from(self, earlier: str | None) -> None:
+    def _load_state(self, earlier: str | None) -> None:
         manifests = self._store.manifests
-        saved = load_known(self._store.known_file)
+        saved = load_stat_cache(self._store.stat_cache_file)
         candidates = [manifests.newest(self._store.session), earlier, saved[1] if saved else None]
         for manifest in candidates:
             if manifest is not None:
@@ -107,159 +121,168 @@ class Capture:
                 self._head = manifest
                 break
         if saved is not None:
-            self._known = saved[0]
-            self._distrust_others(saved[1])
+            self._stat_cache = saved[0]
+            self._invalidate_differences(saved[1])
 
     def capture(
         self,
-        owner: Owner = YOU,
+        author: ChangeAuthor = USER,
         *,
         paths: Iterable[str] | None = None,
-        put: Mapping[str, Put] = MappingProxyType({}),
+        written: Mapping[str, WrittenFile] = MappingProxyType({}),
         always: bool = False,
-        patience: Patience | None = None,
-    ) -> Captured:
-        """Record how the work dir differs from the newest state, if it does or `always`.
+        deadline: ScanDeadline | None = None,
+    ) -> CaptureResult:
+        """Record the changes since the newest state, if there are any or if `always`.
 
-        With `paths` only these are looked at, and the folders they lie in, unless there is no state yet; what
-        was `put` at some of them and is still there isn't read again.
-        Raises Stopped when `patience` is stopped; once a look takes too long, only named files are covered.
+        With `paths`, only these and their parent directories are scanned, unless there is no state yet. Files
+        in `written` that are unchanged since aren't read again. Raises ScanCanceled if `deadline` is
+        canceled. After a scan that took too long, only files named by tools are covered.
         """
-        if paths is not None and (self._head is not None or self.named_only):
+        if paths is not None and (self._head is not None or self.partial_coverage_reason):
             paths = list(paths)
-            look = look_at_paths(
+            detected = detect_in_paths(
                 self._root,
                 paths,
                 entries=self._entries,
                 blobs=self._store.blobs,
-                caps=self._caps,
-                recognized=partial(self._recognized, put),
+                limits=self._limits,
+                known_entry=partial(self._known_entry, written),
             )
             if self._strays is not None:
-                self._strays |= {path for path in (*paths, *look.changes) if self._key(path) is None}
-            return self._record(owner, None, look, always=always)
+                self._strays |= {path for path in (*paths, *detected.changes) if self._key(path) is None}
+            return self._record(author, None, detected, always=always)
         n_read = 0
-        with uncollected(stays=lambda: n_read > _MANY):
-            scan, look = self._look_at_all(patience or Patience())
-            n_read = look.n_read
-            return self._record(owner, scan, look, always=always)
+        with gc_paused(should_freeze=lambda: n_read > _GC_FREEZE_FILES):
+            scan, detected = self._detect_all(deadline or ScanDeadline())
+            n_read = detected.n_read
+            return self._record(author, scan, detected, always=always)
 
     def save(self) -> None:
-        """Let the next session know what is known."""
-        if self._head is not None and self._strays is not None and not self.named_only:
-            save_known(self._store.disk, self._store.known_file, self._known, self._head)
+        """Save the stat cache for the next session."""
+        if self._head is not None and self._strays is not None and not self.partial_coverage_reason:
+            save_stat_cache(self._store.fs, self._store.stat_cache_file, self._stat_cache, self._head)
 
-    def _look_at_all(self, patience: Patience) -> tuple[Scan | None, Look]:
-        if not self.named_only:
+    def _detect_all(self, deadline: ScanDeadline) -> tuple[Scan | None, DetectedChanges]:
+        if not self.partial_coverage_reason:
             try:
-                return self._look_at_scan(patience)
+                return self._detect_with_scan(deadline)
             except TooManyFiles:
-                self.named_only = f"there are more than {self._caps.files:,} files in it"
-            except TookTooLong as error:
-                self.named_only = f"looking at all of its files takes longer than {error}"
+                self.partial_coverage_reason = (
+                    f"the working directory contains more than {self._limits.files:,} files"
+                )
+            except DeadlineExceeded as error:
+                self.partial_coverage_reason = f"a scan of the working directory takes longer than {error}"
                 self._strays = self._strays or set()
         strays = self._strays if self._strays is not None else self._entries.keys()
-        return None, self._look_at_strays(set(strays), Look())
+        return None, self._detect_strays(set(strays), DetectedChanges())
 
-    def _look_at_scan(self, patience: Patience) -> tuple[Scan, Look]:
+    def _detect_with_scan(self, deadline: ScanDeadline) -> tuple[Scan, DetectedChanges]:
         scanner = Scanner(
             self._root,
-            self._known,
-            max_files=self._caps.files,
-            added=self._added,
-            exclude=self._caps.exclude,
-            own=self._caps.own,
-            patience=patience,
+            self._stat_cache,
+            max_files=self._limits.files,
+            added_dirs=self._added_dirs,
+            exclude=self._limits.exclude,
+            own_dir=self._limits.own,
+            deadline=deadline,
         )
         scan = scanner.run()
-        look = look_at_scan(
+        detected = detect_from_scan(
             self._root,
             scan,
             entries=self._entries,
             blobs=self._store.blobs,
-            caps=self._caps,
-            patience=patience,
+            limits=self._limits,
+            deadline=deadline,
         )
         self._unreadable = scan.unreadable
-        return scan, look
+        return scan, detected
 
-    def _record(self, owner: Owner, scan: Scan | None, look: Look, *, always: bool) -> Captured:
+    def _record(
+        self, author: ChangeAuthor, scan: Scan | None, detected: DetectedChanges, *, always: bool
+    ) -> CaptureResult:
         if scan is not None:
-            scan.apply_to(self._known)
-            apply_keys(self._known, look)
+            scan.apply_to(self._stat_cache)
+            update_cache(self._stat_cache, detected)
             strays = self._strays
             if strays is None:
-                strays = {path for path in self._entries if self._key(path) is None} - set(scan.ended)
-            strays = {path for path in strays if path not in look.changes and not self._is_blind_to(path)}
+                strays = {path for path in self._entries if self._key(path) is None} - set(scan.newly_ignored)
+            strays = {
+                path for path in strays if path not in detected.changes and not self._is_unreadable(path)
+            }
             self._strays = strays
-            self._look_at_strays(strays, look)
+            self._detect_strays(strays, detected)
         else:
-            apply_keys(self._known, look)
-            if self._strays is None and self.named_only:
-                self._strays = {path for path, entry in look.changes.items() if entry is not None}
+            update_cache(self._stat_cache, detected)
+            if self._strays is None and self.partial_coverage_reason:
+                self._strays = {path for path, entry in detected.changes.items() if entry is not None}
         try:
-            return self._append(owner, look, always=always)
+            return self._append_changes(author, detected, always=always)
         except OSError:
-            self._known, self._strays = Known(), None  # so that the next one finds the same changes again
+            # Without a cache, the next capture detects the same changes again.
+            self._stat_cache, self._strays = StatCache(), None
             raise
 
-    def _append(self, owner: Owner, look: Look, *, always: bool) -> Captured:
-        if look.coverage:
-            self._head = self._appended(COVERAGE, look.coverage)
+    def _append_changes(
+        self, author: ChangeAuthor, detected: DetectedChanges, *, always: bool
+    ) -> CaptureResult:
+        if detected.coverage:
+            self._head = self._append_manifest(COVERAGE, detected.coverage)
         if self._head is None:
-            self._head = self._appended(owner, look.changes)
-            return Captured(self._head, {}, seen=look.seen)
-        before = {path: self._entries.get(path) for path in look.changes}
-        if look.changes or always:
-            self._head = self._appended(owner, look.changes)
-        return Captured(self._head, look.changes, before, look.seen)
+            self._head = self._append_manifest(author, detected.changes)
+            return CaptureResult(self._head, {}, stat_keys=detected.stat_keys)
+        before = {path: self._entries.get(path) for path in detected.changes}
+        if detected.changes or always:
+            self._head = self._append_manifest(author, detected.changes)
+        return CaptureResult(self._head, detected.changes, before, detected.stat_keys)
 
-    def _appended(self, owner: Owner, changes: Changes) -> str:
+    def _append_manifest(self, author: ChangeAuthor, changes: Changes) -> str:
         entries = dict(self._entries)
-        apply(changes, entries)
-        head = self._store.manifests.append(self._head, owner, changes, entries)
+        apply_changes(changes, entries)
+        head = self._store.manifests.append(self._head, author, changes, entries)
         self._entries = entries
         return head
 
-    def _look_at_strays(self, strays: set[str], look: Look) -> Look:
+    def _detect_strays(self, strays: set[str], detected: DetectedChanges) -> DetectedChanges:
         if strays:
-            found = look_at_paths(
-                self._root, strays, entries=self._entries, blobs=self._store.blobs, caps=self._caps
+            more = detect_in_paths(
+                self._root, strays, entries=self._entries, blobs=self._store.blobs, limits=self._limits
             )
-            look.changes |= {path: entry for path, entry in found.changes.items() if path in strays}
-        return look
+            detected.changes |= {path: entry for path, entry in more.changes.items() if path in strays}
+        return detected
 
-    def _key(self, path: str) -> Key | None:
+    def _key(self, path: str) -> StatKey | None:
         folder, _, name = path.rpartition("/")
-        known = self._known.folders.get(folder)
-        return known.keys.get(name) if known is not None else None
+        cached = self._stat_cache.folders.get(folder)
+        return cached.keys.get(name) if cached is not None else None
 
-    def _recognized(self, put: Mapping[str, Put], path: str, key: Key) -> Entry | None:
-        """What the file at a path is that has a key now, if that is known."""
-        if (mine := put.get(path)) is not None and mine.key == written_key(key):
-            return mine.entry
+    def _known_entry(self, written: Mapping[str, WrittenFile], path: str, key: StatKey) -> Entry | None:
+        """Return the entry of a file that has the stat key `key`, if it is known."""
+        if (file := written.get(path)) is not None and file.key == modification_key(key):
+            return file.entry
         return self._entries.get(path) if self._key(path) == key else None
 
-    def _is_blind_to(self, path: str) -> bool:
-        """Whether a path lies in a folder that could not be read: what was known of it stands."""
+    def _is_unreadable(self, path: str) -> bool:
+        """Return whether a path is in an unreadable directory, so that its last known entry stays valid."""
         return any(path == folder or path.startswith(f"{folder}/") for folder in self._unreadable)
 
-    def _distrust_others(self, manifest: str) -> None:
-        """Keep what is known only of what this state and the one it was known of have in common."""
+    def _invalidate_differences(self, manifest: str) -> None:
+        """Invalidate cached paths that differ between the newest state and the cache's state `manifest`."""
         if manifest == self._head:
             return
         try:
-            others = self._store.manifests.entries(manifest)
+            cached_entries = self._store.manifests.entries(manifest)
         except ManifestMissing:
-            self._known = Known()
+            self._stat_cache = StatCache()
             return
-        for path in {*others, *self._entries}:
-            if others.get(path) != self._entries.get(path):
-                self._known.forget(path)
+        for path in {*cached_entries, *self._entries}:
+            if cached_entries.get(path) != self._entries.get(path):
+                self._stat_cache.invalidate(path)
 
 
-def _why_named_only(work_dir: Path) -> str:
+def _partial_coverage_reason(work_dir: Path) -> str:
     real = os.path.realpath(work_dir)
     if real == os.path.realpath(Path.home()):
-        return "it is the home folder"
-    return "it is the whole file system" if real == os.sep else ""
+        return "the working directory is your home directory"
+    return "the working directory is the root of the file system" if real == os.sep else ""

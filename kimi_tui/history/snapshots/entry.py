@@ -1,8 +1,8 @@
-"""Entries: what a path of the work dir is at one moment, and the path's own form.
+"""Entries: the state of one path of the working directory at one moment, and the format of paths.
 
-Paths are relative to the work dir, with `/`; those in a folder that was added to it are `FOLDER//PATH`, with
-the folder's absolute path. File names are bytes: those that are no UTF-8 are held with surrogate escapes, as
-`os.fsdecode` makes them, which JSON in ASCII carries unharmed.
+Paths are relative to the working directory, with `/`. Paths in an added directory are `DIRECTORY//PATH`, with
+the absolute path of the directory. File names are bytes: names that aren't valid UTF-8 are decoded with
+surrogate escapes, like in `os.fsdecode`, which ASCII JSON preserves.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,25 +13,25 @@ Kind = Literal["file", "link", "folder", "omitted"]
 
 
 class Entry(NamedTuple):
-    """A file, symbolic link or folder; or something that is not covered. Two equal ones hold the same."""
+    """A file, symbolic link or directory, or something not covered. Equal entries have the same content."""
 
     kind: Kind
     mode: int
     """The permission bits."""
     size: int
     ref: str
-    """Of a file the digest of its content; of a link its target; of what is omitted, why."""
+    """The content digest of a file; the target of a link; the reason for an omitted entry."""
     version: int = 0
-    """Of what is omitted its mtime in ns, to tell whether it changed."""
+    """The mtime in ns of an omitted entry, to detect changes."""
 
 
 Entries = Mapping[str, Entry]
 Changes = Mapping[str, Entry | None]
-"""Path -> what it became; None for what is gone."""
+"""Path -> its new entry; None if it was removed."""
 
 
 def parents_of(path: str) -> Iterator[str]:
-    """The folders that a path lies in, the nearest first, without the work dir or the added folder itself."""
+    """Yield the parent directories of a path, nearest first, excluding the working or added directory."""
     while "/" in path:
         path = path.rpartition("/")[0]
         if path.endswith("/"):
@@ -39,15 +39,15 @@ def parents_of(path: str) -> Iterator[str]:
         yield path
 
 
-def on_disk(root: str | Path, path: str) -> str:
-    """Where a path is, with the work dir at `root`; the empty path is the work dir."""
+def absolute_path(root: str | Path, path: str) -> str:
+    """Return the absolute path of `path` in the working directory `root`. The empty path is `root`."""
     if path.startswith("/"):
         return path.replace("//", "/", 1).rstrip("/")
     return f"{root}/{path}" if path else str(root)
 
 
-def apply(changes: Changes, state: dict[str, Entry]) -> None:
-    """Bring `state` to what it became by `changes`."""
+def apply_changes(changes: Changes, state: dict[str, Entry]) -> None:
+    """Apply `changes` to `state`."""
     for path, entry in changes.items():
         if entry is None:
             state.pop(path, None)

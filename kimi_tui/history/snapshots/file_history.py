@@ -1,92 +1,97 @@
-"""The file history: the states of one work dir in one session, and the ways back to them."""
+"""File history: the snapshots of a working directory in one session, and reverts to them."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
-from kimi_tui.history.snapshots.capture import Capture, Captured
+from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
+from kimi_tui.history.snapshots.capture import Capture, CaptureResult
+from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entries, Entry
-from kimi_tui.history.snapshots.execution import Executor, Outcome
+from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
+from kimi_tui.history.snapshots.line_diff import count_changed_lines, lines_of
 from kimi_tui.history.snapshots.manifest import Manifest, ManifestMissing
-from kimi_tui.history.snapshots.matching import changed_lines, lines_of
-from kimi_tui.history.snapshots.others import BLUR_S, ChangesOfOthers, changed_by_others
-from kimi_tui.history.snapshots.owner import YOU, Owner
-from kimi_tui.history.snapshots.patch import Patch, patch_between
-from kimi_tui.history.snapshots.patience import Patience
+from kimi_tui.history.snapshots.other_sessions import (
+    CLOCK_TOLERANCE_S,
+    OtherSessionChanges,
+    changes_by_other_sessions,
+)
+from kimi_tui.history.snapshots.patch import Patch, build_patch
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
-from kimi_tui.history.snapshots.planning import Planner, text_of
-from kimi_tui.history.snapshots.store import ProjectStore
-from kimi_tui.history.snapshots.work_disk import LOCAL_WORK_DISK, WorkDisk
+from kimi_tui.history.snapshots.plan_executor import ExecutionResult, PlanExecutor
+from kimi_tui.history.snapshots.planner import Planner, text_of
+from kimi_tui.history.snapshots.project_store import ProjectStore
+from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
 from kimi_tui.wire.timeline import WhoChanged
 
 logger = logging.getLogger(__name__)
 
 
 class FileHistory:
-    """Captures, plans and goes back. Its methods block, and are called one at a time.
+    """Captures snapshots, plans reverts and executes them. Blocks; only one method may run at a time.
 
-    Those that touch the disk raise OSError; a failed capture costs coverage, nothing else.
+    Methods that access the disk raise OSError. After a failed capture, those changes are not covered; nothing
+    else is affected.
     """
 
     def __init__(
         self,
         store: ProjectStore,
         *,
-        caps: Caps = DEFAULT_CAPS,
-        added: Sequence[str] = (),
-        left_out: Mapping[str, str] = MappingProxyType({}),
-        work_disk: WorkDisk = LOCAL_WORK_DISK,
+        limits: SnapshotLimits = DEFAULT_LIMITS,
+        added_dirs: Sequence[str] = (),
+        excluded: Mapping[str, str] = MappingProxyType({}),
+        work_fs: WorkFileSystem = LOCAL_WORK_FILE_SYSTEM,
     ) -> None:
-        self._left_out = left_out
-        """Folders that are no part of what is covered though they were asked for, with why."""
+        self._excluded = excluded
+        """Requested directories that are not covered, and why."""
         self._store = store
-        self._capture = Capture(store, caps=caps, added=added)
-        self._executor = Executor(
+        self._capture = Capture(store, limits=limits, added_dirs=added_dirs)
+        self._executor = PlanExecutor(
             store.work_dir,
             store.folder / "reverts",
             store.blobs,
-            added=added,
-            disk=store.disk,
-            work_disk=work_disk,
+            added_dirs=added_dirs,
+            fs=store.fs,
+            work_fs=work_fs,
         )
         self._sessions = {store.session}
-        self._is_settled = True
-        self.whoever: Callable[[], Owner] = lambda: YOU
-        """Tells whose is what changed since the last state when nobody is named."""
+        self._is_complete = True
+        self.default_author: Callable[[], ChangeAuthor] = lambda: USER
+        """Returns the author of changes since the last state for which the caller names none."""
 
     @property
     def session(self) -> str:
-        """The session whose history this is."""
+        """The id of the session that this history belongs to."""
         return self._store.session
 
     @property
-    def named_only(self) -> str:
-        """Why only the files that tools name are covered; empty when all are."""
-        return self._capture.named_only
+    def partial_coverage_reason(self) -> str:
+        """Why only files named by tools are covered; empty if all files are."""
+        return self._capture.partial_coverage_reason
 
     @property
     def not_covered(self) -> dict[str, str]:
-        """Which paths are not covered, and why."""
-        return {**self._capture.not_covered, **self._left_out}
+        """The paths that are not covered, and why."""
+        return {**self._capture.not_covered, **self._excluded}
 
-    def open(self, earlier: Collection[str] = ()) -> Outcome | None:
-        """Go on from where the session ended, or from the last of its `earlier` states.
+    def open(self, earlier: Collection[str] = ()) -> ExecutionResult | None:
+        """Continue from the session's last state, or from the last of the `earlier` ones.
 
-        A revert that was interrupted is completed first; the outcome says what became of it. The sessions
-        that made the earlier states, of which this may be a fork, count as this one.
+        An interrupted revert is completed first; its result is returned. The sessions that created the
+        earlier states, for example the origin of a fork, count as this one.
         """
         self._store.open()
-        self.count_as_own(earlier)
+        self.add_own_sessions(earlier)
         self._capture.open(list(earlier)[-1] if earlier else None)
-        self._is_settled = False
-        return self._settle()
+        self._is_complete = False
+        return self._complete_interrupted()
 
-    def count_as_own(self, earlier: Iterable[str]) -> None:
-        """The sessions that made these states count as this one.
+    def add_own_sessions(self, earlier: Iterable[str]) -> None:
+        """Treat the sessions that created these states as this one.
 
-        A history that is only read needs no more.
+        A history that is only read needs no other preparation.
         """
         for manifest in earlier:
             if (session := manifest.rpartition(":")[0].rpartition(".")[0]) != "":
@@ -94,56 +99,57 @@ class FileHistory:
 
     @property
     def newest(self) -> str | None:
-        """The last state that the session recorded, in whatever process."""
+        """The last state recorded by the session, in any process."""
         return self._store.manifests.newest(self._store.session)
 
     def close(self) -> None:
-        """Let the next session know what is known, and let go of the store."""
+        """Save the stat cache for the next session and close the store."""
         try:
             self._capture.save()
         except OSError:
-            logger.warning("what is known of the work dir could not be saved", exc_info=True)
+            logger.warning("can't save the stat cache", exc_info=True)
         finally:
             self._store.close()
 
     def capture(
         self,
-        owner: Owner | None = None,
+        author: ChangeAuthor | None = None,
         *,
         paths: Iterable[str] | None = None,
         report: Callable[[int, int | None], None] | None = None,
-        hold: Callable[[Patience], None] = lambda _: None,
-    ) -> Captured:
-        """Record what changed since the last state; `owner` did it, or `whoever` it was.
+        register_deadline: Callable[[ScanDeadline], None] = lambda _: None,
+    ) -> CaptureResult:
+        """Record the changes since the last state, made by `author`, by default the `default_author`.
 
-        `hold` gets what can stop a long look from another thread. Raises Stopped when that was done.
+        `register_deadline` receives an object that can cancel a long scan from another thread. Raises
+        ScanCanceled in that case.
         """
-        self._settle()
-        always = owner is not None and owner.who == "call" and bool(owner.command)
-        owner = owner or self.whoever()
-        patience = Patience(limit_s=self._capture.look_limit_s, report=report)
-        hold(patience)
-        return self._capture.capture(owner, paths=paths, always=always, patience=patience)
+        self._complete_interrupted()
+        always = author is not None and author.who == "call" and bool(author.command)
+        author = author or self.default_author()
+        deadline = ScanDeadline(limit_s=self._capture.scan_limit_s, report=report)
+        register_deadline(deadline)
+        return self._capture.capture(author, paths=paths, always=always, deadline=deadline)
 
-    def plan(self, target: str, *, until: str | None = None, patience: Patience | None = None) -> Plan:
-        """What going to the state `target` would do.
+    def plan(self, target: str, *, until: str | None = None, deadline: ScanDeadline | None = None) -> Plan:
+        """Return the plan of a revert to the state `target`.
 
-        With `until`, a later state, what taking back the changes between the two would do: what was changed
-        after them stays. Raises KimiTuiError when a state isn't kept, Stopped when `patience` is, OSError.
+        With `until`, a later state, only the changes between the two are reverted; later changes stay. Raises
+        KimiTuiError if a state isn't stored, ScanCanceled if `deadline` is canceled, OSError.
         """
-        self._settle()
-        patience = patience or Patience()
-        head = self._capture.capture(self.whoever(), patience=patience).manifest
+        self._complete_interrupted()
+        deadline = deadline or ScanDeadline()
+        head = self._capture.capture(self.default_author(), deadline=deadline).manifest
         manifests = self._store.manifests
         try:
             then = manifests.entries(target)
-            records = manifests.since(target, head)
-            only = None if until is None else {record.id for record in manifests.since(target, until)}
-            others = self._done_by_others(target, records)
+            records = manifests.records_since(target, head)
+            only = None if until is None else {record.id for record in manifests.records_since(target, until)}
+            others = self._changes_by_others(target, records)
         except ManifestMissing as error:
             raise KimiTuiError(
-                "The files' state at that checkpoint is not kept any more.",
-                hint="Revert the conversation only, or to another checkpoint.",
+                "The file state of that checkpoint is no longer stored.",
+                hint="Revert only the conversation, or choose another checkpoint.",
             ) from error
         planner = Planner(self._store.blobs, sessions=self._sessions)
         return planner.plan(
@@ -153,77 +159,79 @@ class FileHistory:
             self._capture.entries,
             then,
             only=only,
-            others=others,
-            holds=self._capture.holds_uncovered,
-            patience=patience,
+            other_session_changes=others,
+            holds_uncovered=self._capture.holds_uncovered,
+            deadline=deadline,
         )
 
-    def execute(self, plan: Plan, ticked: Collection[str]) -> tuple[Outcome, Captured]:
-        """Carry out the items of `plan` whose paths are ticked; what became of them, and the state then.
+    def execute(self, plan: Plan, selected: Collection[str]) -> tuple[ExecutionResult, CaptureResult]:
+        """Execute the items of `plan` with `selected` paths. Return the result, and the state after it.
 
-        What changed since the plan was made is left as it is.
+        Paths that have changed since the plan was made are left alone.
         """
-        self._settle()
-        items = [item for item in plan.items if item.path in ticked and item.can_be_ticked]
-        # What changed elsewhere since the plan was made is for the next look: none of it is touched.
-        reachable = self._executor.reachable(item.path for item in items)
-        seen = self._capture.capture(self.whoever(), paths=reachable).seen
-        self._is_settled = False
-        outcome = self._executor.execute(items, self._record, found=self._capture.entries, seen=seen)
-        self._is_settled = True
+        self._complete_interrupted()
+        items = [item for item in plan.items if item.path in selected and item.is_selectable]
+        # Only the selected paths are scanned: other changes since the plan are left to the next capture.
+        reachable = self._executor.reachable_paths(item.path for item in items)
+        stat_keys = self._capture.capture(self.default_author(), paths=reachable).stat_keys
+        self._is_complete = False
+        outcome = self._executor.execute(
+            items, self._record, current_entries=self._capture.entries, stat_keys=stat_keys
+        )
+        self._is_complete = True
         return outcome, self._capture.capture(self._revert, paths=())
 
     def was_reverted_since(self, state: str) -> bool:
-        """Whether a revert changed files after `state`. Raises ManifestMissing."""
-        self._settle()
+        """Return whether a revert has changed files after `state`. Raises ManifestMissing."""
+        self._complete_interrupted()
         head = self._capture.head
         if head is None:
             return False
-        records = self._store.manifests.since(state, head)
-        return any(record.owner.who == "revert" and record.changes for record in records)
+        records = self._store.manifests.records_since(state, head)
+        return any(record.author.who == "revert" and record.changes for record in records)
 
     def state(self, manifest: str) -> Entries:
-        """What a state held. Raises KimiTuiError when it isn't kept."""
+        """Return the entries of a state. Raises KimiTuiError if it isn't stored."""
         try:
             return self._store.manifests.entries(manifest)
         except ManifestMissing as error:
             raise KimiTuiError(
-                "The files' state at that checkpoint is not kept any more.", hint="Choose another checkpoint."
+                "The file state of that checkpoint is no longer stored.", hint="Choose another checkpoint."
             ) from error
 
-    def texts(self, item: PlanItem) -> tuple[str, str] | None:
-        """What the file holds and what it will hold; None when that can't be shown as text."""
+    def text_pair(self, item: PlanItem) -> tuple[str, str] | None:
+        """Return the current and the planned text of a file; None if they can't be shown as text."""
         texts = [text_of(self._store.blobs, entry) for entry in (item.now, item.then)]
         if texts[0] is None or texts[1] is None:
             return None
         return texts[0].decode("utf-8", "replace"), texts[1].decode("utf-8", "replace")
 
-    def counted(self, captured: Captured) -> tuple[int, int]:
-        """How many lines the changes added, and how many they removed."""
+    def count_lines(self, captured: CaptureResult) -> tuple[int, int]:
+        """Return the number of lines that the changes added, and the number they removed."""
         added = removed = 0
         for path, entry in captured.changes.items():
-            more, fewer = self._counts(captured.before.get(path), entry)
+            more, fewer = self._count_lines(captured.before.get(path), entry)
             added, removed = added + more, removed + fewer
         return added, removed
 
     def difference(self, before: str, after: str) -> list[PlanItem]:
-        """How the files differ between two states, as going from the one to the other would.
+        """Return how the files differ between two states, as the plan of a revert from `before` to `after`.
 
-        Raises KimiTuiError when one of them isn't kept.
+        Raises KimiTuiError if one of them isn't stored.
         """
         try:
             old, new = self._store.manifests.entries(before), self._store.manifests.entries(after)
         except ManifestMissing as error:
             raise KimiTuiError(
-                "The files' state at one of those checkpoints is not kept any more.",
-                hint="`kimi-tui checkpoints list` says which are.",
+                "The file state of one of those checkpoints is no longer stored.",
+                hint="Run `kimi-tui checkpoints list` to see which ones are stored.",
             ) from error
         who = self._who_changed(before, after)
         items = []
         for path in sorted({*old, *new}):
             now, then = old.get(path), new.get(path)
             if now != then:
-                added, removed = self._counts(now, then)
+                added, removed = self._count_lines(now, then)
                 action: Action = "delete" if then is None else "recreate" if now is None else "restore"
                 items.append(
                     PlanItem(
@@ -243,20 +251,20 @@ class FileHistory:
         before: str,
         after: str,
         *,
-        without: Callable[[str], object] = lambda _: False,
-        patience: Patience | None = None,
+        exclude: Callable[[str], object] = lambda _: False,
+        deadline: ScanDeadline | None = None,
     ) -> Patch:
-        """What makes the state `after` of `before`, for git, but for the paths that `without` picks.
+        """Return a git patch from the state `before` to `after`, without paths for which `exclude` is true.
 
-        Raises KimiTuiError when one of them isn't kept, Stopped when `patience` is.
+        Raises KimiTuiError if one of them isn't stored, ScanCanceled if `deadline` is canceled.
         """
         old, new = self.state(before), self.state(after)
         differing = (path for path in {*old, *new} if old.get(path) != new.get(path))
-        paths = sorted(path for path in differing if not without(path))
-        return patch_between(old, new, paths, self._store.blobs, patience=patience or Patience())
+        paths = sorted(path for path in differing if not exclude(path))
+        return build_patch(old, new, paths, self._store.blobs, deadline=deadline or ScanDeadline())
 
-    def _done_by_others(self, start: str, records: Sequence[Manifest]) -> ChangesOfOthers:
-        """Which changes in `records`, which follow the state `start`, the tools of other sessions made.
+    def _changes_by_others(self, start: str, records: Sequence[Manifest]) -> OtherSessionChanges:
+        """Return the changes in `records`, which follow the state `start`, that tools of other sessions made.
 
         Raises ManifestMissing.
         """
@@ -264,66 +272,66 @@ class FileHistory:
             return frozenset()
         manifests = self._store.manifests
         since = manifests.read(start).time
-        line = {record.id for record in records}
+        record_ids = {record.id for record in records}
         others = (
             record
-            for record in manifests.of_others({self._store.session}, since - BLUR_S)
-            if record.owner.who in {"call", "revert"} and self._is_anothers(record, line, since)
+            for record in manifests.from_other_sessions({self._store.session}, since - CLOCK_TOLERANCE_S)
+            if record.author.who in {"call", "revert"} and self._is_other_sessions(record, record_ids, since)
         )
-        return changed_by_others(records, others, since=since)
+        return changes_by_other_sessions(records, others, since=since)
 
-    def _is_anothers(self, record: Manifest, line: Collection[str], since: float) -> bool:
-        """Whether another session made a record: also what a fork's origin did after they had parted."""
-        if record.owner.session not in self._sessions:
+    def _is_other_sessions(self, record: Manifest, record_ids: Collection[str], since: float) -> bool:
+        """Return whether a record belongs to another session, such as a fork's origin after the fork."""
+        if record.author.session not in self._sessions:
             return True
-        return record.id not in line and record.time >= since
+        return record.id not in record_ids and record.time >= since
 
     def _is_own(self, record: Manifest) -> bool:
-        """Whether a tool call or a revert of this session changed files, or nobody did."""
-        owner = record.owner
-        return not record.changes or (owner.who in {"call", "revert"} and owner.session in self._sessions)
+        """Return whether this session's tool calls or reverts made the changes of a record, if it has any."""
+        author = record.author
+        return not record.changes or (author.who in {"call", "revert"} and author.session in self._sessions)
 
     def _who_changed(self, before: str, after: str) -> dict[str, WhoChanged]:
-        """Who changed which paths from one state to a later one; nobody is known when it is no later one."""
+        """Return who changed which paths between two states; empty if `after` doesn't follow `before`."""
         try:
-            records = self._store.manifests.since(before, after)
+            records = self._store.manifests.records_since(before, after)
         except ManifestMissing:
             return {}
-        others = self._done_by_others(before, records)
+        others = self._changes_by_others(before, records)
         who: dict[str, WhoChanged] = {}
         for record in records:
-            mine = self._is_own(record)
-            for path in record.changes if record.owner.who != "coverage" else ():
+            is_own = self._is_own(record)
+            for path in record.changes if record.author.who != "coverage" else ():
                 by: WhoChanged = (
-                    "agent" if mine else "another session" if (record.id, path) in others else "you"
+                    "agent" if is_own else "another session" if (record.id, path) in others else "you"
                 )
-                who[path] = _together(who.get(path, by), by)
+                who[path] = _combine_authors(who.get(path, by), by)
         return who
 
-    def _settle(self) -> Outcome | None:
-        """Complete a revert that broke off, before anything else is taken for somebody's change."""
-        if self._is_settled:
+    def _complete_interrupted(self) -> ExecutionResult | None:
+        """Complete an interrupted revert before its changes are attributed to anyone else."""
+        if self._is_complete:
             return None
-        outcome = self._executor.complete(self._record)
-        self._is_settled = True
+        outcome = self._executor.complete_interrupted(self._record)
+        self._is_complete = True
         return outcome
 
-    def _record(self, outcome: Outcome) -> None:
-        self._capture.capture(self._revert, paths=outcome.done, put=outcome.put)
+    def _record(self, outcome: ExecutionResult) -> None:
+        self._capture.capture(self._revert, paths=outcome.done, written=outcome.written)
 
     @property
-    def _revert(self) -> Owner:
-        return Owner(who="revert", session=self._store.session)
+    def _revert(self) -> ChangeAuthor:
+        return ChangeAuthor(who="revert", session=self._store.session)
 
-    def _counts(self, before: Entry | None, after: Entry | None) -> tuple[int, int]:
+    def _count_lines(self, before: Entry | None, after: Entry | None) -> tuple[int, int]:
         old, new = text_of(self._store.blobs, before), text_of(self._store.blobs, after)
         if old is None or new is None:
             return 0, 0
-        return changed_lines(lines_of(old), lines_of(new))
+        return count_changed_lines(lines_of(old), lines_of(new))
 
 
-def _together(first: WhoChanged, then: WhoChanged) -> WhoChanged:
-    """Who made two changes of a file."""
+def _combine_authors(first: WhoChanged, then: WhoChanged) -> WhoChanged:
+    """Return the combined author of two changes to a file."""
     if first == then:
         return first
     if {first, then} <= {"agent", "another session", "agent and another session"}:

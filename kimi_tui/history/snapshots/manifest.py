@@ -1,9 +1,9 @@
-"""Manifests: the states that the files were in, one record for each change of them.
+"""Manifests: the states of the files, one record per change.
 
-A record holds what changed since its parent and who changed it; now and then one also holds the whole state,
-so that reading a state never takes more than `MAX_CHAIN` records. Records are appended to segments, files
-that one process writes: `>IIB` (length, CRC-32, 1 for a whole state), then zlib-compressed `json_pieces`. A
-manifest's id is its segment's name and where in it the record begins.
+A record contains the changes since its parent and their author. Some records also contain the whole state, so
+that reading a state never needs more than `MAX_CHAIN` records. Records are appended to segments, files that
+one process writes: `>IIB` (length, CRC-32, 1 for a whole state), then zlib-compressed `chunked_json`. A
+manifest's id is the name of its segment and the offset of its record.
 """
 
 import re
@@ -16,26 +16,28 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.paths import make_private_dir
-from kimi_tui.history.disk import APPENDING, LOCAL_DISK, Disk, sync_folder, write_all
-from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply
-from kimi_tui.history.snapshots.json_pieces import decoded, encoded
-from kimi_tui.history.snapshots.owner import Owner
+from kimi_tui.history.filesystem import APPEND_FLAGS, LOCAL_FILE_SYSTEM, FileSystem, sync_folder, write_all
+from kimi_tui.history.snapshots.attribution import ChangeAuthor
+from kimi_tui.history.snapshots.chunked_json import decode, encode
+from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, apply_changes
 
 MAX_CHAIN = 4096
-"""With 100,000 files a whole state takes 4 MB: shared by this many records it is 1 KB each."""
-_OLD_S = 86400
-"""A process's first record holds the whole state when the last whole one is older: so old segments can go,
-however often sessions follow each other."""
-_HEAD = struct.Struct(">IIB")
+"""With 100,000 files a whole state takes 4 MB, which is 1 KB for each record of the chain."""
+_MAX_WHOLE_AGE_S = 86400
+"""The first record of a process contains the whole state if the last whole one is older.
+
+So old segments can be deleted even if sessions follow each other without a break.
+"""
+_HEADER = struct.Struct(">IIB")
 _SUFFIX = ".manifests"
 _LEVEL = 6
 _LEVEL_OF_WHOLE = 1
-"""Mostly digests, which no level makes smaller."""
+"""Mostly digests, which higher levels don't compress further."""
 _ID = re.compile(r"[\w.-]+:\d+")
 
 
 class ManifestMissing(Exception):
-    """A state that is not kept any more, or damaged."""
+    """A state that is no longer stored, or is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,43 +46,43 @@ class Manifest:
 
     id: str
     parent: str | None
-    owner: Owner
+    author: ChangeAuthor
     time: float
     changes: Changes
-    """Since the parent. Without a parent, everything."""
+    """Changes since the parent. Without a parent, all entries."""
     whole: Entries | None
 
 
 class ManifestLog:
-    """The states of one project, and a segment of its own for new ones. Its methods block."""
+    """The states of one project, with one segment for new records. The methods block."""
 
     def __init__(
         self,
         folder: Path,
         session: str,
         *,
-        disk: Disk = LOCAL_DISK,
+        fs: FileSystem = LOCAL_FILE_SYSTEM,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._clock = clock
         self._folder = folder
         self._session = session
-        self._disk = disk
+        self._fs = fs
         self._segment: Path | None = None
         self._end = 0
         self._chain = 0
         self._chain_bytes = 0
         self._whole_bytes = 0
-        self._based_on: dict[str, float] = {}
-        """Of states that were read, when the whole one was recorded that they are told from."""
+        self._whole_times: dict[str, float] = {}
+        """When the whole state was recorded that each state read so far is based on."""
 
-    def append(self, parent: str | None, owner: Owner, changes: Changes, entries: Entries) -> str:
-        """Record that `changes` made `entries` of `parent`; return the new id. Raises OSError."""
-        whole = self._should_be_whole(parent)
-        frame = _framed(
-            _to_json(parent, owner, changes, entries if whole else None, self._clock()), whole=whole
+    def append(self, parent: str | None, author: ChangeAuthor, changes: Changes, entries: Entries) -> str:
+        """Record that `changes` turned `parent` into `entries`; return the new id. Raises OSError."""
+        whole = self._needs_whole_state(parent)
+        frame = _encode_frame(
+            _to_json(parent, author, changes, entries if whole else None, self._clock()), whole=whole
         )
-        segment, offset = self._appended(frame)
+        segment, offset = self._append_frame(frame)
         if whole:
             self._chain, self._chain_bytes, self._whole_bytes = 0, 0, len(frame)
         else:
@@ -89,17 +91,17 @@ class ManifestLog:
         return f"{segment.stem}:{offset}"
 
     def read(self, manifest: str) -> Manifest:
-        """A record. Raises ManifestMissing."""
+        """Return a record. Raises ManifestMissing."""
         name, _, offset = manifest.rpartition(":")
         try:
             with (self._folder / f"{name}{_SUFFIX}").open("rb") as file:
                 file.seek(int(offset))
-                return _from_json(manifest, _unframed(file.read(_HEAD.size), file.read))
+                return _from_json(manifest, _decode_frame(file.read(_HEADER.size), file.read))
         except (OSError, ValueError, KeyError, TypeError, zlib.error, struct.error) as error:
             raise ManifestMissing(manifest) from error
 
     def entries(self, manifest: str) -> dict[str, Entry]:
-        """The whole state. Raises ManifestMissing."""
+        """Return the whole state. Raises ManifestMissing."""
         changes: list[Changes] = []
         record = self.read(manifest)
         while record.whole is None:
@@ -107,86 +109,86 @@ class ManifestLog:
             if record.parent is None:
                 break
             record = self.read(record.parent)
-        self._based_on[manifest] = record.time
+        self._whole_times[manifest] = record.time
         state = dict(record.whole or {})
         for change in reversed(changes):
-            apply(change, state)
+            apply_changes(change, state)
         return state
 
-    def since(self, manifest: str, head: str) -> list[Manifest]:
-        """The records from just after `manifest` up to `head`, oldest first.
+    def records_since(self, manifest: str, head: str) -> list[Manifest]:
+        """Return the records after `manifest` up to `head`, oldest first.
 
-        Raises ManifestMissing, also when `head` doesn't come from `manifest`.
+        Raises ManifestMissing, also if `head` isn't a descendant of `manifest`.
         """
-        found: list[Manifest] = []
-        at: str | None = head
-        while at != manifest:
-            if at is None:
+        records: list[Manifest] = []
+        current: str | None = head
+        while current != manifest:
+            if current is None:
                 raise ManifestMissing(manifest)
-            record = self.read(at)
-            found.append(record)
-            at = record.parent
-        found.reverse()
-        return found
+            record = self.read(current)
+            records.append(record)
+            current = record.parent
+        records.reverse()
+        return records
 
     def newest(self, session: str) -> str | None:
-        """The last state that a session recorded."""
+        """Return the id of the last state that a session recorded."""
         segments = self._segments(session)
         for segment in reversed(segments):
-            if offsets := [offset for offset, _ in _frames(segment)]:
+            if offsets := [offset for offset, _ in _read_frames(segment)]:
                 return f"{segment.stem}:{offsets[-1]}"
         return None
 
-    def of_others(self, sessions: Collection[str], since: float) -> Iterator[Manifest]:
-        """What other sessions recorded from the time `since` on, as far as it can be read."""
+    def from_other_sessions(self, sessions: Collection[str], since: float) -> Iterator[Manifest]:
+        """Yield readable records since the time `since`, except those of `sessions`."""
         for segment in self._segments("*"):
             if segment.stem.rpartition(".")[0] not in sessions and segment.stat().st_mtime >= since:
                 yield from (record for record in self._records((segment,)) if record.time >= since)
 
     def all(self) -> Iterator[Manifest]:
-        """Every record that can be read, segment by segment."""
+        """Yield every readable record, segment by segment."""
         yield from self._records(self._segments("*"))
 
     def _records(self, segments: Iterable[Path]) -> Iterator[Manifest]:
         for segment in segments:
-            for offset, payload in _frames(segment):
+            for offset, payload in _read_frames(segment):
                 try:
                     yield _from_json(f"{segment.stem}:{offset}", payload)
                 except (ValueError, KeyError, TypeError, zlib.error):
                     continue
 
     def drop(self, segments: set[str]) -> None:
-        """Forget whole segments, by name. Raises OSError."""
+        """Delete whole segments by name. Raises OSError."""
         for name in segments:
-            self._disk.unlink(self._folder / f"{name}{_SUFFIX}")
+            self._fs.unlink(self._folder / f"{name}{_SUFFIX}")
 
-    def _should_be_whole(self, parent: str | None) -> bool:
+    def _needs_whole_state(self, parent: str | None) -> bool:
         if parent is None or self._chain >= MAX_CHAIN or self._chain_bytes > self._whole_bytes > 0:
             return True
         if self._segment is not None:
             return False
-        return self._clock() - self._based_on.get(parent, 0.0) > _OLD_S
+        return self._clock() - self._whole_times.get(parent, 0.0) > _MAX_WHOLE_AGE_S
 
-    def _appended(self, frame: bytes) -> tuple[Path, int]:
-        fresh = self._segment is None
+    def _append_frame(self, frame: bytes) -> tuple[Path, int]:
+        is_new = self._segment is None
         if self._segment is None:
             make_private_dir(self._folder)
             number = len(self._segments(self._session)) + 1
             while (segment := self._folder / f"{self._session}.{number:06}{_SUFFIX}").exists():
                 number += 1
             self._segment = segment
-        file = self._disk.open(self._segment, APPENDING)
+        file = self._fs.open(self._segment, APPEND_FLAGS)
         try:
             try:
-                write_all(self._disk, file, frame)
-                self._disk.fsync(file)
+                write_all(self._fs, file, frame)
+                self._fs.fsync(file)
             except OSError:
-                self._segment, self._end = None, 0  # what was cut off ends a segment
+                self._segment, self._end = None, 0  # a truncated record ends its segment
                 raise
         finally:
-            self._disk.close(file)
-        if fresh:
-            sync_folder(self._disk, self._folder)
+            self._fs.close(file)
+        if is_new:
+            sync_folder(self._fs, self._folder)
         offset, self._end = self._end, self._end + len(frame)
         return self._segment, offset
 
@@ -195,61 +197,63 @@ class ManifestLog:
 
 
 def is_manifest(text: str | None) -> bool:
-    """Whether a checkpoint's `files` is a manifest's id, and not why there is none."""
+    """Return whether a checkpoint's `files` is a manifest id, not the reason for a missing one."""
     return text is not None and _ID.fullmatch(text) is not None
 
 
 def segment_of(manifest: str) -> str:
-    """The name of the segment that holds a manifest."""
+    """Return the name of the segment that contains a manifest."""
     return manifest.rpartition(":")[0]
 
 
-def _framed(payload: bytes, *, whole: bool) -> bytes:
+def _encode_frame(payload: bytes, *, whole: bool) -> bytes:
     data = zlib.compress(payload, _LEVEL_OF_WHOLE if whole else _LEVEL)
-    return _HEAD.pack(len(data), zlib.crc32(data), whole) + data
+    return _HEADER.pack(len(data), zlib.crc32(data), whole) + data
 
 
-def _unframed(head: bytes, read: Any) -> bytes:
-    length, checksum, _ = _HEAD.unpack(head)
+def _decode_frame(head: bytes, read: Any) -> bytes:
+    length, checksum, _ = _HEADER.unpack(head)
     data: bytes = read(length)
     if len(data) != length or zlib.crc32(data) != checksum:
         raise ValueError("a record is damaged")
     return data
 
 
-def _frames(segment: Path) -> Iterator[tuple[int, bytes]]:
-    """Offset and compressed payload of each record, up to the first that is cut off or damaged."""
+def _read_frames(segment: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield offset and compressed payload of each record, up to the first truncated or damaged one."""
     with segment.open("rb") as file:
         offset = 0
-        while len(head := file.read(_HEAD.size)) == _HEAD.size:
+        while len(head := file.read(_HEADER.size)) == _HEADER.size:
             try:
-                data = _unframed(head, file.read)
+                data = _decode_frame(head, file.read)
             except ValueError:
                 return
             yield offset, data
             offset += len(head) + len(data)
 
 
-def _to_json(parent: str | None, owner: Owner, changes: Changes, whole: Entries | None, now: float) -> bytes:
-    told = {field: value for field, value in asdict(owner).items() if value}
-    record: dict[str, Any] = {"parent": parent, "owner": told, "time": now}
+def _to_json(
+    parent: str | None, author: ChangeAuthor, changes: Changes, whole: Entries | None, now: float
+) -> bytes:
+    owner = {field: value for field, value in asdict(author).items() if value}
+    record: dict[str, Any] = {"parent": parent, "owner": owner, "time": now}
     if parent is not None:
         record["set"] = {path: entry for path, entry in changes.items() if entry is not None}
         record["gone"] = [path for path, entry in changes.items() if entry is None]
     if whole is not None:
         record["whole"] = whole
-    return encoded(record)
+    return encode(record)
 
 
 def _from_json(manifest: str, data: bytes) -> Manifest:
-    record = decoded(zlib.decompress(data))
-    whole = _entries(record["whole"]) if "whole" in record else None
-    changes: dict[str, Entry | None] = dict(_entries(record["set"]) if "set" in record else whole or {})
+    record = decode(zlib.decompress(data))
+    whole = _parse_entries(record["whole"]) if "whole" in record else None
+    changes: dict[str, Entry | None] = dict(_parse_entries(record["set"]) if "set" in record else whole or {})
     changes |= dict.fromkeys(record.get("gone", ()))
     return Manifest(
-        manifest, record["parent"], Owner(**record["owner"]), float(record["time"]), changes, whole
+        manifest, record["parent"], ChangeAuthor(**record["owner"]), float(record["time"]), changes, whole
     )
 
 
-def _entries(found: Mapping[str, list[Any]]) -> dict[str, Entry]:
-    return {path: Entry(*fields) for path, fields in found.items()}
+def _parse_entries(fields_by_path: Mapping[str, list[Any]]) -> dict[str, Entry]:
+    return {path: Entry(*fields) for path, fields in fields_by_path.items()}

@@ -1,12 +1,12 @@
-"""Packs: many blobs in one file, written in one go.
+"""Packs: files that contain many blobs and are written once.
 
-Layout: zlib frames, each of about `FRAME` bytes of content or of one larger blob; the index, a record
+Layout: zlib frames, each with about `FRAME` bytes of content or with one larger blob; the index, a record
 (digest, frame offset, frame length, start in the frame's content, size) for each blob; a footer (index
-offset, number of blobs, magic). Small files are compressed together since setting up a compressor costs as
-much as compressing 20 KB. A frame length of 0 says that the content lies there as it is.
+offset, number of blobs, magic). Small files are compressed together, since setting up a compressor costs as
+much as compressing 20 KB. A frame length of 0 means that the content is stored uncompressed.
 
-A content that was cut into pieces is a list: its record, of which the size has the highest bit set, leads to
-the 20-byte digests of the pieces, in order, which are blobs of this pack, of others, or loose.
+Content that was split into pieces has a piece list: a record whose size has the highest bit set refers to the
+20-byte digests of the pieces, in order. The pieces are blobs in this pack, in other packs, or loose files.
 """
 
 import os
@@ -19,34 +19,41 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from kimi_tui.base.identity import new_uid
-from kimi_tui.history.disk import NEW_FILE, TEMPORARY, Disk, discard, sync_folder, write_all
+from kimi_tui.base.ids import new_uid
+from kimi_tui.history.filesystem import (
+    CREATE_FLAGS,
+    TEMPORARY_SUFFIX,
+    FileSystem,
+    discard,
+    sync_folder,
+    write_all,
+)
 
 FRAME = 1 << 18
 _LEVEL = 1
 _SAMPLE = 1 << 14
-"""So many bytes from the middle of a blob that fills a frame tell whether compressing it is of use."""
-_OF_USE = 0.95
+"""Bytes from the middle of a blob that fills a frame, to decide whether to compress it."""
+_MAX_COMPRESSION_RATIO = 0.95
 _RAW = "-raw.pack"
-"""How packs end that were written in haste, without compression; the next collection writes them anew."""
+"""Suffix of packs written without compression to save time. The next collection compresses them."""
 _RECORD = struct.Struct(">20sQIII")
 _DIGEST = 20
 _IS_LIST = 1 << 31
 _SIZE_AT = _RECORD.size - 4
 _FOOTER = struct.Struct(">QQ8s")
 _MAGIC = b"kimipck1"
-_FRAMES_AT_HAND = 8
-"""Files that lie together are mostly read together."""
-_COMPRESSING = min(4, os.cpu_count() or 1)
-"""So many frames are compressed at the same time."""
-_AHEAD = 2 * _COMPRESSING + 2
-"""How many frames may wait for being compressed and written."""
+_MAX_CACHED_FRAMES = 8
+"""Files in the same pack are often read together."""
+_COMPRESSION_THREADS = min(4, os.cpu_count() or 1)
+"""Number of frames compressed at the same time."""
+_MAX_QUEUED_FRAMES = 2 * _COMPRESSION_THREADS + 2
+"""Number of frames that may wait to be compressed and written."""
 _SYNC_EVERY = 64 << 20
-"""After so many bytes the medium gets them, so that the end needn't wait for all of them."""
+"""Sync after this many bytes, so that the final sync is short."""
 
 
 class _Part(NamedTuple):
-    """A blob on its way into a frame."""
+    """A blob to be written into a frame."""
 
     digest: str
     content: bytes
@@ -54,7 +61,7 @@ class _Part(NamedTuple):
 
 
 class Pack:
-    """A pack that is there."""
+    """A readable pack."""
 
     def __init__(self, path: Path, index: bytes) -> None:
         self.path = path
@@ -67,7 +74,7 @@ class Pack:
 
     @classmethod
     def open(cls, path: Path) -> "Pack":
-        """Read a pack's index. Raises OSError, and ValueError when it is no pack."""
+        """Open a pack and read its index. Raises OSError, and ValueError if it isn't a pack."""
         with path.open("rb") as file:
             end = file.seek(0, 2)
             if end < _FOOTER.size:
@@ -75,66 +82,66 @@ class Pack:
             file.seek(end - _FOOTER.size)
             index, count, magic = _FOOTER.unpack(file.read(_FOOTER.size))
             if magic != _MAGIC or index + count * _RECORD.size + _FOOTER.size != end:
-                raise ValueError("no pack")
+                raise ValueError("not a pack")
             file.seek(index)
             return cls(path, file.read(count * _RECORD.size))
 
     @property
     def digests(self) -> Collection[str]:
-        """Of the blobs that it holds."""
+        """The digests of its blobs."""
         return self._blobs.keys()
 
     @property
     def lists(self) -> Collection[str]:
-        """The digests of the contents of which it knows the pieces."""
+        """The digests of the contents whose piece lists it contains."""
         return self._lists.keys()
 
     @property
     def is_raw(self) -> bool:
-        """Whether nothing in it is compressed."""
+        """Whether it is uncompressed."""
         return self.path.name.endswith(_RAW)
 
     def read(self, digest: str) -> bytes:
-        """A blob. Raises OSError, zlib.error."""
-        return self._at(self._blobs[digest])
+        """Return a blob. Raises OSError, zlib.error."""
+        return self._read_record(self._blobs[digest])
 
     def pieces_of(self, digest: str) -> list[str]:
-        """The digests of a content's pieces. Raises OSError, zlib.error."""
-        found = self._at(self._lists[digest]).hex()
-        return [found[at : at + 2 * _DIGEST] for at in range(0, len(found), 2 * _DIGEST)]
+        """Return the digests of the pieces of split content. Raises OSError, zlib.error."""
+        names = self._read_record(self._lists[digest]).hex()
+        return [names[at : at + 2 * _DIGEST] for at in range(0, len(names), 2 * _DIGEST)]
 
-    def _at(self, record: int) -> bytes:
+    def _read_record(self, record: int) -> bytes:
         _, offset, length, start, size = _RECORD.unpack_from(self._index, record)
         size &= ~_IS_LIST
         if not length:
-            return self._bytes(offset + start, size)
+            return self._read_bytes(offset + start, size)
         if (content := self._frames.get(offset)) is None:
-            content = zlib.decompress(self._bytes(offset, length))
+            content = zlib.decompress(self._read_bytes(offset, length))
             self._frames[offset] = content
-            if len(self._frames) > _FRAMES_AT_HAND:
+            if len(self._frames) > _MAX_CACHED_FRAMES:
                 self._frames.popitem(last=False)
         return content[start : start + size]
 
-    def _bytes(self, offset: int, length: int) -> bytes:
+    def _read_bytes(self, offset: int, length: int) -> bytes:
         file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             if offset + length > os.fstat(file).st_size:
-                raise zlib.error("a record leads out of the pack")
+                raise zlib.error("a record points outside the pack")
             return os.pread(file, length, offset)
         finally:
             os.close(file)
 
 
 class PackWriter:
-    """Collects blobs into a pack; compressing goes on in threads, and writing in one of its own."""
+    """Writes blobs into a pack. Frames are compressed in threads and written in another thread."""
 
-    def __init__(self, path: Path, file: int, disk: Disk, *, raw: bool, frame: int) -> None:
+    def __init__(self, path: Path, file: int, fs: FileSystem, *, raw: bool, frame: int) -> None:
         self.path = path
-        """Where the pack will be."""
+        """The final path of the pack."""
         self._file = file
-        self._disk = disk
-        self._compressing = ThreadPoolExecutor(_COMPRESSING)
-        self._writing = ThreadPoolExecutor(1)
+        self._fs = fs
+        self._compression_pool = ThreadPoolExecutor(_COMPRESSION_THREADS)
+        self._write_pool = ThreadPoolExecutor(1)
         self._is_raw = raw
         self._frame = frame
         self._offset = 0
@@ -145,27 +152,27 @@ class PackWriter:
         self.index = bytearray()
 
     def add(self, digest: str, content: bytes) -> None:
-        """Take in a blob, which is not in the pack yet. Raises OSError."""
-        self._take(_Part(digest, content, is_list=False))
+        """Add a blob that the pack doesn't contain yet. Raises OSError."""
+        self._add_part(_Part(digest, content, is_list=False))
 
     def add_list(self, digest: str, pieces: Sequence[str]) -> None:
-        """Take in what a content's pieces are, which is not in the pack yet. Raises OSError."""
-        self._take(_Part(digest, bytes.fromhex("".join(pieces)), is_list=True))
+        """Add the piece list of split content that the pack doesn't contain yet. Raises OSError."""
+        self._add_part(_Part(digest, bytes.fromhex("".join(pieces)), is_list=True))
 
     def finish(self) -> None:
-        """Write what is waiting, then index and footer. Raises OSError."""
+        """Write the remaining frames, the index and the footer. Raises OSError."""
         if self._parts:
             self._close_frame()
-        self._place_frames(down_to=0)
+        self._index_frames(down_to=0)
         footer = _FOOTER.pack(self._offset, len(self.index) // _RECORD.size, _MAGIC)
-        write_all(self._disk, self._file, bytes(self.index) + footer)
+        write_all(self._fs, self._file, bytes(self.index) + footer)
 
-    def end(self) -> None:
-        """Wait until nothing is done any more."""
-        self._writing.shutdown()
-        self._compressing.shutdown()
+    def shut_down(self) -> None:
+        """Wait for the threads to finish."""
+        self._write_pool.shutdown()
+        self._compression_pool.shutdown()
 
-    def _take(self, part: _Part) -> None:
+    def _add_part(self, part: _Part) -> None:
         self._parts.append(part)
         self._filled += len(part.content)
         if self._filled >= self._frame:
@@ -173,69 +180,71 @@ class PackWriter:
 
     def _close_frame(self) -> None:
         parts, self._parts, self._filled = self._parts, [], 0
-        frame = self._compressing.submit(_frame, parts, raw=self._is_raw)
-        self._waiting.append((parts, self._writing.submit(self._write, frame)))
-        self._place_frames(down_to=_AHEAD)
+        frame = self._compression_pool.submit(_build_frame, parts, raw=self._is_raw)
+        self._waiting.append((parts, self._write_pool.submit(self._write, frame)))
+        self._index_frames(down_to=_MAX_QUEUED_FRAMES)
 
     def _write(self, frame: Future[tuple[bytes, bool]]) -> tuple[int, bool]:
-        """Write a frame; its length in the file, and whether it is compressed."""
+        """Write a frame. Return its length in the file, and whether it is compressed."""
         data, is_compressed = frame.result()
-        write_all(self._disk, self._file, data)
+        write_all(self._fs, self._file, data)
         self._unsynced += len(data)
         if self._unsynced >= _SYNC_EVERY:
-            self._disk.fsync(self._file)
+            self._fs.fsync(self._file)
             self._unsynced = 0
         return len(data), is_compressed
 
-    def _place_frames(self, *, down_to: int) -> None:
+    def _index_frames(self, *, down_to: int) -> None:
         while len(self._waiting) > down_to:
-            parts, written = self._waiting.pop(0)
-            length, is_compressed = written.result()
-            told = length if is_compressed else 0
+            parts, write_result = self._waiting.pop(0)
+            length, is_compressed = write_result.result()
+            length_field = length if is_compressed else 0
             start = 0
             for digest, content, is_list in parts:
                 size = len(content)
-                marked = size | _IS_LIST if is_list else size
-                self.index += _RECORD.pack(bytes.fromhex(digest), self._offset, told, start, marked)
+                size_field = size | _IS_LIST if is_list else size
+                self.index += _RECORD.pack(
+                    bytes.fromhex(digest), self._offset, length_field, start, size_field
+                )
                 start += size
             self._offset += length
 
 
-def _frame(parts: list[_Part], *, raw: bool) -> tuple[bytes, bool]:
-    """What stands in the file for some blobs, and whether that is compressed."""
+def _build_frame(parts: list[_Part], *, raw: bool) -> tuple[bytes, bool]:
+    """Return the stored form of some blobs, and whether it is compressed."""
     content = b"".join([part.content for part in parts])
-    if raw or (len(parts) == 1 and not _can_be_compressed(content)):
+    if raw or (len(parts) == 1 and not _is_compressible(content)):
         return content, False
     return zlib.compress(content, _LEVEL), True
 
 
-def _can_be_compressed(content: bytes) -> bool:
-    """Whether that makes a blob smaller: films, archives and the weights of models stay what they are."""
+def _is_compressible(content: bytes) -> bool:
+    """Return whether compression makes a blob smaller, unlike most videos, archives and model weights."""
     if len(content) <= _SAMPLE:
         return True
     middle = (len(content) - _SAMPLE) // 2
     sample = content[middle : middle + _SAMPLE]
-    return len(zlib.compress(sample, _LEVEL)) < _OF_USE * len(sample)
+    return len(zlib.compress(sample, _LEVEL)) < _MAX_COMPRESSION_RATIO * len(sample)
 
 
 @contextmanager
-def new_pack(folder: Path, disk: Disk, *, raw: bool = False, frame: int = FRAME) -> Iterator[PackWriter]:
-    """A writer for a new pack in `folder`, which appears there when the block ends well. Raises OSError."""
+def new_pack(folder: Path, fs: FileSystem, *, raw: bool = False, frame: int = FRAME) -> Iterator[PackWriter]:
+    """Yield a writer for a new pack. It appears in `folder` if the block succeeds. Raises OSError."""
     path = folder / f"{new_uid()}{_RAW if raw else '.pack'}"
-    beside = path.with_name(path.name + TEMPORARY)
-    file = disk.open(beside, NEW_FILE)
-    writer = PackWriter(path, file, disk, raw=raw, frame=frame)
+    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+    file = fs.open(temporary, CREATE_FLAGS)
+    writer = PackWriter(path, file, fs, raw=raw, frame=frame)
     try:
         try:
             yield writer
             writer.finish()
-            disk.fsync(file)
+            fs.fsync(file)
         finally:
-            writer.end()
-            disk.close(file)
+            writer.shut_down()
+            fs.close(file)
         if writer.index:
-            disk.rename(beside, path)
-            sync_folder(disk, folder)
+            fs.rename(temporary, path)
+            sync_folder(fs, folder)
     finally:
         if not writer.index or not path.exists():
-            discard(disk, beside)
+            discard(fs, temporary)

@@ -1,8 +1,8 @@
-"""Patches: how two states differ, as a text that `git apply` takes, forwards and with `--reverse`.
+"""Patches: the difference of two states as text that `git apply` accepts, also with `--reverse`.
 
-Format: git's own (git-diff(1), “Generating patch text with -p”), with modes, links, and binary contents as
-`GIT binary patch` literals (base 85 of what zlib makes of them, 52 bytes a line, a letter before each for its
-length). Folders are nothing to git: empty ones are left out.
+Format: git's own (git-diff(1), “Generating patch text with -p”), including modes, links, and binary contents
+as `GIT binary patch` literals (zlib data in base 85, 52 bytes per line, each line preceded by a letter for
+its length). Git doesn't track directories, so empty ones are omitted.
 """
 
 import base64
@@ -12,15 +12,15 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kimi_tui.history.snapshots.blobs import BlobMissing, BlobStore
+from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
+from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entries, Entry
-from kimi_tui.history.snapshots.matching import lines_of, matching
-from kimi_tui.history.snapshots.merge import is_text
-from kimi_tui.history.snapshots.patience import Patience
+from kimi_tui.history.snapshots.line_diff import lines_of, matching_lines
+from kimi_tui.history.snapshots.merge3 import is_text
 
 _CONTEXT = 3
 _MAX_BYTES = 16 << 20
-"""A patch is a text in memory, and a larger file would take four times as much of it."""
+"""A patch is built in memory, and a file needs about four times its size there."""
 _LINE_BYTES = 52
 _NOTHING = "0" * 40
 _NO_END = b"\n\\ No newline at end of file\n"
@@ -28,82 +28,82 @@ _NO_END = b"\n\\ No newline at end of file\n"
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A patch, complete but for what could not be taken in."""
+    """A patch, complete except for the omitted paths."""
 
     text: bytes
     paths: tuple[str, ...]
-    """The files that it changes."""
-    left_out: tuple[tuple[str, str], ...]
-    """Paths that differ and are not in it, and why."""
+    """The files it changes."""
+    omitted: tuple[tuple[str, str], ...]
+    """Paths that differ but aren't included, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A file of one of the states, as git sees it."""
+    """A file in one of the states, as git represents it."""
 
     mode: str
     content: bytes
 
     @property
     def name(self) -> str:
-        """The object's name in a repository."""
+        """The name of the object in a git repository."""
         head = b"blob %d\0" % len(self.content)
         return hashlib.sha1(head + self.content, usedforsecurity=False).hexdigest()
 
 
-class _LeftOut(Exception):
-    """A file that no patch can hold; the text says why."""
+class _NotPatchable(Exception):
+    """A file that a patch can't contain; the message says why."""
 
 
-def patch_between(
-    old: Entries, new: Entries, paths: Sequence[str], blobs: BlobStore, *, patience: Patience
+def build_patch(
+    old: Entries, new: Entries, paths: Sequence[str], blobs: BlobStore, *, deadline: ScanDeadline
 ) -> Patch:
-    """What makes of `paths` in `old` those in `new`. Raises Stopped, OSError."""
+    """Return the patch that turns `paths` in `old` into those in `new`. Raises ScanCanceled, OSError."""
     parts: list[bytes] = []
     changed: list[str] = []
-    left_out: list[tuple[str, str]] = []
+    omitted: list[tuple[str, str]] = []
     for number, path in enumerate(paths):
-        patience.check(number, len(paths))
+        deadline.check(number, len(paths))
         try:
-            part = b"".join(_of_file(path, old.get(path), new.get(path), blobs))
-        except _LeftOut as why:
-            left_out.append((path, str(why)))
+            part = b"".join(_file_patch(path, old.get(path), new.get(path), blobs))
+        except _NotPatchable as reason:
+            omitted.append((path, str(reason)))
             continue
         if part:
             parts.append(part)
             changed.append(path)
-    return Patch(b"".join(parts), tuple(changed), tuple(left_out))
+    return Patch(b"".join(parts), tuple(changed), tuple(omitted))
 
 
-def _of_file(path: str, old: Entry | None, new: Entry | None, blobs: BlobStore) -> Iterator[bytes]:
+def _file_patch(path: str, old: Entry | None, new: Entry | None, blobs: BlobStore) -> Iterator[bytes]:
     before, after = _side(path, old, blobs), _side(path, new, blobs)
     if before is not None and after is not None and before.mode[:3] != after.mode[:3]:
-        yield from _changed(path, before, None)  # a file and a link are nothing to make of each other
-        yield from _changed(path, None, after)
+        yield from _render_change(path, before, None)  # git can't turn a file into a link or the reverse
+        yield from _render_change(path, None, after)
     elif before != after:
-        yield from _changed(path, before, after)
+        yield from _render_change(path, before, after)
 
 
 def _side(path: str, entry: Entry | None, blobs: BlobStore) -> _Side | None:
     if entry is None or entry.kind == "folder":
         return None
     if path.startswith("/"):
-        raise _LeftOut("it lies outside of the work dir")
+        raise _NotPatchable("outside the working directory")
     if entry.kind == "omitted":
-        raise _LeftOut(entry.ref)
+        raise _NotPatchable(entry.ref)
     if entry.kind == "link":
         return _Side("120000", os.fsencode(entry.ref))
     if entry.size > _MAX_BYTES:
-        raise _LeftOut("it is too large for a patch")
+        raise _NotPatchable("too large for a patch")
     try:
         content = blobs.read(entry.ref)
     except BlobMissing:
-        raise _LeftOut("its content is not kept any more") from None
+        raise _NotPatchable("its content is no longer stored") from None
     return _Side("100755" if entry.mode & 0o100 else "100644", content)
 
 
-def _changed(path: str, before: _Side | None, after: _Side | None) -> Iterator[bytes]:
-    yield b"diff --git %s %s\n" % (_name("a/", path), _name("b/", path))
+def _render_change(path: str, before: _Side | None, after: _Side | None) -> Iterator[bytes]:
+    yield b"diff --git %s %s\n" % (_format_name("a/", path), _format_name("b/", path))
     if before is None and after is not None:
         yield f"new file mode {after.mode}\n".encode()
     elif after is None and before is not None:
@@ -118,22 +118,22 @@ def _changed(path: str, before: _Side | None, after: _Side | None) -> Iterator[b
     same_mode = f" {before.mode}" if before and after and before.mode == after.mode else ""
     yield f"index {names[0]}..{names[1]}{same_mode}\n".encode()
     if not (_has_lines(old) and _has_lines(new)):
-        yield b"GIT binary patch\n" + _literal(new) + _literal(old)
+        yield b"GIT binary patch\n" + _render_literal(new) + _render_literal(old)
     elif old != new:
-        yield b"--- %s\n" % (_name("a/", path, is_alone=True) if before is not None else b"/dev/null")
-        yield b"+++ %s\n" % (_name("b/", path, is_alone=True) if after is not None else b"/dev/null")
-        yield from _hunks(lines_of(old), lines_of(new))
+        yield b"--- %s\n" % (_format_name("a/", path, is_alone=True) if before is not None else b"/dev/null")
+        yield b"+++ %s\n" % (_format_name("b/", path, is_alone=True) if after is not None else b"/dev/null")
+        yield from _render_hunks(lines_of(old), lines_of(new))
 
 
 def _has_lines(content: bytes) -> bool:
     return is_text(content) and b"\0" not in content
 
 
-def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[bytes]:
-    """The changed lines with those around them. A change is (first, end) in the old and in the new text."""
+def _render_hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield hunks of changed lines with context. A change is (start, end) in the old and in the new text."""
     changes: list[tuple[int, int, int, int]] = []
     i = j = 0
-    for in_old, in_new in [*matching(old, new), (len(old), len(new))]:
+    for in_old, in_new in [*matching_lines(old, new), (len(old), len(new))]:
         if (in_old, in_new) != (i, j):
             changes.append((i, in_old, j, in_new))
         i, j = in_old + 1, in_new + 1
@@ -141,16 +141,18 @@ def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[bytes]:
         count = 1
         while count < len(changes) and changes[count][0] - changes[count - 1][1] <= 2 * _CONTEXT:
             count += 1
-        yield _hunk(old, new, changes[:count])
+        yield _render_hunk(old, new, changes[:count])
         del changes[:count]
 
 
-def _hunk(old: Sequence[bytes], new: Sequence[bytes], changes: Sequence[tuple[int, int, int, int]]) -> bytes:
+def _render_hunk(
+    old: Sequence[bytes], new: Sequence[bytes], changes: Sequence[tuple[int, int, int, int]]
+) -> bytes:
     above = min(_CONTEXT, changes[0][0])
     below = min(_CONTEXT, len(old) - changes[-1][1])
     start, end = changes[0][0] - above, changes[-1][1] + below
     new_start, new_end = changes[0][2] - above, changes[-1][3] + below
-    lines = [b"@@ -%s +%s @@\n" % (_range(start, end), _range(new_start, new_end))]
+    lines = [b"@@ -%s +%s @@\n" % (_format_range(start, end), _format_range(new_start, new_end))]
     at = start
     for first, last, new_first, new_last in changes:
         lines += [b" " + line for line in old[at:first]]
@@ -161,11 +163,11 @@ def _hunk(old: Sequence[bytes], new: Sequence[bytes], changes: Sequence[tuple[in
     return b"".join(line if line.endswith(b"\n") else line + _NO_END for line in lines)
 
 
-def _range(first: int, end: int) -> bytes:
+def _format_range(first: int, end: int) -> bytes:
     return b"%d,%d" % (first + 1 if end > first else first, end - first)
 
 
-def _literal(content: bytes) -> bytes:
+def _render_literal(content: bytes) -> bytes:
     data = zlib.compress(content)
     lines = [b"literal %d" % len(content)]
     for start in range(0, len(data), _LINE_BYTES):
@@ -176,8 +178,8 @@ def _literal(content: bytes) -> bytes:
     return b"\n".join(lines) + b"\n\n"
 
 
-def _name(prefix: str, path: str, *, is_alone: bool = False) -> bytes:
-    """A path as git writes it: in quotes when it has characters that would end it, or is no UTF-8."""
+def _format_name(prefix: str, path: str, *, is_alone: bool = False) -> bytes:
+    """Format a path like git: quoted if it contains special characters or isn't valid UTF-8."""
     name = os.fsencode(prefix + path)
     is_plain = all(byte >= 0x20 and byte not in b'"\\\x7f' for byte in name)
     if is_plain and not any("\udc80" <= letter <= "\udcff" for letter in path):

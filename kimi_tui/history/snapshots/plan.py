@@ -1,4 +1,4 @@
-"""A plan: what going back would do to each file, before anything is done."""
+"""Plan: what a revert will do to each file."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -7,46 +7,52 @@ from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.wire.timeline import WhoChanged
 
 Action = Literal["restore", "delete", "recreate", "merge", "conflict", "keep", "not covered"]
-"""`restore` an earlier content; `delete` what the agent made; `recreate` what it deleted; `merge`: you
-edited it too and both fit together; `conflict`: they don't, or it stands in the way of what you made, so that
-it is kept unless ticked; `keep`: only you changed it, so that it is kept unless ticked; `not covered`: what
-it was is not known."""
+"""What a revert does to a file.
+
+- `restore`: restore an earlier content
+- `delete`: delete a file that the agent created
+- `recreate`: create a file again that the agent deleted
+- `merge`: you edited the file as well, and both changes fit together
+- `conflict`: they don't, or the file blocks something you created; kept unless selected
+- `keep`: only you changed it; kept unless selected
+- `not covered`: the earlier content isn't known
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanItem:
-    """What the plan has for one path."""
+    """The plan for one path."""
 
     path: str
     action: Action
     now: Entry | None
     then: Entry | None
-    """What it will be if the item is carried out."""
+    """The entry after the item has been executed."""
     added: int = 0
-    """Lines that carrying it out adds to what is there now."""
+    """Number of lines that the item adds to the current content."""
     removed: int = 0
     note: str = ""
-    """Why, where that isn't plain."""
+    """The reason for the action, if it isn't obvious."""
     by: WhoChanged = ""
-    """Who changed it since."""
+    """Who has changed the path since."""
 
     @property
-    def is_ticked(self) -> bool:
-        """Whether it is carried out unless the user says otherwise."""
+    def is_selected(self) -> bool:
+        """Whether it is executed by default."""
         return self.action in {"restore", "delete", "recreate", "merge"}
 
     @property
-    def can_be_ticked(self) -> bool:
-        """Whether it can be carried out."""
+    def is_selectable(self) -> bool:
+        """Whether it can be executed."""
         return self.action != "not covered"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What going from the state `head` to `target` would do."""
+    """What a revert from the state `head` to `target` will do."""
 
     target: str
     head: str
     items: tuple[PlanItem, ...] = ()
     commands: tuple[str, ...] = field(default=())
-    """The shell commands that the agent ran since: what they did elsewhere can't be taken back."""
+    """Shell commands run by the agent since. Their effects on uncovered files can't be reverted."""

@@ -1,1 +1,1 @@
-"""Work behind the conversation: tasks, their output on disk, and the tools to look at them."""
+"""Background tasks, their output on disk, and the tools to manage them."""

@@ -1,21 +1,21 @@
-"""TaskList: the background tasks and how they stand."""
+"""TaskList: lists the background tasks and their status."""
 
 import time
 
 from pydantic import Field
 
+from kimi_tui.tools.background.task_text import format_status
 from kimi_tui.tools.background.tasks import BackgroundTasks
-from kimi_tui.tools.background.words import status_line
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, ok
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, success
 from kimi_tui.wire.events import ToolReturn
 
-_MOST = 50
+_MAX_LISTED = 50
 
 
 class TaskListParams(ToolParams):
-    """What TaskList takes."""
+    """Parameters of TaskList."""
 
-    active_only: bool = Field(True, description="Leave out the tasks that have ended.")
+    active_only: bool = Field(True, description="Leave out tasks that have ended.")
 
 
 class TaskList(Tool[TaskListParams]):
@@ -27,14 +27,16 @@ class TaskList(Tool[TaskListParams]):
     def __init__(self, tasks: BackgroundTasks) -> None:
         self._tasks = tasks
 
-    async def run(self, params: TaskListParams, call: RunningCall) -> ToolReturn:
-        """One line a task, the newest last."""
+    async def run(self, params: TaskListParams, call: CallContext) -> ToolReturn:
+        """Return one line per task, newest last."""
         tasks = self._tasks.running if params.active_only else self._tasks.all
         if not tasks:
-            return ok(message="There are no background tasks.", brief="no tasks")
+            return success(message="No background tasks.", brief="no tasks")
         now = time.time()
-        return ok(
-            "\n".join(status_line(task, now=now) for task in tasks[-_MOST:]),
-            message=f"{len(tasks)} in all, the newest {_MOST} are listed." if len(tasks) > _MOST else "",
+        return success(
+            "\n".join(format_status(task, now=now) for task in tasks[-_MAX_LISTED:]),
+            message=f"{len(tasks)} tasks, of which only the newest {_MAX_LISTED} are listed."
+            if len(tasks) > _MAX_LISTED
+            else "",
             brief=f"{len(tasks)} task{'' if len(tasks) == 1 else 's'}",
         )

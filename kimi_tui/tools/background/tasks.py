@@ -1,4 +1,4 @@
-"""The background tasks of a session: started, followed, stopped, and never left behind."""
+"""The background tasks of a session."""
 
 import asyncio
 import logging
@@ -9,43 +9,43 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kimi_tui.base.completion import run_to_end
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.tools.background.log import TaskLog, read_piece
-from kimi_tui.tools.background.notices import ended_notice, stopped_notice
-from kimi_tui.tools.background.record import TaskRecord, last_number, read_records, write_record
-from kimi_tui.tools.background.words import ended_note, lost_outcome, restated
-from kimi_tui.tools.background.work import Order, RunningTask
-from kimi_tui.tools.shell.orphans import end_marked, end_orphans
+from kimi_tui.base.shielding import run_in_thread_shielded
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.tools.background.messages import build_ended_notification, build_stopped_notification
+from kimi_tui.tools.background.task_handle import RunningTask, TaskRequest
+from kimi_tui.tools.background.task_log import TaskLog, read_chunk
+from kimi_tui.tools.background.task_record import TaskRecord, last_number, read_records, write_record
+from kimi_tui.tools.background.task_text import format_ended, format_lost_outcome, format_running
+from kimi_tui.tools.shell.orphan_processes import kill_marked, kill_orphans
 from kimi_tui.wire.background import BackgroundTask, TaskStatus, TasksUpdate
 from kimi_tui.wire.events import Notification
 
 logger = logging.getLogger(__name__)
 
-MOST_RUNNING = 20
-_SHOWN_ENDED = 30
-"""How many tasks that have ended front ends are told of."""
+MAX_RUNNING = 20
+_MAX_ENDED_SHOWN = 30
+"""Maximum number of ended tasks that front ends get."""
 
-Reminder = Callable[[Callable[[str], Awaitable[None]]], Coroutine[Any, Any, None]]
-"""Says what is to be said, by the function that it gets."""
-Watch = Callable[[str, str], AbstractAsyncContextManager[None]]
-"""Stands around a task, given its id and command, as long as it may change files."""
+TaskReminder = Callable[[Callable[[str], Awaitable[None]]], Coroutine[Any, Any, None]]
+"""Adds a reminder through the given function, if there is something to report."""
+TaskWatcher = Callable[[str, str], AbstractAsyncContextManager[None]]
+"""Returns a context that surrounds a task, given its id and command, while it may change files."""
 
 
 class TooManyTasks(KimiTuiError):
-    """No more tasks can be started now. Its reader is the model."""
+    """Raised if no more tasks can be started at the moment. The model reads the message."""
 
 
 class BackgroundTasks:
-    """Keeps every task in `folder`, so that none is forgotten, whatever ends the program."""
+    """Starts, stops and tracks tasks. Each is saved in `folder`, so that none is lost if the program dies."""
 
     def __init__(
         self,
         folder: Path,
         *,
         send: Callable[[TasksUpdate | Notification], None],
-        watch: Watch = lambda _task_id, _command: nullcontext(),
+        watch: TaskWatcher = lambda _task_id, _command: nullcontext(),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._folder = folder
@@ -53,167 +53,171 @@ class BackgroundTasks:
         self._watch = watch
         self._clock = clock
         self._records: dict[str, TaskRecord] = {}
-        self._works: dict[str, asyncio.Task[None]] = {}
+        self._running_work: dict[str, asyncio.Task[None]] = {}
         self._stopped_by: dict[str, str] = {}
-        self._number = 0
+        self._last_number = 0
         self._lost: tuple[BackgroundTask, ...] = ()
 
-    # at the beginning and at the end
+    # life cycle
 
     def open(self) -> None:
-        """Read what is kept; end what an earlier run of the program left running. Blocks."""
-        self._number = last_number(self._folder)
+        """Read the saved tasks and end processes that an earlier run of the program left running. Blocks."""
+        self._last_number = last_number(self._folder)
         lost = []
         for record in read_records(self._folder):
             if record.task.status == "running":
-                ended = _end_what_it_left(record)
-                task = replace(record.task, status="lost", outcome=lost_outcome(ended, record.group))
+                ended = _kill_leftovers(record)
+                task = replace(record.task, status="lost", outcome=format_lost_outcome(ended, record.group))
                 record = replace(record, task=replace(task, ended=self._clock(), activity=""))
                 self._write(record)
                 lost.append(record.task)
             self._records[record.task.id] = record
         self._lost = tuple(lost)
 
-    def introduce(self) -> None:
-        """Tell front ends what there is, and the user what was lost."""
+    def publish_initial_state(self) -> None:
+        """Send the tasks to front ends and notify the user of lost ones."""
         if self._records:
-            self._tell()
+            self._send_update()
         for task in self._lost:
             self._notify(task)
         self._lost = ()
 
     async def close(self) -> None:
-        """Stop whatever runs, and tell the user so."""
+        """Stop all running tasks and notify the user."""
         if self.running:
-            self._send(stopped_notice(self.running))
-        for task_id, work in self._works.items():
-            self._cancel(task_id, work, by="when kimi-tui ended")
-        if self._works:
-            await asyncio.wait(list(self._works.values()))
+            self._send(build_stopped_notification(self.running))
+        for task_id, work in self._running_work.items():
+            self._cancel(task_id, work, by="when kimi-tui exited")
+        if self._running_work:
+            await asyncio.wait(list(self._running_work.values()))
 
     # tasks
 
     @property
     def all(self) -> Sequence[BackgroundTask]:
-        """Every task of the session, oldest first."""
+        """All tasks of the session, oldest first."""
         return [record.task for record in self._records.values()]
 
     @property
     def running(self) -> Sequence[BackgroundTask]:
-        """Those that run."""
+        """The running tasks."""
         return [task for task in self.all if task.status == "running"]
 
     def find(self, task_id: str) -> BackgroundTask | None:
-        """The task of that id."""
+        """Return the task with that id, or None."""
         record = self._records.get(task_id)
         return record.task if record is not None else None
 
-    async def start(self, order: Order) -> BackgroundTask:
-        """Start a task. Raises TooManyTasks, and KimiTuiError when its output can't be kept."""
-        if len(self._works) >= MOST_RUNNING:
+    async def start(self, request: TaskRequest) -> BackgroundTask:
+        """Start a task. Raises TooManyTasks; KimiTuiError if its output can't be saved."""
+        if len(self._running_work) >= MAX_RUNNING:
             raise TooManyTasks(
-                f"{len(self._works)} background tasks run already, the most there may be.",
-                hint="Wait for one to end, or stop one that is not needed any more.",
+                f"{len(self._running_work)} background tasks are already running, which is the limit.",
+                hint="Wait for one to end, or stop one that is no longer needed.",
             )
-        self._number += 1
-        task_id = f"{order.kind}-{self._number}"
+        self._last_number += 1
+        task_id = f"{request.kind}-{self._last_number}"
         log = TaskLog(self._folder / f"{task_id}.log")
         task = BackgroundTask(
             id=task_id,
-            kind=order.kind,
-            description=plain_line(order.description) or plain_line(order.command),
-            command=order.command,
+            kind=request.kind,
+            description=sanitize_line(request.description) or sanitize_line(request.command),
+            command=request.command,
             started=self._clock(),
             output=str(log.path),
-            agent_id=order.agent_id,
+            agent_id=request.agent_id,
         )
-        record = TaskRecord(task=task, call_id=order.call_id)
+        record = TaskRecord(task=task, call_id=request.call_id)
         try:
-            await run_to_end(_prepare, log, self._folder, record)
+            await run_in_thread_shielded(_create_files, log, self._folder, record)
         except OSError as error:
             raise KimiTuiError(
-                f"The task's output can't be kept: {error.strerror or error} ({self._folder}).",
-                hint="Run it in the foreground, or free some space.",
+                f"Can't save the task's output: {error.strerror or error} ({self._folder}).",
+                hint="Run it in the foreground, or free some disk space.",
             ) from error
         self._records[task_id] = record
-        running = RunningTask(task_id, log, is_doing=lambda activity: self._is_doing(task_id, activity))
-        self._works[task_id] = asyncio.create_task(self._run(running, log, order))
-        self._tell()
+        running = RunningTask(
+            task_id, log, on_activity=lambda activity: self._set_activity(task_id, activity)
+        )
+        self._running_work[task_id] = asyncio.create_task(self._run(running, log, request))
+        self._send_update()
         return task
 
     async def stop(self, task_id: str, *, by: str) -> BackgroundTask | None:
-        """Stop a task and all that it started; `by` whom: `by the user`. None when there is no such task."""
-        work = self._works.get(task_id)
+        """Stop a task and everything it started. Return the task, or None if it doesn't exist.
+
+        `by` says who stops it, such as `by the user`.
+        """
+        work = self._running_work.get(task_id)
         if work is not None:
             self._cancel(task_id, work, by=by)
             await asyncio.wait([work])
         return self.find(task_id)
 
-    async def wait(self, task_id: str, *, timeout_s: float) -> BackgroundTask | None:
-        """The task when it has ended, or as it stands after `timeout_s`. None when there is no such task."""
-        if (work := self._works.get(task_id)) is not None:
+    async def wait_for(self, task_id: str, *, timeout_s: float) -> BackgroundTask | None:
+        """Wait until the task has ended, at most `timeout_s`. Return it, or None if it doesn't exist."""
+        if (work := self._running_work.get(task_id)) is not None:
             await asyncio.wait([work], timeout=timeout_s)
         return self.find(task_id)
 
     async def read(self, task_id: str, offset: int, limit: int) -> tuple[int, str, int]:
-        """A piece of a task's output, as `read_piece` gives it; nothing when there is no such task."""
-        return await asyncio.to_thread(read_piece, self._folder / f"{task_id}.log", offset, limit)
+        """Return a chunk of a task's output like `read_chunk`; empty if the task doesn't exist."""
+        return await asyncio.to_thread(read_chunk, self._folder / f"{task_id}.log", offset, limit)
 
-    async def keep_group(self, task_id: str, group: int) -> None:
-        """Remember the process group of a task, should the program be killed."""
+    async def save_process_group(self, task_id: str, group: int) -> None:
+        """Save the process group of a task, so that the next run can end it if the program is killed."""
         await self._save(replace(self._records[task_id], group=group))
 
-    # what the model is told
+    # reports to the model
 
-    async def remind(self, say: Callable[[str], Awaitable[None]]) -> None:
-        """Say which tasks have ended since the model was last told."""
-        news = [it for it in self._records.values() if it.task.status != "running" and not it.told]
-        if not news:
+    async def report_ended(self, add_reminder: Callable[[str], Awaitable[None]]) -> None:
+        """Report the tasks that have ended since the last report."""
+        unreported = [it for it in self._records.values() if it.task.status != "running" and not it.told]
+        if not unreported:
             return
-        await say("\n".join(ended_note(record.task) for record in news))
-        for record in news:
-            await self.note_told(record.task.id)
+        await add_reminder("\n".join(format_ended(record.task) for record in unreported))
+        for record in unreported:
+            await self.mark_reported(record.task.id)
 
-    def news_for(self, owns: Callable[[str], bool]) -> Reminder:
-        """A reminder for a sub-agent: says which of the tasks that it has started have ended.
+    def reminder_for(self, is_owned_call: Callable[[str], bool]) -> TaskReminder:
+        """Return a reminder for a sub-agent that reports the end of the tasks it started.
 
-        `owns` says whether a call is the sub-agent's. The session's own agent is told of them as well.
+        `is_owned_call` returns whether a call id is one of the sub-agent's. The session's main agent gets the
+        same reports.
         """
-        heard: set[str] = set()
+        reported: set[str] = set()
 
-        async def remind(say: Callable[[str], Awaitable[None]]) -> None:
+        async def report_ended(add_reminder: Callable[[str], Awaitable[None]]) -> None:
             for record in list(self._records.values()):
                 task = record.task
-                if task.status != "running" and task.id not in heard and owns(record.call_id):
-                    await say(ended_note(task))
-                    heard.add(task.id)
+                if task.status != "running" and task.id not in reported and is_owned_call(record.call_id):
+                    await add_reminder(format_ended(task))
+                    reported.add(task.id)
 
-        return remind
+        return report_ended
 
-    async def note_told(self, task_id: str) -> None:
-        """The model knows that a task has ended."""
+    async def mark_reported(self, task_id: str) -> None:
+        """Record that the model knows that a task has ended."""
         record = self._records.get(task_id)
         if record is not None and record.task.status != "running" and not record.told:
             await self._save(replace(record, told=True))
 
-    def restated(self) -> str:
-        """What a compacted conversation is told: the tasks that run. Empty when none does."""
-        return restated(self.running)
-
-    # within
+    def summarize_running(self) -> str:
+        """Return the running tasks as text for a compacted conversation; empty without tasks."""
+        return format_running(self.running)
 
     def _cancel(self, task_id: str, work: asyncio.Task[None], *, by: str) -> None:
         self._stopped_by.setdefault(task_id, by)
-        # Not at once: a task that is cancelled before its first step can't even say that it has ended.
+        # Deferred: a task that is canceled before its first step never runs, so it can't record its end.
         asyncio.get_running_loop().call_soon(work.cancel)
 
-    async def _run(self, running: RunningTask, log: TaskLog, order: Order) -> None:
+    async def _run(self, running: RunningTask, log: TaskLog, request: TaskRequest) -> None:
         task_id = running.id
         status: TaskStatus = "stopped"
         try:
-            async with self._watch(task_id, order.command):
-                ending = await order.work(running)
-            status, outcome = ending.status, ending.outcome
+            async with self._watch(task_id, request.command):
+                result = await request.work(running)
+            status, outcome = result.status, result.outcome
         except asyncio.CancelledError:
             outcome = f"stopped {self._stopped_by[task_id]}"
         except Exception as error:
@@ -223,43 +227,43 @@ class BackgroundTasks:
             log.close()
         record = self._records[task_id]
         task = replace(
-            record.task, status=status, outcome=plain_line(outcome), ended=self._clock(), activity=""
+            record.task, status=status, outcome=sanitize_line(outcome), ended=self._clock(), activity=""
         )
         try:
             await self._save(replace(record, task=task, group=None))
         finally:
-            del self._works[task_id]
-            self._tell()
+            del self._running_work[task_id]
+            self._send_update()
         if status != "stopped":
             self._notify(task)
 
     async def _save(self, record: TaskRecord) -> None:
         self._records[record.task.id] = record
-        await run_to_end(self._write, record)
+        await run_in_thread_shielded(self._write, record)
 
     def _write(self, record: TaskRecord) -> None:
         try:
             write_record(self._folder, record)
         except OSError:
-            logger.warning("background task %s can't be kept on disk", record.task.id, exc_info=True)
+            logger.warning("can't save background task %s", record.task.id, exc_info=True)
 
-    def _is_doing(self, task_id: str, activity: str) -> None:
+    def _set_activity(self, task_id: str, activity: str) -> None:
         record = self._records[task_id]
-        activity = plain_line(activity)
+        activity = sanitize_line(activity)
         if record.task.status == "running" and record.task.activity != activity:
             self._records[task_id] = replace(record, task=replace(record.task, activity=activity))
-            self._tell()
+            self._send_update()
 
-    def _tell(self) -> None:
+    def _send_update(self) -> None:
         ended = [task for task in self.all if task.status != "running"]
-        hidden = {task.id for task in ended[:-_SHOWN_ENDED]}
+        hidden = {task.id for task in ended[:-_MAX_ENDED_SHOWN]}
         self._send(TasksUpdate(tuple(task for task in self.all if task.id not in hidden)))
 
     def _notify(self, task: BackgroundTask) -> None:
-        self._send(ended_notice(task, at=self._clock()))
+        self._send(build_ended_notification(task, at=self._clock()))
 
 
-def _prepare(log: TaskLog, folder: Path, record: TaskRecord) -> None:
+def _create_files(log: TaskLog, folder: Path, record: TaskRecord) -> None:
     log.open()
     try:
         write_record(folder, record)
@@ -268,10 +272,10 @@ def _prepare(log: TaskLog, folder: Path, record: TaskRecord) -> None:
         raise
 
 
-def _end_what_it_left(record: TaskRecord) -> bool | None:
-    """End what still runs of a task; what that came to, as `end_orphans` says it."""
+def _kill_leftovers(record: TaskRecord) -> bool | None:
+    """End the processes that a task left running. Return the result like `kill_orphans`."""
     if record.group is not None:
-        return end_orphans(record.group, record.task.output)
-    if record.task.kind == "bash" and end_marked(record.task.output):
+        return kill_orphans(record.group, record.task.output)
+    if record.task.kind == "bash" and kill_marked(record.task.output):
         return True
     return None

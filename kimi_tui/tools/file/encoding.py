@@ -1,12 +1,12 @@
-"""What the bytes of a file are: text in which encoding, or not text at all."""
+"""Detection of a file's encoding, or of binary content."""
 
 import re
 from shlex import quote
 
-from kimi_tui.base.value import value
+from kimi_tui.base.frozen import frozen
 
-SNIFFED = 8192
-"""How many bytes at a file's beginning decide."""
+SNIFF_BYTES = 8192
+"""How many bytes at the beginning of a file are examined."""
 
 _BOMS = (
     (b"\xff\xfe\x00\x00", "utf-32-le", "UTF-32 text"),
@@ -34,36 +34,36 @@ _WIDE_LITTLE = re.compile(rb"(?:[\t\n\r -~]\x00){4}")
 _WIDE_BIG = re.compile(rb"(?:\x00[\t\n\r -~]){4}")
 
 
-@value
+@frozen
 class Encoding:
     """How a file's bytes become text."""
 
     codec: str
-    """Python's name for it; empty when the bytes are no text."""
+    """Python's name of the codec; empty for binary content."""
     bom: bytes = b""
     label: str = "UTF-8 text"
-    """What the user and the model are told it is."""
+    """Description for the user and the model."""
 
     @property
     def is_binary(self) -> bool:
-        """Whether the bytes are no text."""
+        """Whether the bytes are not text."""
         return not self.codec
 
     @property
     def is_utf8(self) -> bool:
-        """Whether the text can be read and edited as it is."""
+        """Whether the text can be read and edited directly."""
         return self.codec == "utf-8"
 
 
 UTF_8 = Encoding("utf-8")
 
 
-def encoding_of(head: bytes) -> Encoding:
-    """The encoding of a file that begins with `head`: by its BOM, else UTF-8 unless there are NULs.
+def detect_encoding(head: bytes) -> Encoding:
+    """Return the encoding of a file that begins with `head`: by its BOM, else UTF-8 unless there are NULs.
 
-    Bytes above 127 that are no UTF-8 don't make a file binary: old sources are full of them.
+    Bytes above 127 that aren't UTF-8 don't make a file binary: old sources are full of them.
     """
-    head = head[:SNIFFED]
+    head = head[:SNIFF_BYTES]
     for bom, codec, label in _BOMS:
         if head.startswith(bom):
             return Encoding(codec, bom, label)
@@ -79,9 +79,9 @@ def encoding_of(head: bytes) -> Encoding:
     return Encoding("", label="binary data")
 
 
-def how_to_read(encoding: Encoding, shown: str) -> str:
-    """What to do about a file that can't be read as it is."""
+def read_hint(encoding: Encoding, display_path: str) -> str:
+    """Return a hint on how to read a file that can't be read directly."""
     if encoding.is_binary:
-        return "Look at it with a shell command that knows its format (file, strings, xxd ...)."
+        return "Inspect it with a shell command that understands its format (file, strings, xxd ...)."
     source = encoding.codec.upper() if not encoding.bom else encoding.codec.upper()[:6]
-    return f"Convert it with a shell command: iconv -f {source} -t UTF-8 {quote(shown)}"
+    return f"Convert it with a shell command: iconv -f {source} -t UTF-8 {quote(display_path)}"

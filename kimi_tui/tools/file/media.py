@@ -1,4 +1,4 @@
-"""ReadMediaFile: a picture or a film, for models that can see it."""
+"""ReadMediaFile: shows an image or a video to a model that supports it."""
 
 import asyncio
 import os
@@ -7,112 +7,114 @@ from typing import Protocol
 
 from pydantic import Field
 
-from kimi_tui.base.content import ContentPart, ImageURLPart, MediaURL, VideoURLPart
+from kimi_tui.base.content_parts import ContentPart, ImageURLPart, MediaURL, VideoURLPart
 from kimi_tui.base.errors import FileProblem
-from kimi_tui.base.picture import BadPicture, Picture, picture_of
-from kimi_tui.base.value import value
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.image import ImageData, ImageError, prepare_image
 from kimi_tui.tools.approval import Approval
-from kimi_tui.tools.file.encoding import encoding_of
-from kimi_tui.tools.file.regular import file_problem, open_regular
-from kimi_tui.tools.file.secrets import consent_to_read
-from kimi_tui.tools.file.size import readable_size
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
-from kimi_tui.tools.workspace import Located, Workspace
+from kimi_tui.tools.file.encoding import detect_encoding
+from kimi_tui.tools.file.regular_file import open_regular, to_file_problem
+from kimi_tui.tools.file.secret_consent import require_read_consent
+from kimi_tui.tools.path_scope import LocatedPath, PathScope
+from kimi_tui.tools.result_messages import format_size
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.wire.events import ToolReturn
 
-_MOST_BYTES = 100_000_000
-_BLIND = "The model in use can't see {what}."
-_BLIND_HINT = "Work without it, or ask the user to choose a model that can."
+_MAX_BYTES = 100_000_000
+_UNSUPPORTED = "The current model doesn't support {what}."
+_UNSUPPORTED_HINT = "Continue without it, or ask the user to choose a model that does."
 
 
-class ModelSenses(Protocol):
-    """What the model in use takes."""
+class ModelCapabilities(Protocol):
+    """Capabilities of the current model."""
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Among `image_in` and `video_in`, as they are now: the user may change the model."""
+        """Any of `image_in` and `video_in`. May change, because the user may switch models."""
         ...
 
 
 class ReadMediaFileParams(ToolParams):
-    """What to look at."""
+    """Parameters of ReadMediaFile."""
 
-    path: str = Field(description="The picture or film: relative to the work dir, or absolute.")
+    path: str = Field(description="The image or video: relative to the working directory, or absolute.")
 
 
-@value
-class _Medium:
+@frozen
+class _Media:
     part: ContentPart
-    what: str
+    description: str
 
 
 class ReadMediaFile(Tool[ReadMediaFileParams]):
-    """Shows the model a picture or a film."""
+    """Shows the model an image or a video."""
 
     name = "ReadMediaFile"
     Params = ReadMediaFileParams
 
     def __init__(
         self,
-        workspace: Workspace,
+        path_scope: PathScope,
         approval: Approval,
-        senses: ModelSenses,
+        model: ModelCapabilities,
         *,
-        limit: int = _MOST_BYTES,
+        limit: int = _MAX_BYTES,
     ) -> None:
-        self._workspace = workspace
+        self._path_scope = path_scope
         self._approval = approval
-        self._senses = senses
+        self._model = model
         self._limit = limit
 
-    async def run(self, params: ReadMediaFileParams, call: RunningCall) -> ToolReturn:
-        """The medium itself; the message says what it is and how it was scaled."""
-        senses = self._senses.capabilities
+    async def run(self, params: ReadMediaFileParams, call: CallContext) -> ToolReturn:
+        """Return the image or video, with a message about its format and scaling."""
+        capabilities = self._model.capabilities
         try:
-            if "image_in" not in senses:
-                raise FileProblem(_BLIND.format(what="pictures"), hint=_BLIND_HINT)
-            file = self._workspace.locate(params.path)
-            await consent_to_read(file, call, self._approval)
-            medium = await asyncio.to_thread(self._read, file, sees_films="video_in" in senses)
+            if "image_in" not in capabilities:
+                raise FileProblem(_UNSUPPORTED.format(what="images"), hint=_UNSUPPORTED_HINT)
+            file = self._path_scope.locate(params.path)
+            await require_read_consent(file, call, self._approval)
+            media = await asyncio.to_thread(self._read, file, accepts_video="video_in" in capabilities)
         except FileProblem as problem:
-            return failed(str(problem), brief=problem.what)
-        return ok((medium.part,), message=f"{file.shown}: {medium.what}.", brief=medium.what)
+            return failure(str(problem), brief=problem.what)
+        return success(
+            (media.part,), message=f"{file.display_path}: {media.description}.", brief=media.description
+        )
 
-    def _read(self, file: Located, *, sees_films: bool) -> _Medium:
-        data = self._bytes_of(file)
-        film = _film_type(data)
-        if film is not None:
-            if not sees_films:
+    def _read(self, file: LocatedPath, *, accepts_video: bool) -> _Media:
+        data = self._read_bytes(file)
+        video_type = _video_type(data)
+        if video_type is not None:
+            if not accepts_video:
                 raise FileProblem(
-                    _BLIND.format(what="films"),
-                    hint="Take single pictures out of it with a shell command (ffmpeg) and look at those.",
+                    _UNSUPPORTED.format(what="videos"),
+                    hint="Extract single frames with a shell command (ffmpeg) and view those.",
                 )
-            shown = VideoURLPart(MediaURL(_data_url(film, data)))
-            return _Medium(shown, f"a film ({film}), {readable_size(len(data))}")
+            video = VideoURLPart(MediaURL(_data_url(video_type, data)))
+            return _Media(video, f"a video ({video_type}), {format_size(len(data))}")
         try:
-            picture = picture_of(data)
-        except BadPicture as error:
+            image = prepare_image(data)
+        except ImageError as error:
             raise FileProblem(
-                f"{file.shown} can't be shown: {error}.",
+                f"{file.display_path} can't be shown: {error}.",
                 hint="Convert or scale it with a shell command first.",
             ) from error
-        if picture is None:
-            raise _no_medium(file, data)
-        part = ImageURLPart(MediaURL(_data_url(picture.media_type, picture.data)))
-        return _Medium(part, _described(picture, len(data)))
+        if image is None:
+            raise _not_media_error(file, data)
+        part = ImageURLPart(MediaURL(_data_url(image.media_type, image.data)))
+        return _Media(part, _describe_image(image, len(data)))
 
-    def _bytes_of(self, file: Located) -> bytes:
+    def _read_bytes(self, file: LocatedPath) -> bytes:
         with open_regular(file) as stream:
             try:
                 size = os.fstat(stream.fileno()).st_size
                 data = b"" if size > self._limit else stream.read(self._limit + 1)
             except OSError as error:
-                raise file_problem(file, error) from error
+                raise to_file_problem(file, error) from error
         size = max(size, len(data))
         if size > self._limit:
             raise FileProblem(
-                f"{file.shown} has {readable_size(size)}; at most {readable_size(self._limit)} are shown.",
-                hint="Make it smaller or cut a piece out of it with a shell command first.",
+                f"{file.display_path} has {format_size(size)}, and the limit is {format_size(self._limit)}.",
+                hint="Shrink it or extract a part of it with a shell command first.",
             )
         return data
 
@@ -121,16 +123,16 @@ def _data_url(media_type: str, data: bytes) -> str:
     return f"data:{media_type};base64,{b64encode(data).decode('ascii')}"
 
 
-def _described(picture: Picture, n_bytes: int) -> str:
-    width, height = picture.original_size
-    what = f"a {picture.original_format} picture, {width} × {height}, {readable_size(n_bytes)}"
-    if max(picture.size) < max(picture.original_size):
-        what += f", shown scaled down to {picture.size[0]} × {picture.size[1]}"
-    return what
+def _describe_image(image: ImageData, n_bytes: int) -> str:
+    width, height = image.original_size
+    description = f"a {image.original_format} image, {width} × {height}, {format_size(n_bytes)}"
+    if max(image.size) < max(image.original_size):
+        description += f", scaled down to {image.size[0]} × {image.size[1]}"
+    return description
 
 
-def _film_type(data: bytes) -> str | None:
-    """The media type of the film that `data` is, by its first bytes; None when it is none."""
+def _video_type(data: bytes) -> str | None:
+    """Return the media type of a video by its first bytes, or None if `data` isn't a video."""
     if data[4:8] == b"ftyp" and data[8:12] not in (b"avif", b"avis", b"heic", b"heix", b"mif1", b"M4A "):
         return "video/quicktime" if data[8:12] == b"qt  " else "video/mp4"
     if data.startswith(b"\x1aE\xdf\xa3"):
@@ -140,13 +142,15 @@ def _film_type(data: bytes) -> str | None:
     return "video/mpeg" if data.startswith((b"\x00\x00\x01\xba", b"\x00\x00\x01\xb3")) else None
 
 
-def _no_medium(file: Located, data: bytes) -> FileProblem:
+def _not_media_error(file: LocatedPath, data: bytes) -> FileProblem:
     if not data:
-        return FileProblem(f"{file.shown} is empty.", hint="There is nothing to see in it.")
-    encoding = encoding_of(data)
+        return FileProblem(f"{file.display_path} is empty.", hint="There is nothing to view.")
+    encoding = detect_encoding(data)
     hint = (
         "Convert it to PNG with a shell command first."
         if encoding.is_binary
         else "Read it with the tool for text files."
     )
-    return FileProblem(f"{file.shown} is {encoding.label}, no picture or film that can be shown.", hint=hint)
+    return FileProblem(
+        f"{file.display_path} is {encoding.label}, not an image or video that can be shown.", hint=hint
+    )

@@ -1,4 +1,4 @@
-"""StrReplaceFile: EditFile with the parameters of kimi-cli's tool of that name."""
+"""StrReplaceFile: EditFile with the parameters of kimi-cli's tool."""
 
 from typing import Any, ClassVar
 
@@ -6,29 +6,29 @@ from pydantic import Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from kimi_tui.tools.file.edit import Edit, EditFile, EditFileParams
+from kimi_tui.tools.file.edit import EditFile, EditFileParams, EditParams
 from kimi_tui.tools.tool import ToolParams
 
 
-class _Told(ToolParams):
-    """The parameters as the model is told of them."""
+class _DocumentedParams(ToolParams):
+    """The parameters in the schema for the model."""
 
-    path: str = Field(description="The file: relative to the work dir, or absolute.")
-    edit: Edit | list[Edit] = Field(
-        description="One edit, or several, which are made in this order; all or none are made."
+    path: str = Field(description="The file: relative to the working directory, or absolute.")
+    edit: EditParams | list[EditParams] = Field(
+        description="One edit, or several, which are applied in order, all or none."
     )
 
 
 class StrReplaceFileParams(EditFileParams):
-    """What EditFile takes; the model is told of `edit` alone."""
+    """Parameters of EditFile. The schema shows only `path` and `edit`."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, _: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return handler(_Told.__pydantic_core_schema__)
+        return handler(_DocumentedParams.__pydantic_core_schema__)
 
 
 class StrReplaceFile(EditFile):
-    """EditFile as models know it that were trained with kimi-cli."""
+    """EditFile under the name known to models that were trained with kimi-cli."""
 
     name: ClassVar[str] = "StrReplaceFile"
     Params: Any = StrReplaceFileParams

@@ -1,1 +1,1 @@
-"""Plan mode: reading alone until the user has approved a plan."""
+"""Plan mode: read-only until the user has approved a plan."""

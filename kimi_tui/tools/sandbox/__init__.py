@@ -1,1 +1,1 @@
-"""Commands within bounds that the system itself holds them to."""
+"""Sandbox for commands, enforced by the operating system."""

@@ -1,12 +1,12 @@
-"""Bounds as bubblewrap's command line (Linux; `bwrap(1)`)."""
+"""Sandbox policy as a bubblewrap command line (Linux, see `bwrap(1)`)."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import assert_never
 
-from kimi_tui.tools.sandbox.bounds import Access, Bounds
+from kimi_tui.tools.sandbox.policy import Access, SandboxPolicy
 
-_APART = (
+_ISOLATION_OPTIONS = (
     "--unshare-user",
     "--unshare-pid",
     "--unshare-ipc",
@@ -15,37 +15,38 @@ _APART = (
     "--cap-drop",
     "ALL",
 )
-"""A user of its own without any privilege, to whom no other process can be seen."""
-_OF_RUN = (
+"""Run as a separate unprivileged user that can't see any other process."""
+_RUN_PATHS = (
     "/run/systemd/resolve",
     "/run/resolvconf",
     "/run/NetworkManager",
     "/run/current-system",
     "/run/opengl-driver",
 )
-"""What of `/run` is needed: names of hosts, NixOS's programs. The rest of it is doors to other programs."""
+"""The parts of `/run` that commands need: name resolution and NixOS's programs. The rest mostly holds sockets
+of other programs."""
 _TEMP = ("/tmp", "/var/tmp")  # noqa: S108
 
 
-def bubblewrap_command(program: str, bounds: Bounds, command: Sequence[str]) -> list[str]:
-    """`command` under the bubblewrap at `program`.
+def bubblewrap_command(program: str, policy: SandboxPolicy, command: Sequence[str]) -> list[str]:
+    """Return the command line that runs `command` under the bubblewrap at `program`.
 
-    Later lines hold over earlier ones, and `bounds` names outer folders first.
+    Later options override earlier ones, and `policy` lists outer directories first.
     """
-    line = [program, *_APART, *(() if bounds.network else ("--unshare-net",))]
+    line = [program, *_ISOLATION_OPTIONS, *(() if policy.network else ("--unshare-net",))]
     line += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]
-    for path in _OF_RUN:
+    for path in _RUN_PATHS:
         line += ["--ro-bind-try", path, path]
     for path in _TEMP:
         if Path(path).is_dir() and not Path(path).is_symlink():
-            line += ["--bind", str(bounds.temp), path]
-    for path_, access in bounds.access.items():
-        line += _mounted(str(path_), path_, access)
+            line += ["--bind", str(policy.temp), path]
+    for target, access in policy.access.items():
+        line += _mount_options(str(target), target, access)
     line += ["--setenv", "TMPDIR", "/tmp"]  # noqa: S108
-    return [*line, "--chdir", str(bounds.work_dir), "--", *command]
+    return [*line, "--chdir", str(policy.work_dir), "--", *command]
 
 
-def _mounted(name: str, path: Path, access: Access) -> tuple[str, ...]:
+def _mount_options(name: str, path: Path, access: Access) -> tuple[str, ...]:
     match access:
         case "write":
             return ("--bind-try", name, name)

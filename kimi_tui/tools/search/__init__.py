@@ -1,1 +1,1 @@
-"""Finding files and what is in them."""
+"""Tools that search for files and in their contents."""

@@ -1,4 +1,4 @@
-"""Glob: files and folders by a pattern of their names."""
+"""Glob: finds files and directories by a path pattern."""
 
 import asyncio
 import os
@@ -9,31 +9,33 @@ from pathlib import Path
 from pydantic import Field
 
 from kimi_tui.base.errors import FileProblem
-from kimi_tui.tools.file.regular import file_problem
-from kimi_tui.tools.search.pattern import BadPattern, GlobPattern, parse_glob
-from kimi_tui.tools.search.walk import Found, Walk
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
-from kimi_tui.tools.workspace import Located, Workspace
+from kimi_tui.tools.file.regular_file import to_file_problem
+from kimi_tui.tools.path_scope import LocatedPath, PathScope
+from kimi_tui.tools.search.file_walk import DirectoryWalk, FoundFile
+from kimi_tui.tools.search.glob_pattern import GlobPattern, InvalidPattern, parse_glob
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.wire.events import ToolReturn
 
 MAX_MATCHES = 1000
-_NAMED_FOLDERS = 8
+_MAX_NAMED_FOLDERS = 8
 
 
 class GlobParams(ToolParams):
-    """What to look for."""
+    """Parameters of Glob."""
 
-    pattern: str = Field(description="Such as `**/*.py`, `src/*/index.{js,ts}`; relative to the directory.")
-    directory: str | None = Field(None, description="Where to look; the work dir when left out.")
-    include_dirs: bool = Field(True, description="Whether folders are given too.")
+    pattern: str = Field(
+        description="A pattern such as `**/*.py` or `src/*/index.{js,ts}`, relative to `directory`."
+    )
+    directory: str | None = Field(None, description="Where to search. Default: the working directory.")
+    include_dirs: bool = Field(True, description="Whether to include directories.")
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
-    walk: Walk
-    matches: Sequence[Found]
+class _GlobResult:
+    walk: DirectoryWalk
+    matches: Sequence[FoundFile]
     n_ignored: int
-    """How many files that match were left out since git ignores them."""
+    """How many matching files were left out because git ignores them."""
 
 
 class Glob(Tool[GlobParams]):
@@ -42,69 +44,73 @@ class Glob(Tool[GlobParams]):
     name = "Glob"
     Params = GlobParams
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self, path_scope: PathScope) -> None:
+        self._path_scope = path_scope
 
-    async def run(self, params: GlobParams, call: RunningCall) -> ToolReturn:
-        """The paths that match, one a line."""
+    async def run(self, params: GlobParams, call: CallContext) -> ToolReturn:
+        """Return the matching paths, one per line."""
         try:
-            pattern, start = self._aim(params)
+            pattern, start = self._parse_pattern(params)
         except FileProblem as problem:
-            return failed(str(problem), brief=problem.what)
-        walk = Walk(start.path, pattern.max_depth)
+            return failure(str(problem), brief=problem.what)
+        walk = DirectoryWalk(start.path, pattern.max_depth)
         try:
-            search = await asyncio.to_thread(_search, walk, pattern, params.include_dirs)
+            result = await asyncio.to_thread(_find_matches, walk, pattern, params.include_dirs)
         finally:
             walk.stop.set()
-        return self._result(params, search)
+        return self._build_result(params, result)
 
-    def _aim(self, params: GlobParams) -> tuple[GlobPattern, Located]:
-        directory = self._workspace.locate(params.directory or ".")
+    def _parse_pattern(self, params: GlobParams) -> tuple[GlobPattern, LocatedPath]:
+        directory = self._path_scope.locate(params.directory or ".")
         try:
             pattern = parse_glob(params.pattern, lambda path: os.path.isdir(directory.path / path))  # noqa: PTH112
-        except BadPattern as error:
+        except InvalidPattern as error:
             raise FileProblem(
-                f"The pattern {params.pattern} can't be understood: {error}.", hint="Correct it."
+                f"The pattern {params.pattern} is invalid: {error}.", hint="Correct it."
             ) from error
-        start = self._workspace.locate(str(directory.path / pattern.prefix)) if pattern.prefix else directory
+        start = self._path_scope.locate(str(directory.path / pattern.prefix)) if pattern.prefix else directory
         try:
             with os.scandir(start.path):
                 return pattern, start
         except OSError as error:
-            raise file_problem(start, error) from error
+            raise to_file_problem(start, error) from error
 
-    def _result(self, params: GlobParams, search: _Search) -> ToolReturn:
-        matches = search.matches[:MAX_MATCHES]
-        lines = [self._workspace.shown(found.path) + "/" * found.is_folder for found in matches]
-        if len(search.matches) > MAX_MATCHES:
-            found = f"the first {MAX_MATCHES:,} matches; there are more: narrow the pattern"
+    def _build_result(self, params: GlobParams, result: _GlobResult) -> ToolReturn:
+        matches = result.matches[:MAX_MATCHES]
+        lines = [self._path_scope.display_path(found.path) + "/" * found.is_folder for found in matches]
+        if len(result.matches) > MAX_MATCHES:
+            summary = f"the first {MAX_MATCHES:,} matches; there are more: narrow the pattern"
         else:
-            found = f"{len(lines)} {'match' if len(lines) == 1 else 'matches'}"
-        notes = self._notes(params, search)
-        message = " ".join((f"{found[0].upper()}{found[1:]}.", *notes))
-        return ok("".join(f"{line}\n" for line in lines), message=message, brief=found.partition(";")[0])
+            summary = f"{len(lines)} {'match' if len(lines) == 1 else 'matches'}"
+        notes = self._build_notes(params, result)
+        message = " ".join((f"{summary[0].upper()}{summary[1:]}.", *notes))
+        return success(
+            "".join(f"{line}\n" for line in lines), message=message, brief=summary.partition(";")[0]
+        )
 
-    def _notes(self, params: GlobParams, search: _Search) -> list[str]:
-        walk, notes = search.walk, []
-        if not search.matches and walk.max_depth == 1 and "/" not in params.pattern:
-            notes.append(f"Only the folder itself was looked at: `**/{params.pattern}` looks below it too.")
-        if walk.left_out:
-            shown = [self._workspace.shown(Path(walk.start, name)) for name in walk.left_out]
-            more = " ..." if len(shown) > _NAMED_FOLDERS else ""
+    def _build_notes(self, params: GlobParams, result: _GlobResult) -> list[str]:
+        walk, notes = result.walk, []
+        if not result.matches and walk.max_depth == 1 and "/" not in params.pattern:
             notes.append(
-                f"Not looked into, since git ignores them or a program made them: "
-                f"{', '.join(shown[:_NAMED_FOLDERS])}{more}. Give one as directory to look there."
+                f"Only the directory itself was searched: `**/{params.pattern}` also searches subdirectories."
             )
-        if search.n_ignored:
-            notes.append(f"{search.n_ignored} more are left out since git ignores them.")
+        if walk.skipped:
+            paths = [self._path_scope.display_path(Path(walk.start, name)) for name in walk.skipped]
+            more = " ..." if len(paths) > _MAX_NAMED_FOLDERS else ""
+            notes.append(
+                f"Not searched, because they are ignored by git or generated: "
+                f"{', '.join(paths[:_MAX_NAMED_FOLDERS])}{more}. To search one, pass it as `directory`."
+            )
+        if result.n_ignored:
+            notes.append(f"Left out because git ignores them: {result.n_ignored} more.")
         if walk.unreadable:
-            notes.append(f"Folders that could not be read: {len(walk.unreadable)}.")
+            notes.append(f"Directories that could not be read: {len(walk.unreadable)}.")
         if walk.is_cut_short:
-            notes.append(f"The search was stopped after {walk.seconds:.0f} seconds: begin deeper.")
+            notes.append(f"The search was stopped after {walk.seconds:.0f} seconds: start in a subdirectory.")
         return notes
 
 
-def _search(walk: Walk, pattern: GlobPattern, include_folders: bool) -> _Search:
+def _find_matches(walk: DirectoryWalk, pattern: GlobPattern, include_folders: bool) -> _GlobResult:
     n_ignored = 0
     matches = []
     for found in walk:
@@ -116,4 +122,4 @@ def _search(walk: Walk, pattern: GlobPattern, include_folders: bool) -> _Search:
         matches.append(found)
         if len(matches) > MAX_MATCHES:
             break
-    return _Search(walk, matches, n_ignored)
+    return _GlobResult(walk, matches, n_ignored)

@@ -1,4 +1,4 @@
-"""Grep: what files hold, by a regular expression."""
+"""Grep: searches file contents with a regular expression."""
 
 import asyncio
 import os
@@ -13,48 +13,50 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from kimi_tui.base.errors import FileProblem
-from kimi_tui.base.resolved_path import open_resolved
+from kimi_tui.base.no_follow import open_no_follow
 from kimi_tui.base.secret_paths import SECRET_NAMES, is_private
 from kimi_tui.tools.approval import Approval
-from kimi_tui.tools.file.document import has_surrogates
-from kimi_tui.tools.file.regular import file_problem, open_regular, require_regular
-from kimi_tui.tools.file.secrets import consent_to_read
-from kimi_tui.tools.search.engine import (
-    Answer,
-    fallback_command,
-    ripgrep_command,
-    ripgrep_programs,
-    search,
+from kimi_tui.tools.file.regular_file import open_regular, require_regular, to_file_problem
+from kimi_tui.tools.file.secret_consent import require_read_consent
+from kimi_tui.tools.file.text_document import has_surrogates
+from kimi_tui.tools.path_scope import LocatedPath, PathScope
+from kimi_tui.tools.search.output_parser import parse_paths
+from kimi_tui.tools.search.programs import (
+    SearchOutput,
+    build_fallback_command,
+    build_ripgrep_command,
+    find_ripgrep,
+    run_search,
 )
-from kimi_tui.tools.search.matches import paths_in
 from kimi_tui.tools.search.query import OutputMode, Query
-from kimi_tui.tools.search.report import Presentation, counted, findings, page
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed
-from kimi_tui.tools.workspace import Located, Workspace
+from kimi_tui.tools.search.results_page import ResultFormat, build_page, format_count, parse_results
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure
 from kimi_tui.wire.events import ToolReturn
 
-_NAMED_FILES = 5
+_MAX_NAMED_FILES = 5
 _SYSTEM_ERROR = re.compile(r"\(os error \d+\)")
 _NEEDS_PYTHON = re.compile(r"look-around|backreference|unrecognized escape")
 _GLOBS = re.compile(r"(?:\{[^}]*\}|[^\s,])+")
 _WILDCARD = re.compile(r"[*?\[{]")
 
 
-def _own_mode(value: object) -> object:
-    """kimi-cli calls one of the modes otherwise, and so do models that were trained with it."""
+def _normalize_mode(value: object) -> object:
+    """Accept kimi-cli's name of a mode, which models trained with it use."""
     return "count" if value == "count_matches" else value
 
 
 class GrepParams(ToolParams):
-    """What to search for."""
+    """Parameters of Grep."""
 
     pattern: str = Field(description="A regular expression.")
-    path: str = Field(".", description="The file or folder to search; the work dir when left out.")
+    path: str = Field(".", description="The file or directory to search. Default: the working directory.")
     glob: str | None = Field(
-        None, description="Only files that match, such as `*.py` or `src/**/*.{ts,tsx}`."
+        None, description="Only search files that match, such as `*.py` or `src/**/*.{ts,tsx}`."
     )
-    file_type: str | None = Field(None, alias="type", description="Only files of this type, such as `py`.")
-    output_mode: Annotated[OutputMode, BeforeValidator(_own_mode)] = Field(
+    file_type: str | None = Field(
+        None, alias="type", description="Only search files of this type, such as `py`."
+    )
+    output_mode: Annotated[OutputMode, BeforeValidator(_normalize_mode)] = Field(
         "files_with_matches", description="The names of files, the lines, or how many matches each file has."
     )
     before: int = Field(0, alias="-B", ge=0, description="Lines to show before each match (content).")
@@ -64,62 +66,63 @@ class GrepParams(ToolParams):
     )
     line_numbers: bool = Field(True, alias="-n", description="Show line numbers (content).")
     ignore_case: bool = Field(False, alias="-i", description="Ignore case.")
-    multiline: bool = Field(
-        False, description="Let the pattern match over several lines; `.` matches newlines."
-    )
-    head_limit: int = Field(250, ge=0, description="How many entries or lines to give; 0 for all.")
-    offset: int = Field(0, ge=0, description="How many to pass over first.")
+    multiline: bool = Field(False, description="Let the pattern match across lines; `.` matches newlines.")
+    head_limit: int = Field(250, ge=0, description="How many entries or lines to return; 0 for all.")
+    offset: int = Field(0, ge=0, description="How many entries or lines to skip first.")
 
 
 class Grep(Tool[GrepParams]):
-    """Searches in files. What holds secrets is left out, unless the user allows it by name."""
+    """Searches in files. Files that may hold secrets are only searched if named and approved by the user."""
 
     name = "Grep"
     Params = GrepParams
 
     def __init__(
         self,
-        workspace: Workspace,
+        path_scope: PathScope,
         approval: Approval,
         *,
-        programs: Callable[[], Iterable[str]] = ripgrep_programs,
+        programs: Callable[[], Iterable[str]] = find_ripgrep,
         seconds: float = 30.0,
     ) -> None:
-        self._workspace = workspace
+        self._path_scope = path_scope
         self._approval = approval
         self._programs = programs
         self._seconds = seconds
 
-    async def run(self, params: GrepParams, call: RunningCall) -> ToolReturn:
-        """The entries that were asked for."""
+    async def run(self, params: GrepParams, call: CallContext) -> ToolReturn:
+        """Return the requested page of matches."""
         try:
-            place = self._workspace.locate(params.path)
-            query = _query(params, place)
+            target = self._path_scope.locate(params.path)
+            query = _build_query(params, target)
             if query.file:
-                await consent_to_read(place, call, self._approval)
-            with _opened(place, query) as searched:
-                answer, hidden, notes = await self._answers(query, searched)
-            _require_success(answer)
-            withheld: set[str] = set()
-            shown = self._presentation(params, place, query, withheld)
-            found = await asyncio.to_thread(findings, query, answer, shown)
+                await require_read_consent(target, call, self._approval)
+            with _open_target(target, query) as descriptor:
+                output, hidden, notes = await self._search(query, descriptor)
+            _require_success(output)
+            denied: set[str] = set()
+            result_format = self._build_format(params, target, query, denied)
+            results = await asyncio.to_thread(parse_results, query, output, result_format)
         except FileProblem as problem:
-            return failed(str(problem), brief=problem.what)
-        notes += self._notes(answer, place, hidden, sorted(withheld))
-        if not found.entries and not query.file:
-            notes.append("Files that git ignores are only searched when the path leads to them.")
-        return page(found, offset=params.offset, limit=params.head_limit, notes=notes)
+            return failure(str(problem), brief=problem.what)
+        notes += self._build_notes(output, target, hidden, sorted(denied))
+        if not results.entries and not query.file:
+            notes.append("Files ignored by git are only searched if `path` points to them.")
+        return build_page(results, offset=params.offset, limit=params.head_limit, notes=notes)
 
-    def _presentation(
-        self, params: GrepParams, place: Located, query: Query, withheld: set[str]
-    ) -> Presentation:
-        """A single file is shown by the name it was asked for, and whether it may be was settled before.
+    def _build_format(
+        self, params: GrepParams, target: LocatedPath, query: Query, denied: set[str]
+    ) -> ResultFormat:
+        """Return how to show results.
 
-        What a rule keeps from being read is left out and put into `withheld`.
+        A single file is shown under the requested name; consent for it was checked before. Files that a rule
+        keeps from being read are left out and added to `denied`.
         """
         if query.file:
-            return Presentation(
-                name=lambda path: place.shown, may_show=lambda path: True, line_numbers=params.line_numbers
+            return ResultFormat(
+                format_path=lambda path: target.display_path,
+                may_show=lambda path: True,
+                line_numbers=params.line_numbers,
             )
 
         def may_show(path: str) -> bool:
@@ -127,100 +130,107 @@ class Grep(Tool[GrepParams]):
                 return False
             if self._approval.may_read(Path(path)):
                 return True
-            withheld.add(path)
+            denied.add(path)
             return False
 
-        return Presentation(
-            name=lambda path: self._shown(path, place),
+        return ResultFormat(
+            format_path=lambda path: self._display_path(path, target),
             may_show=cache(may_show),
             line_numbers=params.line_numbers,
         )
 
-    def _shown(self, path: str, place: Located) -> str:
-        """`path`, links resolved, as the one who named `place` knows it."""
-        return self._workspace.shown(place.path / os.path.relpath(path, place.real))
+    def _display_path(self, path: str, target: LocatedPath) -> str:
+        """Return `path` (links resolved) relative to `target` as the model named it."""
+        return self._path_scope.display_path(target.path / os.path.relpath(path, target.real))
 
-    async def _answers(self, query: Query, searched: int) -> tuple[Answer, list[str], list[str]]:
-        """The answer, the files that were left out since they hold secrets, and what to say of it."""
+    async def _search(self, query: Query, descriptor: int) -> tuple[SearchOutput, list[str], list[str]]:
+        """Return the output, the files left out because they may hold secrets, and notes for the model."""
         secrets = Query(pattern="", folder=query.folder, mode="files", globs=SECRET_NAMES)
         async with asyncio.TaskGroup() as group:
-            searching = group.create_task(self._ask(query, searched))
-            listing = None if query.file else group.create_task(self._ask(secrets, searched))
-        answer, notes = searching.result(), []
-        if answer.status == 2 and _NEEDS_PYTHON.search(answer.errors):
-            python = await search([fallback_command(query, searched)], seconds=self._seconds)
-            if python.status != 2:
-                answer = python
-                notes.append("The pattern was understood as one of Python.")
-        hidden = paths_in(listing.result().output, query.folder) if listing else []
-        return answer, sorted(path for path in hidden if is_private(Path(path))), notes
+            search_task = group.create_task(self._run_query(query, descriptor))
+            secrets_task = None if query.file else group.create_task(self._run_query(secrets, descriptor))
+        output, notes = search_task.result(), []
+        if output.status == 2 and _NEEDS_PYTHON.search(output.errors):
+            python_output = await run_search(
+                [build_fallback_command(query, descriptor)], seconds=self._seconds
+            )
+            if python_output.status != 2:
+                output = python_output
+                notes.append("The pattern was interpreted as a Python regular expression.")
+        hidden = parse_paths(secrets_task.result().output, query.folder) if secrets_task else []
+        return output, sorted(path for path in hidden if is_private(Path(path))), notes
 
-    async def _ask(self, query: Query, searched: int) -> Answer:
-        commands = [ripgrep_command(program, query, searched) for program in self._programs()]
-        return await search([*commands, fallback_command(query, searched)], seconds=self._seconds)
+    async def _run_query(self, query: Query, descriptor: int) -> SearchOutput:
+        commands = [build_ripgrep_command(program, query, descriptor) for program in self._programs()]
+        return await run_search([*commands, build_fallback_command(query, descriptor)], seconds=self._seconds)
 
-    def _notes(
-        self, answer: Answer, place: Located, hidden: Sequence[str], withheld: Sequence[str]
+    def _build_notes(
+        self, output: SearchOutput, target: LocatedPath, hidden: Sequence[str], denied: Sequence[str]
     ) -> list[str]:
         notes = []
-        if answer.end != "whole":
-            why = f"took over {self._seconds:g} s" if answer.end == "time" else "found too much"
-            notes.append(f"The search {why} and was stopped, so this is not all: narrow it.")
+        if output.end != "whole":
+            reason = f"took over {self._seconds:g} s" if output.end == "time" else "found too much"
+            notes.append(
+                f"The search {reason} and was stopped, so the results are incomplete: narrow the search."
+            )
         if hidden:
-            notes.append(f"Not searched, since they may hold secrets: {self._named(hidden, place)}.")
-        if withheld:
-            why = "Matches are left out, since the user's permissions keep these from being searched"
-            notes.append(f"{why}: {self._named(withheld, place)}.")
-        unread = [line for line in answer.errors.splitlines() if _SYSTEM_ERROR.search(line)]
-        if unread:
-            notes.append(f"{counted(len(unread), 'place')} could not be read, such as {unread[0]}.")
+            notes.append(f"Not searched because they may hold secrets: {self._format_paths(hidden, target)}.")
+        if denied:
+            paths = self._format_paths(denied, target)
+            notes.append(f"Left out because the user's permissions don't allow reading them: {paths}.")
+        errors = [line for line in output.errors.splitlines() if _SYSTEM_ERROR.search(line)]
+        if errors:
+            notes.append(f"{format_count(len(errors), 'path')} could not be read, such as {errors[0]}.")
         return notes
 
-    def _named(self, paths: Sequence[str], place: Located) -> str:
-        names = ", ".join(self._shown(path, place) for path in paths[:_NAMED_FILES])
-        more = f" and {len(paths) - _NAMED_FILES} more" if len(paths) > _NAMED_FILES else ""
+    def _format_paths(self, paths: Sequence[str], target: LocatedPath) -> str:
+        names = ", ".join(self._display_path(path, target) for path in paths[:_MAX_NAMED_FILES])
+        more = f" and {len(paths) - _MAX_NAMED_FILES} more" if len(paths) > _MAX_NAMED_FILES else ""
         return f"{names}{more}"
 
 
-def _require_searchable(place: Located) -> bool:
-    """Whether `place` is a folder. Raises FileProblem when it is neither that nor a regular file."""
+def _require_searchable(target: LocatedPath) -> bool:
+    """Return whether `target` is a directory. Raises FileProblem if it is neither that nor a regular file."""
     try:
-        info = place.real.stat()
+        info = target.real.stat()
     except OSError as error:
-        raise file_problem(place, error) from error
+        raise to_file_problem(target, error) from error
     if stat.S_ISDIR(info.st_mode):
         return True
-    require_regular(place, info.st_mode)
+    require_regular(target, info.st_mode)
     return False
 
 
 @contextmanager
-def _opened(place: Located, query: Query) -> Iterator[int]:
-    """A descriptor of what is searched, which stays that whatever becomes of its path. Raises FileProblem."""
+def _open_target(target: LocatedPath, query: Query) -> Iterator[int]:
+    """Open the search target, so that later changes of its path have no effect. Raises FileProblem."""
     if query.file is not None:
-        with open_regular(place) as stream:
+        with open_regular(target) as stream:
             yield stream.fileno()
         return
     try:
-        descriptor = open_resolved(place.real, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        descriptor = open_no_follow(target.real, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     except OSError as error:
-        raise file_problem(place, error) from error
+        raise to_file_problem(target, error) from error
     try:
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _query(params: GrepParams, place: Located) -> Query:
-    is_folder = _require_searchable(place)
+def _build_query(params: GrepParams, target: LocatedPath) -> Query:
+    is_folder = _require_searchable(target)
     for text in (params.pattern, params.glob or "", params.file_type or ""):
         if "\x00" in text or has_surrogates(text):
-            raise FileProblem("The pattern holds a NUL or half a character.", hint="Write \\x00 for a NUL.")
+            raise FileProblem(
+                "The pattern contains a NUL character or half of a surrogate pair.",
+                hint="Write \\x00 for NUL.",
+            )
     return Query(
         pattern=params.pattern,
-        folder=str(place.real if is_folder else place.real.parent),
-        file=None if is_folder else place.real.name,
-        globs=_globs(params.glob or ""),
+        folder=str(target.real if is_folder else target.real.parent),
+        file=None if is_folder else target.real.name,
+        globs=_split_globs(params.glob or ""),
         file_type=params.file_type,
         mode=params.output_mode,
         before=params.before or params.around,
@@ -230,20 +240,20 @@ def _query(params: GrepParams, place: Located) -> Query:
     )
 
 
-def _globs(text: str) -> tuple[str, ...]:
-    """One pattern; or several, as models write them, with spaces or commas between."""
+def _split_globs(text: str) -> tuple[str, ...]:
+    """Return one pattern, or several if models separate them with spaces or commas."""
     parts = tuple(_GLOBS.findall(text))
     return parts if all(_WILDCARD.search(part) for part in parts) else (text,)
 
 
-def _require_success(answer: Answer) -> None:
-    """Raises FileProblem when the search itself was wrong; places that can't be read are no reason."""
-    if answer.status != 2 or answer.output or _SYSTEM_ERROR.search(answer.errors):
+def _require_success(output: SearchOutput) -> None:
+    """Raises FileProblem if the query itself was invalid. Unreadable files are no reason."""
+    if output.status != 2 or output.output or _SYSTEM_ERROR.search(output.errors):
         return
-    said = answer.errors.strip().removeprefix("rg: ")
+    errors = output.errors.strip().removeprefix("rg: ")
     hint = "Correct the arguments."
-    if "regex" in said:
-        hint = "Correct the pattern; a special character stands for itself after a backslash."
-    if "multiline" in said:
-        hint = "Set multiline to match over several lines."
-    raise FileProblem(f"The search could not be made: {said}.", hint=hint)
+    if "regex" in errors:
+        hint = "Correct the pattern. To match a special character literally, put a backslash before it."
+    if "multiline" in errors:
+        hint = "Set multiline to match across lines."
+    raise FileProblem(f"The search failed: {errors}.", hint=hint)

@@ -1,51 +1,51 @@
-"""LS: what is in a folder, as a tree."""
+"""LS: lists a directory as a tree."""
 
 import asyncio
 
 from pydantic import Field
 
 from kimi_tui.base.errors import FileProblem
-from kimi_tui.tools.search.pattern import BadPattern, glob_regex
-from kimi_tui.tools.search.tree import LeftOut, read_tree
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
-from kimi_tui.tools.workspace import Workspace
+from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.tools.search.directory_tree import IgnorePattern, read_tree
+from kimi_tui.tools.search.glob_pattern import InvalidPattern, compile_glob
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.wire.events import ToolReturn
 
 
 class LSParams(ToolParams):
-    """What to list."""
+    """Parameters of LS."""
 
-    path: str = Field(".", description="The folder: relative to the work dir, or absolute.")
+    path: str = Field(".", description="The directory: relative to the working directory, or absolute.")
     ignore: list[str] = Field([], description="Patterns of names or paths to leave out, such as `*.pyc`.")
-    depth: int = Field(1, ge=1, le=20, description="How many levels of folders to show.")
+    depth: int = Field(1, ge=1, le=20, description="How many levels to show.")
 
 
 class LS(Tool[LSParams]):
-    """Lists folders."""
+    """Lists directories."""
 
     name = "LS"
     Params = LSParams
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self, path_scope: PathScope) -> None:
+        self._path_scope = path_scope
 
-    async def run(self, params: LSParams, call: RunningCall) -> ToolReturn:
-        """The tree: folders first, files with their sizes."""
+    async def run(self, params: LSParams, call: CallContext) -> ToolReturn:
+        """Return the tree: directories first, files with their sizes."""
         try:
-            folder = self._workspace.locate(params.path)
-            left_out = [_left_out(text) for text in params.ignore]
-            root, n_entries = await asyncio.to_thread(read_tree, folder, params.depth, left_out)
+            folder = self._path_scope.locate(params.path)
+            omitted = [_parse_ignore_pattern(text) for text in params.ignore]
+            root, n_entries = await asyncio.to_thread(read_tree, folder, params.depth, omitted)
         except FileProblem as problem:
-            return failed(str(problem), brief=problem.what)
-        found = f"{n_entries} {'entry' if n_entries == 1 else 'entries'}"
-        more = " There are more: list a folder further down." if root.is_incomplete else ""
-        output = "".join(f"{line}\n" for line in root.lines())
-        return ok(output, message=f"{folder.shown}: {found}.{more}", brief=found)
+            return failure(str(problem), brief=problem.what)
+        summary = f"{n_entries} {'entry' if n_entries == 1 else 'entries'}"
+        more = " There are more: list a subdirectory." if root.is_incomplete else ""
+        output = "".join(f"{line}\n" for line in root.format_lines())
+        return success(output, message=f"{folder.display_path}: {summary}.{more}", brief=summary)
 
 
-def _left_out(text: str) -> LeftOut:
+def _parse_ignore_pattern(text: str) -> IgnorePattern:
     pattern = text.strip("/")
     try:
-        return LeftOut(glob_regex(pattern), is_of_paths="/" in pattern)
-    except BadPattern as error:
-        raise FileProblem(f"The pattern {text} can't be understood: {error}.", hint="Correct it.") from error
+        return IgnorePattern(compile_glob(pattern), matches_paths="/" in pattern)
+    except InvalidPattern as error:
+        raise FileProblem(f"The pattern {text} is invalid: {error}.", hint="Correct it.") from error

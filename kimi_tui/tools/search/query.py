@@ -1,13 +1,13 @@
-"""A search in files, as the search programs take it."""
+"""A content search, as passed to the search programs."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 OutputMode = Literal["files_with_matches", "content", "count"]
-"""What a search gives: names of files, their lines, or how many matches each has."""
+"""What a search returns: names of files, their matching lines, or how many matches each file has."""
 
 MAX_COLUMNS = 2000
-"""Longer lines are cut."""
+"""Longer lines are truncated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,13 +16,14 @@ class Query:
 
     pattern: str
     folder: str
-    """Where the program runs, links resolved: paths and globs are relative to it."""
+    """Where the program runs, links resolved. Paths and globs are relative to it."""
     file: str | None = None
-    """The one file in `folder` to search, which the program reads as its input; None for all."""
+    """The only file in `folder` to search, which the program reads from standard input; None for all files.
+    """
     globs: tuple[str, ...] = ()
     file_type: str | None = None
     mode: OutputMode | Literal["files"] = "files_with_matches"
-    """`files` gives the names that `globs` match, in whatever case, and searches nothing."""
+    """`files` lists the names that `globs` match, ignoring case, without searching."""
     before: int = 0
     after: int = 0
     ignores_case: bool = False

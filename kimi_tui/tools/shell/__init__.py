@@ -1,1 +1,1 @@
-"""Running commands in a shell."""
+"""Running shell commands."""

@@ -1,4 +1,4 @@
-"""Bash: runs a command in the work dir."""
+"""Bash: runs a command in the working directory."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -8,32 +8,33 @@ from typing import Self, TypedDict
 
 from pydantic import Field, model_validator
 
-from kimi_tui.base.terminal import hides_something, plain_line
-from kimi_tui.tools.approval import Approval, CommandSubject
+from kimi_tui.base.terminal_text import has_invisible, sanitize_line
+from kimi_tui.base.text_sanitizer import ByteStreamSanitizer
+from kimi_tui.permission.danger import danger_of
+from kimi_tui.permission.read_only_commands import is_read_only
+from kimi_tui.permission.subject import CommandSubject
+from kimi_tui.permission.writable_roots import WritableRoots
+from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.background.tasks import BackgroundTasks
-from kimi_tui.tools.permission.danger import danger_of
-from kimi_tui.tools.permission.places import Places
-from kimi_tui.tools.permission.reading import only_reads
-from kimi_tui.tools.shell.background_command import BackgroundCommand, ending_in_words
-from kimi_tui.tools.shell.output import OutputFolder, OutputKeeper
-from kimi_tui.tools.shell.process import Exit, Shell, ShellUnavailable
-from kimi_tui.tools.shell.stream import PlainStream
-from kimi_tui.tools.shell.terminals import Terminals
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
-from kimi_tui.tools.workspace import Workspace
-from kimi_tui.wire.display import ShellBlock
+from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.tools.shell.background_command import BackgroundCommand, format_exit_status
+from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
+from kimi_tui.tools.shell.client_terminals import Terminals
+from kimi_tui.tools.shell.shell import ExitStatus, Shell, ShellUnavailable
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
+from kimi_tui.wire.display_blocks import ShellBlock
 from kimi_tui.wire.events import ToolReturn
 from kimi_tui.wire.requests import Proposal
 
 _TIMEOUT_S = 60
 _MAX_TIMEOUT_S = 300
 _MAX_BACKGROUND_TIMEOUT_S = 86_400
-_SHOWN_LIMIT = 1_000_000
-"""Characters of one command that are shown while it runs."""
+_MAX_SHOWN_CHARS = 1_000_000
+"""Maximum number of characters shown while a command runs."""
 
 
-class _How(TypedDict):
-    """What running a command takes, wherever it runs."""
+class _RunOptions(TypedDict):
+    """Options shared by the ways to run a command."""
 
     work_dir: Path
     timeout_s: float
@@ -41,45 +42,45 @@ class _How(TypedDict):
 
 
 class BashParams(ToolParams):
-    """What Bash takes."""
+    """Parameters of Bash."""
 
     command: str = Field(description="The command line, for bash.")
     timeout: int | None = Field(
         None,
         ge=1,
         le=_MAX_BACKGROUND_TIMEOUT_S,
-        description=f"Seconds after which the command is stopped: {_TIMEOUT_S} unless given, at most "
-        f"{_MAX_TIMEOUT_S}; in the background {_MAX_BACKGROUND_TIMEOUT_S}, which is also the most.",
+        description=f"Timeout in seconds. Default: {_TIMEOUT_S}, maximum: {_MAX_TIMEOUT_S}. "
+        f"In the background, both are {_MAX_BACKGROUND_TIMEOUT_S}.",
     )
     run_in_background: bool = Field(
-        False, description="Return at once, and let the command run behind the conversation."
+        False, description="Return immediately, and let the command run as a background task."
     )
-    description: str = Field("", description="What the command is for, in a few words, for the user.")
+    description: str = Field("", description="The command's purpose in a few words, for the user.")
 
     @model_validator(mode="after")
-    def _ends_in_time(self) -> Self:
+    def _check_timeout(self) -> Self:
         if not self.run_in_background and (self.timeout or 0) > _MAX_TIMEOUT_S:
-            raise ValueError(f"more than {_MAX_TIMEOUT_S} seconds need run_in_background")
+            raise ValueError(f"more than {_MAX_TIMEOUT_S} seconds require run_in_background")
         return self
 
 
 class Bash(Tool[BashParams]):
-    """Runs a command, once the user agrees."""
+    """Runs a command with the user's approval."""
 
     name = "Bash"
     Params = BashParams
-    changes_things = True
+    has_side_effects = True
 
     def __init__(
         self,
-        workspace: Workspace,
+        path_scope: PathScope,
         approval: Approval,
         shell: Shell,
         output_folder: OutputFolder,
         tasks: BackgroundTasks,
         terminals: Terminals,
     ) -> None:
-        self._workspace = workspace
+        self._path_scope = path_scope
         self._approval = approval
         self._shell = shell
         self._output_folder = output_folder
@@ -88,46 +89,48 @@ class Bash(Tool[BashParams]):
 
     @property
     def description(self) -> str:
-        """What the model reads: of the bounds, too, that commands run in."""
-        confinement = self._shell.confinement
-        return super().description if confinement is None else f"{super().description}\n- {confinement.told}"
+        """Description for the model, including that of the sandbox, if there is one."""
+        sandbox = self._shell.sandbox
+        return super().description if sandbox is None else f"{super().description}\n- {sandbox.description}"
 
-    def only_reads(self, params: BashParams) -> bool:
-        """Whether the command line can do nothing but read."""
-        return only_reads(
-            params.command, Places.of(self._workspace.work_dir, self._workspace.additional_dirs)
+    def is_read_only(self, params: BashParams) -> bool:
+        """Return whether the command can do nothing but read."""
+        return is_read_only(
+            params.command, WritableRoots.resolve(self._path_scope.work_dir, self._path_scope.additional_dirs)
         )
 
-    def command(self, params: BashParams) -> str:
-        """The command line."""
+    def shell_command(self, params: BashParams) -> str:
+        """Return the command."""
         return params.command
 
-    async def run(self, params: BashParams, call: RunningCall) -> ToolReturn:
-        """Ask, then run, and give back what the command printed and how it ended."""
+    async def run(self, params: BashParams, call: CallContext) -> ToolReturn:
+        """Request approval, run the command, and return its output and how it ended."""
         command = params.command.replace("\r\n", "\n")
-        if (problem := _problem(command)) is not None:
-            return failed(problem, brief="not run")
-        edited = await self._ask(command, params, call)
+        if (problem := _find_problem(command)) is not None:
+            return failure(problem, brief="not run")
+        edited = await self._request_approval(command, params, call)
         if edited is None or edited.strip() == command.strip():
-            async with call.turn():
-                return await self._started(command, params, call)
+            async with call.exclusive():
+                return await self._start(command, params, call)
         edited = edited.rstrip("\n")
-        if (problem := _problem(edited)) is not None:
-            return failed(f"The user changed the command, but it can't be run so. {problem}", brief="not run")
-        params.command = edited  # what `command` says that the call runs
-        async with call.turn():
-            result = await self._started(edited, params, call)
-        note = f"The user changed the command before it ran. What ran is: `{edited}`"
+        if (problem := _find_problem(edited)) is not None:
+            return failure(
+                f"The user changed the command, but the new command can't be run. {problem}", brief="not run"
+            )
+        params.command = edited  # `shell_command` returns the command that actually runs
+        async with call.exclusive():
+            result = await self._start(edited, params, call)
+        note = f"The user changed the command before it ran. The new command: `{edited}`"
         return replace(result, message=f"{note}\n{result.message}")
 
-    async def _ask(self, command: str, params: BashParams, call: RunningCall) -> str | None:
-        purpose = plain_line(params.description) or (
+    async def _request_approval(self, command: str, params: BashParams, call: CallContext) -> str | None:
+        purpose = sanitize_line(params.description) or (
             "Run in the background" if params.run_in_background else ""
         )
         danger = danger_of(
             CommandSubject(command),
-            work_dir=self._workspace.work_dir,
-            additional_dirs=self._workspace.additional_dirs,
+            work_dir=self._path_scope.work_dir,
+            additional_dirs=self._path_scope.additional_dirs,
         )
         return await self._approval.request(
             call,
@@ -138,100 +141,106 @@ class Bash(Tool[BashParams]):
             proposal=Proposal(command, "command.sh"),
         )
 
-    async def _started(self, command: str, params: BashParams, call: RunningCall) -> ToolReturn:
+    async def _start(self, command: str, params: BashParams, call: CallContext) -> ToolReturn:
         if not params.run_in_background:
-            return await self._run(command, params.timeout or _TIMEOUT_S, call)
+            return await self._run_foreground(command, params.timeout or _TIMEOUT_S, call)
         background = BackgroundCommand(
             command,
             shell=self._shell,
-            work_dir=self._workspace.work_dir,
+            work_dir=self._path_scope.work_dir,
             timeout_s=params.timeout or _MAX_BACKGROUND_TIMEOUT_S,
         )
         return await background.start(self._tasks, purpose=params.description, call_id=call.id)
 
-    async def _run(self, command: str, timeout_s: int, call: RunningCall) -> ToolReturn:
-        stream = PlainStream()
-        output = OutputKeeper(self._output_folder)
-        show = _limited(call.show_output)
+    async def _run_foreground(self, command: str, timeout_s: int, call: CallContext) -> ToolReturn:
+        sanitizer = ByteStreamSanitizer()
+        output = CapturedOutput(self._output_folder)
+        show = _limit_output(call.show_output)
 
-        def take(text: str) -> None:
+        def add_output(text: str) -> None:
             output.add(text)
             show(text)
 
         try:
-            how: _How = {
-                "work_dir": self._workspace.work_dir,
+            options: _RunOptions = {
+                "work_dir": self._path_scope.work_dir,
                 "timeout_s": timeout_s,
-                "on_output": lambda data: take(stream.feed(data)),
+                "on_output": lambda data: add_output(sanitizer.feed(data)),
             }
             exit_ = None
-            if self._shell.confinement is None:  # nobody else's terminal is within the bounds
-                exit_ = await self._terminals.run(command, call_id=call.id, **how)
+            if self._shell.sandbox is None:  # a client's terminal would be outside of the sandbox
+                exit_ = await self._terminals.run(command, call_id=call.id, **options)
             if exit_ is None:
-                exit_ = await self._shell.run(command, **how)
+                exit_ = await self._shell.run(command, **options)
         except ShellUnavailable as problem:
-            return failed(str(problem), brief=problem.what)
+            return failure(str(problem), brief=problem.what)
         finally:
-            take(stream.end())
+            add_output(sanitizer.flush())
             output.close()
-        result = _result(exit_, output, timeout_s, in_sandbox=self._shell.confinement is not None)
-        if result.is_error and (withheld := self._shell.withheld_of(f"{command}\n{result.output}")):
-            return replace(result, message=f"{result.message} {_withheld(withheld)}")
+        result = _build_result(exit_, output, timeout_s, in_sandbox=self._shell.sandbox is not None)
+        if result.is_error and (withheld := self._shell.withheld_variables(f"{command}\n{result.output}")):
+            return replace(result, message=f"{result.message} {_format_withheld(withheld)}")
         return result
 
 
-def _problem(command: str) -> str | None:
-    """Why `command` isn't run at all: what the user approves must be all that runs."""
+def _find_problem(command: str) -> str | None:
+    """Return why `command` can't be run. The user must be able to see all of what they approve."""
     if not command.strip():
         return "The command is empty. Give the command line to run."
-    if hides_something(command):
+    if has_invisible(command):
         return (
-            "The command holds control, direction or invisible characters, which the user can not see before "
-            "agreeing. Write them as escapes, for example with printf '\\033'."
+            "The command contains control, direction or invisible characters, which the user can't see when "
+            "approving it. Write them as escapes, for example with printf '\\033'."
         )
     return None
 
 
-def _withheld(names: Sequence[str]) -> str:
-    """Why a variable is missing that the user has, so that nobody searches for long."""
+def _format_withheld(names: Sequence[str]) -> str:
+    """Return the note that explains missing variables, so that the model doesn't search for the cause."""
     return (
-        f"Commands don't see {', '.join(names)}, since the model's key is in it. Tell the user, if the work "
-        f"needs it: `env = {json.dumps(list(names))}` under [sandbox] in the config lets it through."
+        f"{', '.join(names)} is hidden from commands because it contains the model's API key. If the task "
+        f"needs it, tell the user to set `env = {json.dumps(list(names))}` under [sandbox] in the config."
     )
 
 
-def _limited(show: Callable[[str], None]) -> Callable[[str], None]:
-    """`show` for as much as a screen can use."""
-    left = _SHOWN_LIMIT
+def _limit_output(show: Callable[[str], None]) -> Callable[[str], None]:
+    """Return `show`, limited to as much as a screen can use."""
+    remaining = _MAX_SHOWN_CHARS
 
-    def show_some(text: str) -> None:
-        nonlocal left
-        if not text or left <= 0:
+    def show_limited(text: str) -> None:
+        nonlocal remaining
+        if not text or remaining <= 0:
             return
-        left -= len(text)
-        show(text if left > 0 else "\n[… the command prints more than is shown here …]\n")
+        remaining -= len(text)
+        show(text if remaining > 0 else "\n[… the rest of the output is not shown here …]\n")
 
-    return show_some
+    return show_limited
 
 
-def _result(exit_: Exit, output: OutputKeeper, timeout_s: int, *, in_sandbox: bool) -> ToolReturn:
+def _build_result(
+    exit_: ExitStatus, output: CapturedOutput, timeout_s: int, *, in_sandbox: bool
+) -> ToolReturn:
     text = output.text()
     if exit_.timed_out:
-        return failed(
-            f"The command was stopped after {timeout_s} s, with all that it had started. What it printed "
-            f"until then follows. Give it more time (timeout, {_MAX_TIMEOUT_S} s at most), or less to do, or "
-            "run it in the background.",
+        return failure(
+            f"The command was stopped after {timeout_s} s, together with everything it started. Its output "
+            f"until then follows. Increase the timeout (at most {_MAX_TIMEOUT_S} s), split the work, or run "
+            "the command in the background.",
             output=text,
             brief=f"stopped after {timeout_s} s",
         )
-    left = " What it left running goes on until the session ends." if exit_.left_children else ""
+    children_note = (
+        " Processes it started keep running until the session ends." if exit_.left_children else ""
+    )
     if exit_.status == 0:
         lines = output.lines
-        return ok(
+        return success(
             text,
-            message=f"Exit code 0.{'' if lines else ' It printed nothing.'}{left}",
+            message=f"Exit code 0.{'' if lines else ' No output.'}{children_note}",
             brief=f"{lines:,} line{'' if lines == 1 else 's'}" if lines else "no output",
         )
-    ending = ending_in_words(exit_.status)
-    where = " It ran in the sandbox." if in_sandbox else ""
-    return failed(f"The command ended with {ending}.{where}{left}", output=text, brief=ending)
+    status = format_exit_status(exit_.status)
+    sandbox_note = " It ran in the sandbox." if in_sandbox else ""
+    return failure(
+        f"The command ended with {status}.{sandbox_note}{children_note}", output=text, brief=status
+    )

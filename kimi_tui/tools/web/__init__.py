@@ -1,1 +1,1 @@
-"""What reaches the web: fetching pages and searching."""
+"""Tools that fetch web pages and search the web."""

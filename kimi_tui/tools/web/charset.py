@@ -1,4 +1,4 @@
-"""The text of a page: its bytes decoded as they are, whatever the server says of them."""
+"""Decoding of web pages, which often declare a wrong charset."""
 
 import codecs
 import re
@@ -6,57 +6,57 @@ import re
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _META = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
 _XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})""")
-_HEAD = 4096
-_FOREIGN = re.compile(r"[^\x00-\x7f]")
-_SAMPLE = 500_000
-_WIDER = {
+_HEAD_BYTES = 4096
+_NON_ASCII = re.compile(r"[^\x00-\x7f]")
+_SAMPLE_CHARS = 500_000
+_BROWSER_CHARSETS = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
     "gb2312": "gb18030",
     "gbk": "gb18030",
     "shift_jis": "cp932",
 }
-"""What browsers take for a charset, since pages mean the wider one."""
+"""Charsets that browsers replace by a superset, because pages mean the superset."""
 _CHARSETS = re.compile(
     r"utf-(?:8|16(?:-[lb]e)?)|cp125\d|cp(?:866|874|932|949)|iso8859-\d+|koi8-[ru]|mac-(?:roman|cyrillic)"
     r"|gb18030|big5|big5hkscs|euc_(?:jp|kr)|iso2022_jp"
 )
-"""Charsets of the web; Python knows others, some of which are traps."""
+"""Charsets used on the web. Python knows more, some of which are dangerous."""
 
 
-def decoded(data: bytes, *, declared: str | None, is_markup: bool) -> str:
-    """`data` as text: by its byte order mark, else as `declared`, else as the markup itself says.
+def decode_page(data: bytes, *, declared: str | None, is_markup: bool) -> str:
+    """Decode `data`: by its byte order mark, else by the `declared` charset, else by that in the markup.
 
-    A page that isn't what it says it is, is UTF-8 when that fits, else Windows-1252.
+    If the charset is wrong or missing, the result is UTF-8 if that fits, else Windows-1252.
     """
     for bom, codec in _BOMS:
         if data.startswith(bom):
             return data[len(bom) :].decode(codec, "replace")
-    said = declared or (_declared_within(data[:_HEAD]) if is_markup else None)
-    for codec in filter(None, (_codec(said), "utf-8")):
+    charset = declared or (_find_declared(data[:_HEAD_BYTES]) if is_markup else None)
+    for codec in filter(None, (_find_codec(charset), "utf-8")):
         try:
             return data.decode(codec)
         except UnicodeDecodeError as error:
             if error.start > len(data) - 4 and error.reason.startswith(("unexpected end", "incomplete")):
-                return data.decode(codec, "ignore")  # the cut fell within a character
+                return data.decode(codec, "ignore")  # cut within a character
     text = data.decode("utf-8", "replace")
-    foreign = _FOREIGN.findall(text[:_SAMPLE])
-    is_damaged_utf8 = foreign.count("\ufffd") * 2 < len(foreign)
+    non_ascii = _NON_ASCII.findall(text[:_SAMPLE_CHARS])
+    is_damaged_utf8 = non_ascii.count("\ufffd") * 2 < len(non_ascii)
     return text if is_damaged_utf8 else data.decode("cp1252", "replace")
 
 
-def _declared_within(head: bytes) -> str | None:
-    found = _XML.search(head) or _META.search(head)
-    return found[1].decode("ascii") if found else None
+def _find_declared(head: bytes) -> str | None:
+    match = _XML.search(head) or _META.search(head)
+    return match[1].decode("ascii") if match else None
 
 
-def _codec(charset: str | None) -> str | None:
-    """Python's codec for `charset`; None when it is none of the web's."""
+def _find_codec(charset: str | None) -> str | None:
+    """Return Python's codec for `charset`; None if it isn't used on the web."""
     if not charset:
         return None
     try:
         name = codecs.lookup(charset.strip("\"' ")).name
     except (LookupError, ValueError):
         return None
-    name = _WIDER.get(name, name)
+    name = _BROWSER_CHARSETS.get(name, name)
     return name if _CHARSETS.fullmatch(name) else None

@@ -1,59 +1,59 @@
-"""FetchURL: a page of the web as Markdown text."""
+"""FetchURL: fetches a web page as Markdown."""
 
 from pydantic import Field
 
 from kimi_tui.base.errors import WebProblem
-from kimi_tui.tools.file.size import readable_size
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
-from kimi_tui.tools.web.fetcher import Fetcher, Page
-from kimi_tui.tools.web.link import require_no_secret
-from kimi_tui.tools.web.untrusted import WARNING, as_data, harmless
+from kimi_tui.tools.result_messages import format_size
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
+from kimi_tui.tools.web.page_fetcher import FetchedPage, PageFetcher
+from kimi_tui.tools.web.untrusted_text import WARNING, mark_untrusted, neutralize
+from kimi_tui.tools.web.url import reject_secret_url
 from kimi_tui.wire.events import ToolReturn
 
 MAX_CHARACTERS = 50_000
 
 
 class FetchURLParams(ToolParams):
-    """What to fetch."""
+    """Parameters of FetchURL."""
 
-    url: str = Field(description="The page's address, with http:// or https://.")
+    url: str = Field(description="The URL of the page, including http:// or https://.")
 
 
 class FetchURL(Tool[FetchURLParams]):
-    """Fetches a page. It is data: marked as such, and never more than the model can hold."""
+    """Fetches a page. The result is marked as untrusted data and limited in size."""
 
     name = "FetchURL"
     Params = FetchURLParams
 
-    def __init__(self, fetcher: Fetcher) -> None:
+    def __init__(self, fetcher: PageFetcher) -> None:
         self._fetcher = fetcher
 
-    async def run(self, params: FetchURLParams, call: RunningCall) -> ToolReturn:
-        """The page's text between marks; the message says what it is."""
+    async def run(self, params: FetchURLParams, call: CallContext) -> ToolReturn:
+        """Return the page's text within tags that mark it as untrusted."""
         try:
-            require_no_secret(params.url)
+            reject_secret_url(params.url)
             page = await self._fetcher.fetch(params.url)
         except WebProblem as problem:
-            return failed(str(problem), brief=problem.what)
-        text = page_text(page, limit=MAX_CHARACTERS)
-        size = readable_size(len(page.text.encode("utf-8", "replace")))
-        title = f"“{harmless(page.title)[:200]}”" if page.title else page.media_type
+            return failure(str(problem), brief=problem.what)
+        text = format_page(page, limit=MAX_CHARACTERS)
+        size = format_size(len(page.text.encode("utf-8", "replace")))
+        title = f"“{neutralize(page.title)[:200]}”" if page.title else page.media_type
         if not page.text.strip():
-            return ok(
-                message=f"{harmless(page.url)} ({title}) has no text; it may be built by a script.",
+            return success(
+                message=f"{neutralize(page.url)} ({title}) has no text; it may need JavaScript.",
                 brief="no text",
             )
-        return ok(
-            as_data(text, url=page.url),
-            message=f"The page {title}, {size} of text, follows. {WARNING}",
+        return success(
+            mark_untrusted(text, url=page.url),
+            message=f"The page {title} ({size} of text) follows. {WARNING}",
             brief=f"{title}, {size}",
         )
 
 
-def page_text(page: Page, *, limit: int) -> str:
-    """The text of `page`, at most `limit` characters of it, with a last line that says what is missing."""
+def format_page(page: FetchedPage, *, limit: int) -> str:
+    """Return at most `limit` characters of the text of `page`, followed by a notice if it is truncated."""
     if len(page.text) > limit:
-        return f"{page.text[:limit]}\n[Cut here: the text has {len(page.text):,} characters.]"
-    if page.is_cut:
-        return f"{page.text}\n[Cut here: the page is larger than what is read of one.]"
+        return f"{page.text[:limit]}\n[Truncated: the text has {len(page.text):,} characters.]"
+    if page.is_truncated:
+        return f"{page.text}\n[Truncated: the page exceeds the size limit.]"
     return page.text

@@ -1,4 +1,4 @@
-"""SearchWeb: what a search engine finds, with the pages themselves when they are wanted."""
+"""SearchWeb: searches the web and optionally fetches the pages found."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,92 +7,92 @@ from typing import Protocol
 from pydantic import Field
 
 from kimi_tui.base.errors import WebProblem
-from kimi_tui.base.value import value
-from kimi_tui.tools.tool import RunningCall, Tool, ToolParams, failed, ok
-from kimi_tui.tools.web.fetch import MAX_CHARACTERS, page_text
-from kimi_tui.tools.web.fetcher import Fetcher
-from kimi_tui.tools.web.link import require_no_secret
-from kimi_tui.tools.web.untrusted import WARNING, as_data, harmless
+from kimi_tui.base.frozen import frozen
+from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
+from kimi_tui.tools.web.fetch import MAX_CHARACTERS, format_page
+from kimi_tui.tools.web.page_fetcher import PageFetcher
+from kimi_tui.tools.web.untrusted_text import WARNING, mark_untrusted, neutralize
+from kimi_tui.tools.web.url import reject_secret_url
 from kimi_tui.wire.events import ToolReturn
 
-_SUMMARY_CHARACTERS = 1000
-_AT_ONCE = 5
+_MAX_SUMMARY_CHARS = 1000
+_MAX_CONCURRENT = 5
 
 
-@value(kw_only=True)
-class Hit:
-    """One page that was found. All of it is somebody else's words."""
+@frozen(kw_only=True)
+class SearchHit:
+    """A page found by a search. All of it is untrusted."""
 
     title: str
     url: str
     summary: str
     date: str = ""
-    """As the engine gives it; empty when it doesn't."""
+    """As the engine returns it; may be empty."""
 
 
 class SearchService(Protocol):
     """A search engine."""
 
-    async def search(self, query: str, *, limit: int) -> Sequence[Hit]:
-        """At most `limit` hits, best first; none when nothing fits. Raises WebProblem."""
+    async def search(self, query: str, *, limit: int) -> Sequence[SearchHit]:
+        """Return at most `limit` hits, best first. Raises WebProblem."""
         ...
 
 
 class SearchWebParams(ToolParams):
-    """What to search for."""
+    """Parameters of SearchWeb."""
 
-    query: str = Field(min_length=1, description="What to search for, as you would type it.")
-    limit: int = Field(5, ge=1, le=20, description="How many results, at most 20.")
+    query: str = Field(min_length=1, description="The query, as you would type it into a search engine.")
+    limit: int = Field(5, ge=1, le=20, description="Number of results, at most 20.")
     include_content: bool = Field(
         False,
-        description="Whether to fetch the pages that are found, too. It takes long and fills the context.",
+        description="Whether to fetch the pages as well. This is slow and fills the context.",
     )
 
 
 class SearchWeb(Tool[SearchWebParams]):
-    """Searches the web. What it finds is data: marked as such."""
+    """Searches the web. The results are marked as untrusted data."""
 
     name = "SearchWeb"
     Params = SearchWebParams
 
-    def __init__(self, service: SearchService, fetcher: Fetcher) -> None:
+    def __init__(self, service: SearchService, fetcher: PageFetcher) -> None:
         self._service = service
         self._fetcher = fetcher
 
-    async def run(self, params: SearchWebParams, call: RunningCall) -> ToolReturn:
-        """The hits, each between marks."""
+    async def run(self, params: SearchWebParams, call: CallContext) -> ToolReturn:
+        """Return the hits, each within tags that mark it as untrusted."""
         try:
-            require_no_secret(params.query)
+            reject_secret_url(params.query)
             hits = (await self._service.search(params.query, limit=params.limit))[: params.limit]
         except WebProblem as problem:
-            return failed(str(problem), brief=problem.what)
+            return failure(str(problem), brief=problem.what)
         if not hits:
-            return ok(message="Nothing was found. Try other or fewer words.", brief="nothing found")
-        contents = await self._contents(hits) if params.include_content else [""] * len(hits)
+            return success(message="No results. Try different or fewer words.", brief="no results")
+        contents = await self._fetch_contents(hits) if params.include_content else [""] * len(hits)
         output = "\n\n".join(
-            as_data(f"{_entry(hit)}\n\n{content}", url=hit.url)
+            mark_untrusted(f"{_format_hit(hit)}\n\n{content}", url=hit.url)
             for hit, content in zip(hits, contents, strict=True)
         )
-        found = "1 page" if len(hits) == 1 else f"{len(hits)} pages"
-        return ok(output, message=f"Found {found}. {WARNING}", brief=found)
+        count = "1 page" if len(hits) == 1 else f"{len(hits)} pages"
+        return success(output, message=f"Found {count}. {WARNING}", brief=count)
 
-    async def _contents(self, hits: Sequence[Hit]) -> list[str]:
+    async def _fetch_contents(self, hits: Sequence[SearchHit]) -> list[str]:
         limit = MAX_CHARACTERS // len(hits)
-        places = asyncio.Semaphore(_AT_ONCE)
+        semaphore = asyncio.Semaphore(_MAX_CONCURRENT)
 
-        async def content_of(hit: Hit) -> str:
-            async with places:
+        async def fetch_content(hit: SearchHit) -> str:
+            async with semaphore:
                 try:
-                    return page_text(await self._fetcher.fetch(hit.url), limit=limit)
+                    return format_page(await self._fetcher.fetch(hit.url), limit=limit)
                 except WebProblem as problem:
-                    return f"[The page itself could not be had: {problem.what}]"
+                    return f"[The page could not be fetched: {problem.what}]"
 
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(content_of(hit)) for hit in hits]
+            tasks = [group.create_task(fetch_content(hit)) for hit in hits]
         return [task.result() for task in tasks]
 
 
-def _entry(hit: Hit) -> str:
-    summary = hit.summary[:_SUMMARY_CHARACTERS]
-    lines = (harmless(hit.title)[:300], harmless(hit.date)[:40], summary)
+def _format_hit(hit: SearchHit) -> str:
+    summary = hit.summary[:_MAX_SUMMARY_CHARS]
+    lines = (neutralize(hit.title)[:300], neutralize(hit.date)[:40], summary)
     return "\n".join(line for line in lines if line)

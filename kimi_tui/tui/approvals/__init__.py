@@ -1,1 +1,1 @@
-"""What the agent asks the user."""
+"""Panels for permission requests and questions."""

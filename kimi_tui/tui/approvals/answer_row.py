@@ -1,4 +1,4 @@
-"""The row of answers below a request: one is marked; a line for words takes their place when it is wanted."""
+"""Row of answers below a permission request, and the input that replaces it for feedback."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,14 @@ from textual.message import Message
 from textual.reactive import var
 from textual.widgets import Input, Static
 
-from kimi_tui.language.saying import say
-from kimi_tui.tui.approvals.answers import AnswerChoice, ChoiceId
-from kimi_tui.tui.keys import KeyNames
+from kimi_tui.base.cell_width import cell_len
+from kimi_tui.frontend.answer_choices import AnswerChoice, ChoiceId
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.keys.keymap import KeyLabels
 
 
 class AnswerButton(Static):
-    """One answer; a press and release on it gives it."""
+    """Button for one answer."""
 
     DEFAULT_CSS = """
     AnswerButton { width: auto; height: 1; padding: 0 1; }
@@ -23,97 +24,114 @@ class AnswerButton(Static):
 
     @dataclass
     class Pressed(Message):
-        """The button was clicked."""
+        """Posted when the button is clicked."""
 
         choice: ChoiceId
 
-    def __init__(self, choice: AnswerChoice, key: str) -> None:
-        super().__init__(Content.assemble((key, "bold underline"), f" {say(choice.label)}"))
+    def __init__(self, choice: AnswerChoice, key: str, *, is_short: bool) -> None:
+        label = (choice.short_label if is_short else "") or choice.label
+        super().__init__(Content.assemble((key, "bold underline"), f" {tr(label)}"))
         self.choice = choice
-        self.tooltip = say(choice.tooltip)
+        self.is_short = is_short
+        self.tooltip = tr(choice.tooltip)
 
     def on_click(self, event: events.Click) -> None:
-        """Textual makes a click of a press and a release on the same widget."""
+        """Handle a click: a press and a release on the same widget."""
         event.stop()
         self.post_message(self.Pressed(self.choice.id))
 
 
 class AnswerRow(Horizontal):
-    """What can be answered, side by side."""
+    """The possible answers, side by side."""
 
-    marked: var[int] = var(0)
-    """Index of the marked answer."""
+    highlighted: var[int] = var(0)
+    """Index of the highlighted answer."""
 
     @dataclass
-    class Said(Message):
-        """The user wrote what to do instead."""
+    class FeedbackSubmitted(Message):
+        """Posted when the user submits feedback."""
 
         text: str
 
-    def __init__(self, *, names: KeyNames) -> None:
+    def __init__(self, *, key_labels: KeyLabels) -> None:
         super().__init__(id="approval-choices")
-        self._names = names
+        self._key_labels = key_labels
         self.choices: tuple[AnswerChoice, ...] = ()
-        """What can be answered."""
+        """The possible answers."""
 
-    async def offer(self, choices: tuple[AnswerChoice, ...]) -> None:
-        """Show those answers, the first of them marked."""
+    async def show_choices(self, choices: tuple[AnswerChoice, ...]) -> None:
+        """Show `choices` and highlight the first."""
         self.choices = choices
-        self.marked = 0
-        await self._show()
+        self.highlighted = 0
+        await self._mount_choices()
 
-    async def _show(self) -> None:
+    async def _mount_choices(self) -> None:
+        is_short = self._needs_short_labels()
         async with self.batch():
             await self.remove_children()
             await self.mount_all(
-                [AnswerButton(choice, self._names.first(choice.binding_id)) for choice in self.choices]
+                AnswerButton(choice, self._key_labels.first_key(choice.binding_id), is_short=is_short)
+                for choice in self.choices
             )
-        self.watch_marked()
+        self.watch_highlighted()
+
+    def _needs_short_labels(self) -> bool:
+        """Return whether the full labels don't fit."""
+        labels = [
+            f" {self._key_labels.first_key(choice.binding_id)} {tr(choice.label)} " for choice in self.choices
+        ]
+        return 0 < self.size.width < sum(map(cell_len, labels))
+
+    def on_resize(self) -> None:
+        """Shorten the labels if the full ones don't fit."""
+        is_short = self._needs_short_labels()
+        if any(button.is_short != is_short for button in self.query(AnswerButton)):
+            self.run_worker(self._mount_choices(), group="feedback", exclusive=True)
 
     @property
     def choice(self) -> ChoiceId | None:
-        """The marked answer; None when there is none."""
-        return self.choices[self.marked].id if self.marked < len(self.choices) else None
+        """The highlighted answer, if any."""
+        return self.choices[self.highlighted].id if self.highlighted < len(self.choices) else None
 
-    def mark(self, choice: ChoiceId) -> None:
-        """Mark that answer, which is offered."""
-        self.marked = next(at for at, offered in enumerate(self.choices) if offered.id == choice)
+    def highlight(self, choice: ChoiceId) -> None:
+        """Highlight an answer that is shown."""
+        self.highlighted = next(index for index, shown in enumerate(self.choices) if shown.id == choice)
 
     def move(self, places: int) -> None:
-        """Mark the answer that is so many places to the right; behind the last comes the first."""
-        self.marked = (self.marked + places) % max(len(self.choices), 1)
+        """Move the highlight by `places` to the right, wrapping around."""
+        self.highlighted = (self.highlighted + places) % max(len(self.choices), 1)
 
-    def watch_marked(self) -> None:
-        """Draw the mark."""
+    def watch_highlighted(self) -> None:
+        """Draw the highlight."""
         for index, button in enumerate(self.query(AnswerButton)):
-            button.set_class(index == self.marked, "-marked")
+            button.set_class(index == self.highlighted, "-marked")
 
-    # words
+    # feedback
 
     @property
     def is_writing(self) -> bool:
-        """Whether there is a line for words in place of the answers."""
+        """Whether the feedback input is shown instead of the answers."""
         return bool(self.query("#approval-feedback"))
 
-    def ask_words(self) -> None:
-        """Let the user write what to do instead."""
-        self.run_worker(self._ask_words(), group="feedback", exclusive=True)
+    def show_feedback_input(self) -> None:
+        """Open the feedback input."""
+        self.run_worker(self._mount_feedback_input(), group="feedback", exclusive=True)
 
-    def offer_again(self) -> None:
-        """Show the answers in place of the line."""
-        self.run_worker(self._show(), group="feedback", exclusive=True)
+    def restore_choices(self) -> None:
+        """Replace the feedback input with the answers."""
+        self.run_worker(self._mount_choices(), group="feedback", exclusive=True)
 
-    async def _ask_words(self) -> None:
+    async def _mount_feedback_input(self) -> None:
         await self.remove_children()
         field = Input(
-            placeholder=say("what to do instead; enter sends, esc goes back"), id="approval-feedback"
+            placeholder=tr("What to do instead · enter to send · esc to cancel"), id="approval-feedback"
         )
         field.cursor_blink = False
         await self.mount(field)
         field.focus()
 
     @on(Input.Submitted)
-    def _written(self, event: Input.Submitted) -> None:
+    def _handle_submit(self, event: Input.Submitted) -> None:
         event.stop()
         if text := event.value.strip():
-            self.post_message(self.Said(text))
+            self.post_message(self.FeedbackSubmitted(text))

@@ -1,4 +1,4 @@
-"""The question panel: what the model asks the user, a tab a question."""
+"""Panel for the model's questions, one tab per question."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,25 +10,28 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Input, Static
 
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import retell, say
-from kimi_tui.language.width import cells
-from kimi_tui.tui.approvals.hearing import Hearing, Keyboard, Weight
-from kimi_tui.tui.approvals.letters import letter_of
-from kimi_tui.tui.approvals.sheets import DONE, OTHER, SOMETHING_ELSE, Sheet, Sheets
+from kimi_tui.base.cell_width import cell_len
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.i18n.translate import tr, translate_message
+from kimi_tui.tui.approvals.input_guard import InputGuard, InputKind, KeyboardConfig
+from kimi_tui.tui.approvals.letter_debounce import letter_of
+from kimi_tui.tui.approvals.question_tabs import DONE, OTHER, OTHER_LABEL, QuestionTab, QuestionTabs
 from kimi_tui.tui.approvals.tabs import Tab, Tabs
-from kimi_tui.tui.choices import Choices
-from kimi_tui.tui.key_tables import QUESTION_KEYS
-from kimi_tui.tui.keys import bindings
-from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.keys.keymap import bindings
+from kimi_tui.tui.keys.tables import QUESTION_KEYS
+from kimi_tui.tui.widgets.choice_list import ChoiceList
 from kimi_tui.wire.requests import QuestionRequest, QuestionResponse
 
-_LABEL_ROOM = 10
+_QUESTION_ACTIONS = frozenset(
+    {"move", "choose_option", "toggle_option", "submit_selection", "switch_question", "dismiss"}
+)
+_LABEL_MARGIN = 10
 """Cells around a label and its description in the list."""
 
 
 class QuestionPanel(Vertical, can_focus=True):
-    """The open questions, while there are any. Options are chosen by number, by the mark, or by mouse."""
+    """Shows the open questions. Options are chosen by number, with the highlight, or with the mouse."""
 
     DEFAULT_CSS = """
     QuestionPanel { height: auto; }
@@ -36,7 +39,7 @@ class QuestionPanel(Vertical, can_focus=True):
     QuestionPanel Tabs { width: 1fr; }
     QuestionPanel #question-close { width: auto; height: 1; }
     QuestionPanel #question-text { height: auto; max-height: 6; }
-    QuestionPanel Choices { max-height: 8; }
+    QuestionPanel ChoiceList { max-height: 8; }
     QuestionPanel #question-detail { height: auto; max-height: 4; display: none; }
     QuestionPanel Input { display: none; }
     QuestionPanel Input, QuestionPanel Input:focus { height: 1; border: none; padding: 0; }
@@ -45,105 +48,115 @@ class QuestionPanel(Vertical, can_focus=True):
     """
     BINDINGS = bindings(QUESTION_KEYS)
 
-    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
+    state: reactive[SessionViewState] = reactive(SessionViewState(), repaint=False)
 
-    options = getters.query_one(Choices)
+    options = getters.query_one(ChoiceList)
     tabs = getters.query_one(Tabs)
     field = getters.query_one(Input)
 
     @dataclass
     class Answered(Message):
-        """The user answered every question, or none of them."""
+        """Posted when the user answered all questions or dismissed them."""
 
         response: QuestionResponse
 
-    def __init__(self, *, keyboard: Keyboard, covered: Callable[[], bool]) -> None:
-        """`covered` tells whether something lies in front that escape is for."""
+    def __init__(self, *, keyboard: KeyboardConfig, is_covered: Callable[[], bool]) -> None:
+        """`is_covered` returns whether another widget in front handles escape."""
         super().__init__()
         self._keyboard = keyboard
-        self._hearing = Hearing(
-            self, keyboard=keyboard, keys=QUESTION_KEYS, weigh=self._weigh, said=self._said
+        self._input_guard = InputGuard(
+            self,
+            keyboard=keyboard,
+            keys=QUESTION_KEYS,
+            classify=self._classify,
+            pass_through=self._pass_through,
         )
-        self._covered = covered
-        self._sheets: Sheets | None = None
+        self._is_covered = is_covered
+        self._question_tabs: QuestionTabs | None = None
 
     def compose(self) -> ComposeResult:
-        """Tabs, question, options, a field for other answers."""
+        """Yield tabs, question, options, and an input for free-text answers."""
         with Horizontal():
             yield Tabs()
             yield Static(" ✕ ", id="question-close", markup=False)
         yield Static(id="question-text", markup=False)
-        yield Choices()
+        yield ChoiceList()
         yield Static(id="question-detail", markup=False)
-        field = Input(
-            placeholder=say("your own answer; enter takes it, esc goes back"), select_on_focus=False
-        )
+        field = Input(placeholder=tr("Your answer · enter to submit · esc to cancel"), select_on_focus=False)
         field.cursor_blink = False
         yield field
         yield Static(id="question-hint", markup=False)
 
     @property
-    def ready(self) -> bool:
-        """Whether the request has been on screen long enough for a key to mean it."""
-        return self._sheets is not None and self._hearing.takes_keys
+    def is_ready(self) -> bool:
+        """Whether the request has been visible for long enough to accept a key."""
+        return self._question_tabs is not None and self._input_guard.accepts_keys
 
-    def app_focused(self) -> None:
-        """The terminal got the focus: the click that gave it is no answer."""
-        self._hearing.terminal_focused()
+    def handle_app_focus(self) -> None:
+        """Ignore the click that focused the terminal."""
+        self._input_guard.handle_terminal_focus()
 
     def on_mount(self) -> None:
-        """Show the question for which the panel was made."""
-        self.watch(self.options, "marked", self._show_detail, init=False)
-        self._follow(self.state)
+        """Show the first question."""
+        self.watch(self.options, "highlighted", self._show_detail, init=False)
+        self._update_from_state(self.state)
 
     def on_resize(self) -> None:
-        """What has room on its line depends on the width."""
+        """Update the description: whether it fits next to its option depends on the width."""
         self._show_detail()
 
-    def watch_state(self, state: ScreenState) -> None:
-        """Show the request at the head of the queue, if it is a question."""
+    def watch_state(self, state: SessionViewState) -> None:
+        """Show the first open request if it is a question."""
         if self.is_mounted:
-            self._follow(state)
+            self._update_from_state(state)
 
-    def _follow(self, state: ScreenState) -> None:
+    def _update_from_state(self, state: SessionViewState) -> None:
         head = state.requests[0] if state.requests else None
         request = head if isinstance(head, QuestionRequest) and head.questions else None
-        if request is not None and (self._sheets is None or request is not self._sheets.request):
-            self._sheets = Sheets(request)
-            self._hearing.begin()
-            self._show(self._sheets)
+        if request is not None and (
+            self._question_tabs is None or request is not self._question_tabs.request
+        ):
+            self._question_tabs = QuestionTabs(request)
+            self._input_guard.start_grace_period()
+            self._show_question(self._question_tabs)
 
-    # what is shown
+    # display
 
-    def _show(self, sheets: Sheets) -> None:
-        sheet = sheets.front
+    def _show_question(self, question_tabs: QuestionTabs) -> None:
+        tab = question_tabs.current
         self.remove_class("-writing")
         if self.field.has_focus:
             self.focus()
-        self.tabs.show(sheets.tabs, sheets.at)
-        self.query_one("#question-text", Static).update(plain_line(retell(sheet.question.question)))
-        many = say("space ticks · enter goes on") if sheet.question.multi_select else say("enter takes it")
-        turn = say(" · ← → questions") if len(sheets) > 1 else ""
-        self.query_one("#question-hint", Static).update(
-            say("↑ ↓ number · {many}{turn} · esc answers nothing", many=many, turn=turn)
+        self.tabs.show(question_tabs.tab_labels, question_tabs.current_index)
+        self.query_one("#question-text", Static).update(
+            sanitize_line(translate_message(tab.question.question))
         )
-        self._list(sheet, marked=min(sheet.ticked, default=0))
+        keys = (
+            tr("space to select · enter to continue") if tab.question.multi_select else tr("enter to select")
+        )
+        turn = tr(" · ← → questions") if len(question_tabs) > 1 else ""
+        self.query_one("#question-hint", Static).update(
+            tr("↑ ↓ or number · {keys}{turn} · esc to dismiss", keys=keys, turn=turn)
+        )
+        self._show_options(tab, highlighted=min(tab.selected_indexes, default=0))
 
-    def _list(self, sheet: Sheet, *, marked: int) -> None:
-        self.options.show(sheet.lines)
-        self.options.marked = marked
+    def _show_options(self, tab: QuestionTab, *, highlighted: int) -> None:
+        self.options.show(tab.choices)
+        self.options.highlighted = highlighted
         self._show_detail()
 
     def _show_detail(self) -> None:
-        """What the marked option means, in full, where its line has no room for that."""
-        choice, sheets = self.options.choice, self._sheets
+        """Show the highlighted option's description in full if it doesn't fit on its line."""
+        choice, question_tabs = self.options.choice, self._question_tabs
         detail = ""
-        if choice is not None and choice.value.isdecimal() and sheets is not None:
-            options = sheets.front.question.options
+        if choice is not None and choice.value.isdecimal() and question_tabs is not None:
+            options = question_tabs.current.question.options
             option = options[int(choice.value)]
-            widest = max(cells(text) for text in (say(SOMETHING_ELSE), *(it.label for it in options)))
-            if widest + cells(option.description) + _LABEL_ROOM > self.options.size.width > 0:
-                detail = plain_line(f"{retell(option.label)}: {retell(option.description)}")
+            widest = max(cell_len(text) for text in (tr(OTHER_LABEL), *(it.label for it in options)))
+            if widest + cell_len(option.description) + _LABEL_MARGIN > self.options.size.width > 0:
+                detail = sanitize_line(
+                    f"{translate_message(option.label)}: {translate_message(option.description)}"
+                )
         line = self.query_one("#question-detail", Static)
         line.update(detail)
         line.display = bool(detail)
@@ -151,148 +164,156 @@ class QuestionPanel(Vertical, can_focus=True):
     # keys and mouse
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While an own answer is typed, keys are letters; escape is first for what lies in front."""
-        if action in ("move", "pick", "take", "tick", "turn", "dismiss"):
-            return not self.has_class("-writing") and not (action == "dismiss" and self._covered())
+        """Disable the keys while a free-text answer is typed, and escape while a widget in front handles
+        it.
+        """
+        if action in _QUESTION_ACTIONS:
+            return not self.has_class("-writing") and not (action == "dismiss" and self._is_covered())
         return super().check_action(action, parameters)
 
     def action_move(self, lines: int) -> None:
-        """Move the mark."""
+        """Move the highlight."""
         self.options.move(lines)
 
-    def action_pick(self, number: int) -> None:
+    def action_choose_option(self, number: int) -> None:
         """Choose an option by its number."""
-        sheets = self._sheets
-        if sheets is not None and self.ready and number <= len(sheets.front.question.options) + 1:
-            self.options.marked = number - 1
+        question_tabs = self._question_tabs
+        if (
+            question_tabs is not None
+            and self.is_ready
+            and number <= len(question_tabs.current.question.options) + 1
+        ):
+            self.options.highlighted = number - 1
             self._choose()
 
-    def action_tick(self) -> None:
-        """Choose the marked option; several may be ticked where the question allows it."""
-        if self.ready:
+    def action_toggle_option(self) -> None:
+        """Choose the highlighted option, or toggle it if several can be selected."""
+        if self.is_ready:
             self._choose()
 
-    def action_take(self) -> None:
-        """Take what is ticked, else the marked option."""
-        if self._sheets is None or not self.ready:
+    def action_submit_selection(self) -> None:
+        """Submit the selected options, or the highlighted one if none is selected."""
+        if self._question_tabs is None or not self.is_ready:
             return
-        sheet, choice = self._sheets.front, self.options.choice
-        if sheet.question.multi_select and sheet.answer and choice is not None and choice.value != OTHER:
-            self._go_on(self._sheets)
+        tab, choice = self._question_tabs.current, self.options.choice
+        if tab.question.multi_select and tab.answer and choice is not None and choice.value != OTHER:
+            self._show_next_or_submit(self._question_tabs)
         else:
-            self._choose(at_once=True)
+            self._choose(submits=True)
 
-    def action_turn(self, places: int) -> None:
-        """Go to the question before or after."""
-        if self._sheets is not None:
-            self._turn_to(self._sheets, self._sheets.at + places)
+    def action_switch_question(self, places: int) -> None:
+        """Show the previous or the next question."""
+        if self._question_tabs is not None:
+            self._switch_tab(self._question_tabs, self._question_tabs.current_index + places)
 
     def action_dismiss(self) -> None:
-        """Answer nothing."""
-        if self._sheets is not None and self.ready:
-            self.post_message(self.Answered(QuestionResponse(self._sheets.request.id, {})))
+        """Dismiss all questions without an answer."""
+        if self._question_tabs is not None and self.is_ready:
+            self.post_message(self.Answered(QuestionResponse(self._question_tabs.request.id, {})))
 
     @on(Tab.Chosen)
-    def _tab_clicked(self, event: Tab.Chosen) -> None:
+    def _handle_tab_click(self, event: Tab.Chosen) -> None:
         event.stop()
-        if self._sheets is not None:
-            self._turn_to(self._sheets, event.index)
+        if self._question_tabs is not None:
+            self._switch_tab(self._question_tabs, event.index)
 
-    @on(Choices.Chosen)
-    def _clicked(self, event: Choices.Chosen) -> None:
+    @on(ChoiceList.Chosen)
+    def _handle_click(self, event: ChoiceList.Chosen) -> None:
         event.stop()
-        if self.ready and self._hearing.takes_clicks:
+        if self.is_ready and self._input_guard.accepts_clicks:
             self._choose()
 
     def on_click(self, event: events.Click) -> None:
-        """The cross answers nothing."""
+        """Dismiss the questions when the cross is clicked."""
         if event.widget is not None and event.widget.id == "question-close":
             event.stop()
-            if self._hearing.takes_clicks:
+            if self._input_guard.accepts_clicks:
                 self.action_dismiss()
 
-    def _turn_to(self, sheets: Sheets, at: int) -> None:
-        if 0 <= at < len(sheets):
-            sheets.at = at
-            self._hearing.forget()
-            self._show(sheets)
+    def _switch_tab(self, question_tabs: QuestionTabs, index: int) -> None:
+        if 0 <= index < len(question_tabs):
+            question_tabs.current_index = index
+            self._input_guard.reset()
+            self._show_question(question_tabs)
 
     # answering
 
-    def _choose(self, *, at_once: bool = False) -> None:
-        choice, sheets = self.options.choice, self._sheets
-        if sheets is None or choice is None:
+    def _choose(self, *, submits: bool = False) -> None:
+        choice, question_tabs = self.options.choice, self._question_tabs
+        if question_tabs is None or choice is None:
             return
-        sheet = sheets.front
+        tab = question_tabs.current
         if choice.value == OTHER:
-            self._begin_own(sheet)
+            self._open_answer_input(tab)
         elif choice.value == DONE:
-            if sheet.answer:
-                self._go_on(sheets)
-        elif not sheet.question.multi_select:
-            sheet.ticked, sheet.text = {int(choice.value)}, ""
-            self._go_on(sheets)
+            if tab.answer:
+                self._show_next_or_submit(question_tabs)
+        elif not tab.question.multi_select:
+            tab.selected_indexes, tab.own_answer = {int(choice.value)}, ""
+            self._show_next_or_submit(question_tabs)
         else:
-            sheet.ticked ^= {int(choice.value)}
-            if at_once:
-                self._go_on(sheets)
+            tab.selected_indexes ^= {int(choice.value)}
+            if submits:
+                self._show_next_or_submit(question_tabs)
             else:
-                self._list(sheet, marked=self.options.marked)
+                self._show_options(tab, highlighted=self.options.highlighted)
 
-    def _go_on(self, sheets: Sheets) -> None:
-        """The question is answered: to the next one that isn't, or off with all answers."""
-        sheets.front.is_answered = True
-        if (left := sheets.next_open) is not None:
-            self._turn_to(sheets, left)
+    def _show_next_or_submit(self, question_tabs: QuestionTabs) -> None:
+        """Mark the question as answered. Show the next unanswered one, or submit all answers."""
+        question_tabs.current.is_answered = True
+        if (next_index := question_tabs.next_open_index) is not None:
+            self._switch_tab(question_tabs, next_index)
         else:
-            self.post_message(self.Answered(sheets.response))
+            self.post_message(self.Answered(question_tabs.response))
 
-    # what is typed
+    # typing
 
     async def on_key(self, event: events.Key) -> None:
-        """Escape leaves the field for an own answer; what no choice has as its key begins one."""
+        """Begin a free-text answer with a letter that selects nothing. Escape closes the input."""
         if not self.has_class("-writing"):
-            await self._hearing.key(event)
+            await self._input_guard.handle_key(event)
         elif event.key == "escape":
             event.stop()
             self.remove_class("-writing")
             self.focus()
-        elif (letter := letter_of(event)) is not None:  # it came before the field had the keyboard
+        elif (letter := letter_of(event)) is not None:  # it arrived before the input had the focus
             event.stop()
             self.field.insert_text_at_cursor(letter)
 
-    def _weigh(self, action: str) -> Weight:
-        """What ends a question is an answer; other keys move the mark, tick, or begin an own answer."""
-        if self._sheets is None or not self.ready:
+    def _classify(self, action: str) -> InputKind:
+        """Classify keys that end a question as answers and all others as steps."""
+        if self._question_tabs is None or not self.is_ready:
             return "nothing"
-        question = self._sheets.front.question
-        picks = {f"pick({number})" for number in range(1, len(question.options) + 1)}
-        return "answer" if action in picks and not question.multi_select else "step"
+        question = self._question_tabs.current.question
+        choosing = {f"choose_option({number})" for number in range(1, len(question.options) + 1)}
+        return "answer" if action in choosing and not question.multi_select else "step"
 
-    def _said(self, text: str) -> None:
-        """What was typed is an own answer; before the question could be seen, it was meant for the prompt."""
-        if self._sheets is None or not self.ready:
-            self._keyboard.write(text)
+    def _pass_through(self, text: str) -> None:
+        """Begin a free-text answer with `text`, or send it to the prompt if the question has only just
+        appeared.
+        """
+        if self._question_tabs is None or not self.is_ready:
+            self._keyboard.write_to_prompt(text)
             return
-        sheet = self._sheets.front
-        sheet.begins_own(text[:-1])
-        self._list(sheet, marked=len(sheet.question.options))
-        self._begin_own(sheet)
+        tab = self._question_tabs.current
+        tab.deselect_numbers(text[:-1])
+        self._show_options(tab, highlighted=len(tab.question.options))
+        self._open_answer_input(tab)
         self.field.insert_text_at_cursor(text)
 
-    def _begin_own(self, sheet: Sheet) -> None:
+    def _open_answer_input(self, tab: QuestionTab) -> None:
         self.add_class("-writing")
-        self.field.value = sheet.text
-        self.field.cursor_position = len(sheet.text)
-        self.screen.set_focus(self.field)  # at once: what is typed next belongs there
+        self.field.value = tab.own_answer
+        self.field.cursor_position = len(tab.own_answer)
+        self.screen.set_focus(self.field)  # immediately, so that the next key goes there
 
     @on(Input.Submitted)
-    def _written(self, event: Input.Submitted) -> None:
+    def _handle_submit(self, event: Input.Submitted) -> None:
         event.stop()
-        if self._sheets is not None and (text := event.value.strip()):
-            sheet = self._sheets.front
-            sheet.text = text
-            if not sheet.question.multi_select:
-                sheet.ticked.clear()
+        if self._question_tabs is not None and (text := event.value.strip()):
+            tab = self._question_tabs.current
+            tab.own_answer = text
+            if not tab.question.multi_select:
+                tab.selected_indexes.clear()
             self.focus()
-            self._go_on(self._sheets)
+            self._show_next_or_submit(self._question_tabs)

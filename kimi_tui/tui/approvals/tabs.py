@@ -1,4 +1,4 @@
-"""A row of tabs, one of them open."""
+"""Row of tabs, one of which is open."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ TabState = Literal["answered", "open"]
 
 
 class Tab(Static):
-    """One tab."""
+    """One tab of the row."""
 
     DEFAULT_CSS = """
     Tab { width: auto; height: 1; padding: 0 1; }
@@ -21,7 +21,7 @@ class Tab(Static):
 
     @dataclass
     class Chosen(Message):
-        """The tab was clicked."""
+        """Posted when the tab is clicked."""
 
         index: int
 
@@ -30,29 +30,29 @@ class Tab(Static):
         self._index = index
 
     def on_click(self, event: events.Click) -> None:
-        """Open it."""
+        """Open the tab."""
         event.stop()
         self.post_message(self.Chosen(self._index))
 
 
 class Tabs(Horizontal):
-    """Shows which of several things is open, and which are done."""
+    """Shows which tab is open and which are answered."""
 
     DEFAULT_CSS = """
     Tabs { height: 1; overflow: hidden hidden; }
     """
 
     def show(self, tabs: Sequence[tuple[str, TabState]], current: int) -> None:
-        """Show `tabs`, each a label and whether it is done."""
-        known = list(self.query(Tab))
+        """Show `tabs`, given as labels and states. `current` is the index of the open one."""
+        existing = list(self.query(Tab))
         for index, (label, state) in enumerate(tabs):
             text = f"✔ {label}" if state == "answered" else label
-            if index < len(known):
-                tab = known[index]
+            if index < len(existing):
+                tab = existing[index]
                 tab.update(text)
             else:
                 tab = Tab(text, index)
                 self.mount(tab)
             tab.set_class(index == current, "-current")
-        for surplus in known[len(tabs) :]:
+        for surplus in existing[len(tabs) :]:
             surplus.remove()

@@ -1,1 +1,1 @@
-"""Commands: one registry behind the slash, the palette and the help."""
+"""Slash commands: one registry for the prompt, the command palette and the help."""

@@ -1,195 +1,197 @@
-"""The commands of the screen. What changes the session is asked of the engine; the rest happens here."""
+"""Built-in commands of the screen. Commands that change the session are sent to the engine."""
 
 from collections.abc import Sequence
 
-from kimi_tui.language.saying import say
-from kimi_tui.tui.choices import Choice
-from kimi_tui.tui.commands.registry import Host, SlashCommand
-from kimi_tui.tui.state import ScreenState
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.commands.registry import CommandHost, UiCommand
 from kimi_tui.tui.themes import THEMES
+from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import RunSlash, SetThinking, SetYolo
 
 _SWITCH = ("on", "off")
 
 
-async def run_engine_command(host: Host, line: str) -> None:
-    """Have the engine run `line`."""
+async def run_engine_command(host: CommandHost, line: str) -> None:
+    """Run `line` as a slash command of the engine."""
     host.command(RunSlash(line))
 
 
-async def _help(host: Host, _: str) -> None:
+async def _help(host: CommandHost, _: str) -> None:
     host.show_help("commands")
 
 
-async def _keys(host: Host, _: str) -> None:
+async def _keys(host: CommandHost, _: str) -> None:
     host.show_help("keys")
 
 
-async def _model(host: Host, argument: str) -> None:
-    models = _models(host.state)
+async def _model(host: CommandHost, argument: str) -> None:
+    models = _model_names(host.state)
     if not models:
-        host.say(say("No models are configured. /login connects one."), severity="warning")
+        host.notify(tr("No models configured. Use /login to connect one."), severity="warning")
         return
-    name = argument or await host.choose(say("Model"), _marked(models, _current_model(host.state)))
+    name = argument or await host.choose(tr("Model"), _build_choices(models, _current_model(host.state)))
     if not name:
         return
     if name in models:
         host.use_model(name)
     else:
-        host.say(
-            say("There is no model “{name}”. Configured are: {names}.", name=name, names=", ".join(models)),
+        host.notify(
+            tr("Unknown model “{name}”. Available models: {names}.", name=name, names=", ".join(models)),
             severity="error",
         )
 
 
-async def _thinking(host: Host, argument: str) -> None:
+async def _thinking(host: CommandHost, argument: str) -> None:
     session = host.state.session
-    enabled = _switched(argument, session is not None and session.thinking)
+    enabled = _parse_switch(argument, session is not None and session.thinking)
     if enabled is None:
-        host.say(say("Say /thinking on or /thinking off."), severity="error")
+        host.notify(tr("Use /thinking on or /thinking off."), severity="error")
         return
     host.command(SetThinking(enabled))
-    host.say(
-        say("Thinking is on from the next step on.")
-        if enabled
-        else say("Thinking is off from the next step on.")
+    host.notify(
+        tr("Thinking: on, from the next step") if enabled else tr("Thinking: off, from the next step")
     )
 
 
-async def _yolo(host: Host, argument: str) -> None:
+async def _yolo(host: CommandHost, argument: str) -> None:
     session = host.state.session
-    enabled = _switched(argument, session is not None and session.yolo)
+    enabled = _parse_switch(argument, session is not None and session.yolo)
     if enabled is None:
-        host.say(say("Say /yolo on or /yolo off."), severity="error")
+        host.notify(tr("Use /yolo on or /yolo off."), severity="error")
         return
     host.command(SetYolo(enabled))
     if enabled:
-        host.say(say("Everything is approved from now on, dangerous commands too."), severity="warning")
+        host.notify(tr("Yolo: on. Everything is approved, including dangerous commands."), severity="warning")
     else:
-        host.say(say("Approvals are asked for again."))
+        host.notify(tr("Yolo: off"))
 
 
-async def _theme(host: Host, argument: str) -> None:
-    names = _themes(host.state)
-    name = argument or await host.choose(say("Theme"), _marked(names, host.theme_name))
+async def _theme(host: CommandHost, argument: str) -> None:
+    names = _theme_names(host.state)
+    name = argument or await host.choose(tr("Theme"), _build_choices(names, host.theme_name))
     if not name:
         return
     if name in names:
         host.use_theme(name)
     else:
-        host.say(
-            say("There is no theme “{name}”. There are: {names}.", name=name, names=", ".join(names)),
+        host.notify(
+            tr("Unknown theme “{name}”. Available themes: {names}.", name=name, names=", ".join(names)),
             severity="error",
         )
 
 
-async def _copy(host: Host, _: str) -> None:
-    if answer := host.last_answer:
-        host.copy(answer)
+async def _copy(host: CommandHost, _: str) -> None:
+    if response := host.last_response:
+        host.copy(response)
     else:
-        host.say(say("There is no answer to copy yet."), severity="warning")
+        host.notify(tr("No response to copy yet."), severity="warning")
 
 
-async def _todo(host: Host, _: str) -> None:
+async def _todo(host: CommandHost, _: str) -> None:
     host.toggle_pane("todo")
 
 
-async def _tools(host: Host, _: str) -> None:
+async def _tools(host: CommandHost, _: str) -> None:
     host.toggle_pane("tools")
 
 
-async def _mcp(host: Host, argument: str) -> None:
+async def _mcp(host: CommandHost, argument: str) -> None:
     if argument:
         host.command(RunSlash(f"mcp {argument}"))
     else:
         host.show_mcp()
 
 
-async def _exit(host: Host, _: str) -> None:
+async def _exit(host: CommandHost, _: str) -> None:
     host.leave()
 
 
-def _models(state: ScreenState) -> tuple[str, ...]:
+def _model_names(state: SessionViewState) -> tuple[str, ...]:
     return state.session.models if state.session is not None else ()
 
 
-def _current_model(state: ScreenState) -> str:
+def _current_model(state: SessionViewState) -> str:
     return state.session.model if state.session is not None else ""
 
 
-async def _tasks(host: Host, argument: str) -> None:
+async def _tasks(host: CommandHost, argument: str) -> None:
     if argument:
         host.command(RunSlash(f"tasks {argument}"))
     else:
         host.show_tasks()
 
 
-def _task_acts(state: ScreenState) -> tuple[str, ...]:
+def _task_arguments(state: SessionViewState) -> tuple[str, ...]:
     return tuple(f"stop {task.id}" for task in state.tasks if task.status == "running")
 
 
-def _mcp_acts(state: ScreenState) -> tuple[str, ...]:
+def _mcp_arguments(state: SessionViewState) -> tuple[str, ...]:
     servers = state.mcp.servers if state.mcp is not None else ()
     remote = [f"auth {server.name}" for server in servers if server.transport in ("http", "sse")]
     return ("reconnect", *(f"reconnect {server.name}" for server in servers), *remote)
 
 
-def _themes(_: ScreenState) -> tuple[str, ...]:
+def _theme_names(_: SessionViewState) -> tuple[str, ...]:
     return tuple(theme.name for theme in THEMES)
 
 
-def _switches(_: ScreenState) -> tuple[str, ...]:
+def _switch_values(_: SessionViewState) -> tuple[str, ...]:
     return _SWITCH
 
 
-def _switched(argument: str, now: bool) -> bool | None:
+def _parse_switch(argument: str, current: bool) -> bool | None:
     if not argument:
-        return not now
+        return not current
     return {"on": True, "off": False}.get(argument.lower())
 
 
-def _marked(names: Sequence[str], current: str) -> list[Choice]:
+def _build_choices(names: Sequence[str], current: str) -> list[Choice]:
     return [
-        Choice(value=it, label=it, note=say("in use") if it == current else "", is_in_use=it == current)
+        Choice(value=it, label=it, note=tr("in use") if it == current else "", is_current=it == current)
         for it in names
     ]
 
 
 COMMANDS = (
-    SlashCommand(name="help", summary="Keys and commands", run=_help, binding_id="app.help"),
-    SlashCommand(name="keys", summary="Every key, and how to remap it", run=_keys),
-    SlashCommand(name="model", summary="Use another model", run=_model, argument="[NAME]", choices=_models),
-    SlashCommand(
+    UiCommand(name="help", summary="Show commands and keys", run=_help, binding_id="app.help"),
+    UiCommand(name="keys", summary="Show all keys and how to remap them", run=_keys),
+    UiCommand(
+        name="model", summary="Switch to another model", run=_model, argument="[NAME]", choices=_model_names
+    ),
+    UiCommand(
         name="thinking",
-        summary="Let the model think first",
+        summary="Turn thinking on or off",
         run=_thinking,
         argument="[on|off]",
-        choices=_switches,
+        choices=_switch_values,
     ),
-    SlashCommand(
+    UiCommand(
         name="yolo",
-        summary="Approve everything, or ask again",
+        summary="Turn automatic approval of everything on or off",
         run=_yolo,
         argument="[on|off]",
-        choices=_switches,
+        choices=_switch_values,
     ),
-    SlashCommand(name="theme", summary="Change the colours", run=_theme, argument="[NAME]", choices=_themes),
-    SlashCommand(name="copy", summary="Copy the last answer as Markdown", run=_copy),
-    SlashCommand(name="todo", summary="Show or hide the todo list", run=_todo, binding_id="panes.todo"),
-    SlashCommand(name="tools", summary="Show or hide the tool calls", run=_tools, binding_id="panes.tools"),
-    SlashCommand(
+    UiCommand(
+        name="theme", summary="Change the color theme", run=_theme, argument="[NAME]", choices=_theme_names
+    ),
+    UiCommand(name="copy", summary="Copy the last response as Markdown", run=_copy),
+    UiCommand(name="todo", summary="Show or hide the todo list", run=_todo, binding_id="panes.todo"),
+    UiCommand(name="tools", summary="Show or hide the tool calls", run=_tools, binding_id="panes.tools"),
+    UiCommand(
         name="mcp",
-        summary="MCP servers: how they are, what they offer",
+        summary="Show and manage MCP servers",
         run=_mcp,
         argument="[reconnect|auth SERVER]",
-        choices=_mcp_acts,
+        choices=_mcp_arguments,
     ),
-    SlashCommand(
+    UiCommand(
         name="tasks",
-        summary="Background tasks: their output, stopping them",
+        summary="Show and stop background tasks",
         run=_tasks,
         argument="[stop ID]",
-        choices=_task_acts,
+        choices=_task_arguments,
     ),
-    SlashCommand(name="exit", summary="Leave", run=_exit, aliases=("quit", "q"), binding_id="app.quit"),
+    UiCommand(name="exit", summary="Quit kimi-tui", run=_exit, aliases=("quit", "q"), binding_id="app.quit"),
 )

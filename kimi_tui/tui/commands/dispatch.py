@@ -1,45 +1,54 @@
-"""From a typed line or a palette entry to the command that it means."""
+"""Dispatch of typed lines and palette entries to commands."""
 
 from typing import Literal
 
-from kimi_tui.language.saying import say
-from kimi_tui.tui.choices import Choice
-from kimi_tui.tui.commands.host import ScreenHost
-from kimi_tui.tui.commands.line import Line
-from kimi_tui.tui.commands.registry import Registry, SlashCommand
-from kimi_tui.tui.keys import KeyNames
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.commands.parse import ParsedCommand
+from kimi_tui.tui.commands.registry import CommandRegistry, UiCommand
+from kimi_tui.tui.commands.screen_host import ScreenCommandHost
+from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.widgets.choice_list import Choice
 
-Verdict = Literal["done", "send", "edit"]
-"""The line was run, goes to the agent as it is, or stays in the prompt."""
+LineResult = Literal["done", "send", "edit"]
+"""Whether the line was run, is sent to the agent as a prompt, or stays in the prompt for editing."""
 
 
-async def run_line(line: Line, *, host: ScreenHost, registry: Registry) -> Verdict:
-    """Run the command that `line` names; when there is none, ask what was meant."""
+async def run_line(line: ParsedCommand, *, host: ScreenCommandHost, registry: CommandRegistry) -> LineResult:
+    """Run the command that `line` names; if there is no such command, let the user choose a similar one."""
     command = registry.find(line.name)
     if command is not None:
         await command.run(host, line.argument)
         return "done"
-    near = registry.nearest(line.name)
     choices = [
-        *(Choice(value=found.name, label=f"/{found.name}", detail=found.told) for found in near),
-        Choice(value="/send", label=say("send it to the agent as it is")),
-        Choice(value="/edit", label=say("go on editing")),
+        *(
+            Choice(value=similar.name, label=f"/{similar.name}", detail=similar.translated_summary)
+            for similar in registry.nearest(line.name)
+        ),
+        Choice(value="/send", label=tr("send as a message")),
+        Choice(value="/edit", label=tr("keep editing")),
     ]
-    chosen = await host.choose(say("There is no command /{name}.", name=line.name), choices)
-    if chosen == "/send":
+    choice = await host.choose(tr("Unknown command: /{name}", name=line.name), choices)
+    if choice == "/send":
         return "send"
-    meant = registry.find(chosen) if chosen else None
-    if meant is None:
+    command = registry.find(choice) if choice else None
+    if command is None:
         return "edit"
-    await meant.run(host, line.argument)
+    await command.run(host, line.argument)
     return "done"
 
 
-async def run_from_palette(*, host: ScreenHost, registry: Registry, names: KeyNames) -> str:
-    """Let the user choose a command and run it; the text to put into the prompt if it wants an argument."""
+async def run_from_palette(
+    *, host: ScreenCommandHost, registry: CommandRegistry, key_labels: KeyLabels
+) -> str:
+    """Let the user choose a command and run it.
+
+    If the command requires an argument, return the text to put into the prompt instead.
+    """
     commands = {command.name: command for command in registry.all}
-    chosen = await host.choose(say("Commands"), [_entry(command, names) for command in commands.values()])
-    command = commands.get(chosen or "")
+    choice = await host.choose(
+        tr("Commands"), [_command_choice(command, key_labels) for command in commands.values()]
+    )
+    command = commands.get(choice or "")
     if command is None:
         return ""
     if registry.takes_argument(command.name):
@@ -48,6 +57,6 @@ async def run_from_palette(*, host: ScreenHost, registry: Registry, names: KeyNa
     return ""
 
 
-def _entry(command: SlashCommand, names: KeyNames) -> Choice:
-    note = names.first(command.binding_id) if command.binding_id else ""
-    return Choice(value=command.name, label=command.name, detail=command.told, note=note)
+def _command_choice(command: UiCommand, key_labels: KeyLabels) -> Choice:
+    note = key_labels.first_key(command.binding_id) if command.binding_id else ""
+    return Choice(value=command.name, label=command.name, detail=command.translated_summary, note=note)

@@ -1,8 +1,8 @@
-"""The modes that a key goes through: asking, accepting edits, planning."""
+"""Permission modes that a key cycles through: ask, accept edits, plan."""
 
-from kimi_tui.language.saying import say
-from kimi_tui.tui.commands.registry import Host, SlashCommand
-from kimi_tui.tui.state import ScreenState
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.commands.registry import CommandHost, UiCommand
 from kimi_tui.wire.commands import Command, RunSlash, SetAcceptEdits, SetPlanMode
 from kimi_tui.wire.events import SessionInfo
 
@@ -11,69 +11,73 @@ _SWITCH = ("on", "off")
 
 
 def next_mode(session: SessionInfo) -> tuple[tuple[Command, ...], str]:
-    """What leads to the mode after the one of `session`, and what that means.
+    """Return the commands that switch to the mode after that of `session`, and the status to show.
 
-    Where everything is approved anyway (yolo), accepting edits is left out.
+    With yolo, "accept edits" is skipped, since everything is approved anyway.
     """
     if session.plan_mode:
-        how = say("Everything is approved.") if session.yolo else say("Changes are asked for.")
-        return (SetPlanMode(False),), say("Plan mode is off. {how}", how=how)
-    plan = say("Plan mode: only reading, until you have approved a plan.")
+        status = tr("Permission mode: yolo") if session.yolo else tr("Permission mode: ask")
+        return (SetPlanMode(False),), status
+    plan_status = tr("Permission mode: plan. The agent only reads until you approve a plan.")
     if session.accept_edits:
-        return (SetAcceptEdits(False), SetPlanMode(True)), plan
+        return (SetAcceptEdits(False), SetPlanMode(True)), plan_status
     if session.yolo:
-        return (SetPlanMode(True),), plan
-    return (SetAcceptEdits(True),), say("Edits in the work dir are accepted; all else is asked for.")
+        return (SetPlanMode(True),), plan_status
+    return (SetAcceptEdits(True),), tr("Permission mode: accept edits (in the working directory)")
 
 
-def cycle_mode(host: Host) -> None:
-    """Go to the next mode, and say so."""
+def cycle_mode(host: CommandHost) -> None:
+    """Switch to the next mode and show it."""
     session = host.state.session
     if session is not None:
-        commands, meaning = next_mode(session)
+        commands, status = next_mode(session)
         for command in commands:
             host.command(command)
-        host.say(meaning)
+        host.notify(status)
 
 
-async def _plan(host: Host, argument: str) -> None:
+async def _plan(host: CommandHost, argument: str) -> None:
     host.command(RunSlash(f"plan {argument}".rstrip()))
 
 
-async def _edits(host: Host, argument: str) -> None:
+async def _edits(host: CommandHost, argument: str) -> None:
     session = host.state.session
-    now = session is not None and session.accept_edits
-    enabled = not now if not argument else {"on": True, "off": False}.get(argument.lower())
+    current = session is not None and session.accept_edits
+    enabled = not current if not argument else {"on": True, "off": False}.get(argument.lower())
     if enabled is None:
-        host.say(say("Say /edits on or /edits off."), severity="error")
+        host.notify(tr("Use /edits on or /edits off."), severity="error")
         return
     host.command(SetAcceptEdits(enabled))
-    host.say(say("Edits in the work dir are accepted.") if enabled else say("Edits are asked for again."))
+    host.notify(
+        tr("Permission mode: accept edits (in the working directory)")
+        if enabled
+        else tr("Permission mode: ask")
+    )
 
 
-def _plan_choices(_: ScreenState) -> tuple[str, ...]:
+def _plan_arguments(_: SessionViewState) -> tuple[str, ...]:
     return _PLAN_CHOICES
 
 
-def _switches(_: ScreenState) -> tuple[str, ...]:
+def _switch_values(_: SessionViewState) -> tuple[str, ...]:
     return _SWITCH
 
 
 MODE_COMMANDS = (
-    SlashCommand(
+    UiCommand(
         name="plan",
-        summary="Only read until a plan is approved; show or forget the plan",
+        summary="Turn plan mode on or off; view or clear the plan",
         run=_plan,
         argument="[on|off|view|clear]",
-        choices=_plan_choices,
+        choices=_plan_arguments,
         binding_id="prompt.mode",
     ),
-    SlashCommand(
+    UiCommand(
         name="edits",
-        summary="Accept edits in the work dir, or ask again",
+        summary="Accept edits in the working directory, or ask again",
         run=_edits,
         argument="[on|off]",
-        choices=_switches,
+        choices=_switch_values,
         binding_id="prompt.mode",
     ),
 )

@@ -1,43 +1,43 @@
-"""The registry of commands: what the slash, the palette and the help know."""
+"""Registry of slash commands, used by the prompt, the command palette and the help."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import retell, say
-from kimi_tui.tui import fuzzy
-from kimi_tui.tui.choices import Choice
-from kimi_tui.tui.state import ScreenState
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.i18n.translate import tr, translate_message
+from kimi_tui.tui.widgets import fuzzy
+from kimi_tui.tui.widgets.choice_list import Choice
+from kimi_tui.wire.argument_completion import CompleteArgument
 from kimi_tui.wire.commands import Command as WireCommand
-from kimi_tui.wire.completion import CompleteArgument
 
 if TYPE_CHECKING:
-    from kimi_tui.tui.commands.time_travel import Timeline
+    from kimi_tui.tui.commands.timeline import TimelineNavigator
 
 Severity = Literal["information", "warning", "error"]
-_MOST_RESOURCES = 20
+_MAX_RESOURCES = 20
 PaneName = Literal["todo", "tools", "timeline"]
 
 
-class Host(Protocol):
-    """What a command may do to the screen."""
+class CommandHost(Protocol):
+    """What commands can do to the screen."""
 
     @property
-    def state(self) -> ScreenState:
-        """What the screen knows of the session."""
+    def state(self) -> SessionViewState:
+        """The state of the session."""
         ...
 
     def command(self, command: WireCommand) -> None:
-        """Give the engine a command."""
+        """Send the engine a command."""
         ...
 
-    def say(self, message: str, *, severity: Severity = "information") -> None:
-        """Tell the user something that passes."""
+    def notify(self, message: str, *, severity: Severity = "information") -> None:
+        """Show a notification."""
         ...
 
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
-        """Let the user choose; None when they would not."""
+        """Let the user choose; return None if they cancel."""
         ...
 
     def show_help(self, topic: Literal["commands", "keys"]) -> None:
@@ -52,8 +52,8 @@ class Host(Protocol):
         """Let the user connect a model."""
         ...
 
-    async def change_settings(self) -> None:
-        """Let the user look at the settings and change them."""
+    async def open_settings(self) -> None:
+        """Let the user view and change settings."""
         ...
 
     def show_tasks(self) -> None:
@@ -65,174 +65,180 @@ class Host(Protocol):
         ...
 
     @property
-    def timeline(self) -> "Timeline":
-        """What can be done in time."""
+    def timeline(self) -> "TimelineNavigator":
+        """The timeline actions."""
         ...
 
     @property
     def theme_name(self) -> str:
-        """The theme in use."""
+        """The current theme."""
         ...
 
     def use_theme(self, name: str) -> None:
-        """Change the theme, for later runs too."""
+        """Switch the theme and save the choice."""
         ...
 
     def use_model(self, name: str) -> None:
-        """Use another model, in later runs too where the config file has it."""
+        """Switch the model; save the choice if the config file defines the model."""
         ...
 
     def copy(self, text: str) -> None:
-        """Put `text` on the clipboard and say so."""
+        """Copy `text` to the clipboard and notify the user."""
         ...
 
     @property
-    def last_answer(self) -> str:
-        """The Markdown source of the last answer; empty when there is none."""
+    def last_response(self) -> str:
+        """The Markdown source of the last response, or an empty string."""
         ...
 
     def leave(self) -> None:
-        """End the app, in order."""
+        """Shut down the app."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlashCommand:
-    """A command; `run` gets the screen and what stands after the name."""
+class UiCommand:
+    """A slash command. `run` gets the host and the argument."""
 
     name: str
     summary: str
-    run: Callable[[Host, str], Awaitable[None]]
+    run: Callable[[CommandHost, str], Awaitable[None]]
     aliases: tuple[str, ...] = ()
     argument: str = ""
-    """How the argument is called in the help; in brackets when it may be left out."""
-    choices: Callable[[ScreenState], Sequence[str]] | None = None
-    """What the argument may be."""
+    """The argument as shown in the help, in brackets if it is optional."""
+    choices: Callable[[SessionViewState], Sequence[str]] | None = None
+    """Returns the possible arguments."""
     completes: bool = False
-    """Whether the engine knows what the argument may be."""
+    """Whether the engine completes the argument."""
     binding_id: str = ""
-    """The key that does the same."""
+    """The key binding that does the same."""
 
     @property
-    def told(self) -> str:
+    def translated_summary(self) -> str:
         """The summary in the user's language."""
-        return say(self.summary)
+        return tr(self.summary)
 
 
-class Registry:
-    """Commands of the screen, and those that the engine says it has."""
+class CommandRegistry:
+    """Commands of the screen and of the engine."""
 
     def __init__(
         self,
-        commands: Sequence[SlashCommand],
+        commands: Sequence[UiCommand],
         *,
-        state: Callable[[], ScreenState],
-        run_engine_command: Callable[[Host, str], Awaitable[None]],
+        state: Callable[[], SessionViewState],
+        run_engine_command: Callable[[CommandHost, str], Awaitable[None]],
         ask: Callable[[CompleteArgument], None] = lambda _: None,
     ) -> None:
-        self._own = tuple(commands)
+        self._own_commands = tuple(commands)
         self._state = state
         self._run_engine_command = run_engine_command
         self._ask = ask
 
     @property
-    def all(self) -> tuple[SlashCommand, ...]:
-        """Every command, by name."""
-        own = {name for command in self._own for name in (command.name, *command.aliases)}
+    def all(self) -> tuple[UiCommand, ...]:
+        """All commands, sorted by name."""
+        own_names = {name for command in self._own_commands for name in (command.name, *command.aliases)}
         session = self._state().session
-        theirs = [
-            SlashCommand(
+        engine_commands = [
+            UiCommand(
                 name=info.name,
-                summary=plain_line(retell(info.description)),
-                run=self._passed_on(info.name),
+                summary=sanitize_line(translate_message(info.description)),
+                run=self._forward_to_engine(info.name),
                 aliases=info.aliases,
-                argument=plain_line(info.argument),
+                argument=sanitize_line(info.argument),
                 completes=info.completes,
             )
             for info in (session.slash_commands if session is not None else ())
-            if info.name not in own
+            if info.name not in own_names
         ]
-        return tuple(sorted((*self._own, *theirs), key=lambda command: command.name))
+        return tuple(sorted((*self._own_commands, *engine_commands), key=lambda command: command.name))
 
-    def find(self, name: str) -> SlashCommand | None:
-        """The command of that name or alias."""
+    def find(self, name: str) -> UiCommand | None:
+        """Return the command with this name or alias."""
         return next((command for command in self.all if name in (command.name, *command.aliases)), None)
 
-    def nearest(self, name: str, limit: int = 3) -> list[SlashCommand]:
-        """Commands that `name` may have been meant for."""
+    def nearest(self, name: str, limit: int = 3) -> list[UiCommand]:
+        """Return commands with a similar name."""
         from difflib import get_close_matches
 
-        names = {known: command for command in self.all for known in (command.name, *command.aliases)}
-        close = get_close_matches(name, names, n=limit, cutoff=0.5)
-        close += [match.text for match in fuzzy.best(name, names, limit)]
-        return list({names[known].name: names[known] for known in close}.values())[:limit]
+        by_name = {known: command for command in self.all for known in (command.name, *command.aliases)}
+        similar = get_close_matches(name, by_name, n=limit, cutoff=0.5)
+        similar += [match.text for match in fuzzy.best_matches(name, by_name, limit)]
+        return list({by_name[known].name: by_name[known] for known in similar}.values())[:limit]
 
     # for completion
 
     def commands(self, query: str) -> Sequence[Choice]:
-        """Commands whose name or alias fits, best first."""
+        """Return the commands whose name or alias matches, best match first."""
         ranked: list[tuple[float, Choice]] = []
         for command in self.all:
-            matches = [fuzzy.match(query, name) for name in (command.name, *command.aliases)]
-            found = [match for match in matches if match is not None]
-            if not found:
+            by_name, *by_alias = (fuzzy.match(query, name) for name in (command.name, *command.aliases))
+            scores = [match.score for match in (by_name, *by_alias) if match is not None]
+            if not scores:
                 continue
-            own = matches[0]
             choice = Choice(
                 value=command.name,
                 label=f"/{command.name}",
-                detail=command.told,
+                detail=command.translated_summary,
                 note=command.argument,
-                matched=tuple(position + 1 for position in own.positions) if own else (),
+                matched_positions=tuple(position + 1 for position in by_name.positions) if by_name else (),
             )
-            ranked.append((max(match.score for match in found), choice))
+            ranked.append((max(scores), choice))
         ranked.sort(key=lambda pair: -pair[0])
         return [choice for _, choice in ranked]
 
     def arguments(self, name: str, query: str) -> Sequence[Choice]:
-        """What the command's argument may be; nothing once it is one of them."""
+        """Return the possible arguments of a command; none if the argument is complete."""
         command = self.find(name)
         if command is not None and command.completes:
-            return self._told_choices(command.name, query)
+            return self._engine_choices(command.name, query)
         if command is None or command.choices is None:
             return []
         options = command.choices(self._state())
         if query in options:
             return []
-        found = fuzzy.best(query, options, len(options))
-        return [Choice(value=match.text, label=match.text, matched=match.positions) for match in found]
+        matches = fuzzy.best_matches(query, options, len(options))
+        return [
+            Choice(value=match.text, label=match.text, matched_positions=match.positions) for match in matches
+        ]
 
-    def _told_choices(self, name: str, text: str) -> Sequence[Choice]:
-        """What the engine said; it is asked when it said nothing of this text yet."""
-        told = self._state().replies.argument_choices
-        if told is None or (told.command, told.text) != (name, text):
+    def _engine_choices(self, name: str, text: str) -> Sequence[Choice]:
+        """Return the engine's completions. If it hasn't sent any for `text`, request them."""
+        reply = self._state().replies.argument_choices
+        if reply is None or (reply.command, reply.text) != (name, text):
             self._ask(CompleteArgument(name, text))
-        if told is None or told.command != name or not text.startswith(told.text):
+        if reply is None or reply.command != name or not text.startswith(reply.text):
             return []
-        fitting = (it for it in told.choices if it.startswith(text) or told.text == text)
-        return [Choice(value=it, label=it) for it in fitting if it != text]
+        matches = (it for it in reply.choices if it.startswith(text) or reply.text == text)
+        return [Choice(value=it, label=it) for it in matches if it != text]
 
     def resources(self, query: str) -> Sequence[Choice]:
-        """MCP resources that can be named after `@`, as `SERVER:URI`, best first."""
+        """Return the MCP resources that can be mentioned with `@`, as `SERVER:URI`, best match first."""
         mcp = self._state().mcp
-        named = {
+        names = {
             f"{server.name}:{resource.uri}": resource.name
             for server in (mcp.servers if mcp is not None else ())
             for resource in server.resources
         }
-        found = fuzzy.best(query, named, _MOST_RESOURCES) if query else []
+        matches = fuzzy.best_matches(query, names, _MAX_RESOURCES) if query else []
         return [
-            Choice(value=match.text, label=match.text, detail=named[match.text], matched=match.positions)
-            for match in found
+            Choice(
+                value=match.text,
+                label=match.text,
+                detail=names[match.text],
+                matched_positions=match.positions,
+            )
+            for match in matches
         ]
 
     def takes_argument(self, name: str) -> bool:
-        """Whether the command is incomplete without more words."""
+        """Return whether the command requires an argument."""
         command = self.find(name)
         return command is not None and bool(command.argument) and not command.argument.startswith("[")
 
-    def _passed_on(self, name: str) -> Callable[[Host, str], Awaitable[None]]:
-        async def run(host: Host, argument: str) -> None:
+    def _forward_to_engine(self, name: str) -> Callable[[CommandHost, str], Awaitable[None]]:
+        async def run(host: CommandHost, argument: str) -> None:
             await self._run_engine_command(host, f"{name} {argument}".rstrip())
 
         return run

@@ -1,87 +1,89 @@
-"""The commands of sessions: beginning one, going on with one, alone or with another agent."""
+"""Session commands: start, resume and fork sessions."""
 
-from kimi_tui.language.saying import say
-from kimi_tui.tui.choices import Choice
-from kimi_tui.tui.commands.personal import PersonalActs
-from kimi_tui.tui.commands.registry import Host, SlashCommand
-from kimi_tui.tui.session_wish import SessionWish
-from kimi_tui.tui.state import ScreenState
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.commands.registry import CommandHost, UiCommand
+from kimi_tui.tui.commands.user import UserActions
+from kimi_tui.tui.session_request import SessionRequest
+from kimi_tui.tui.widgets.choice_list import Choice
 
 
-def session_commands(acts: PersonalActs) -> tuple[SlashCommand, ...]:
-    """The commands, bound to what they do."""
+def session_commands(actions: UserActions) -> tuple[UiCommand, ...]:
+    """Return the commands, which run `actions`."""
 
-    async def new(host: Host, _: str) -> None:
-        if _may_leave(host):
-            acts.open_session(SessionWish())
+    async def new(host: CommandHost, _: str) -> None:
+        if _check_can_leave(host):
+            actions.open_session(SessionRequest())
 
-    async def sessions(host: Host, _: str) -> None:
-        wish = await acts.choose_session()
-        if wish is not None and _may_leave(host):
-            acts.open_session(wish)
+    async def sessions(host: CommandHost, _: str) -> None:
+        request = await actions.choose_session()
+        if request is not None and _check_can_leave(host):
+            actions.open_session(request)
 
-    async def agents(host: Host, name: str) -> None:
+    async def agents(host: CommandHost, name: str) -> None:
         session = host.state.session
         if session is not None and session.read_only:
-            host.say(say("This session is only read. /new begins one, then /agents."), severity="warning")
+            host.notify(
+                tr("This session is read-only. Start one with /new, then use /agents."), severity="warning"
+            )
             return
-        wish = await acts.choose_agent(name)
-        if wish is not None and _may_leave(host):
-            acts.open_session(wish)
+        request = await actions.choose_agent(name)
+        if request is not None and _check_can_leave(host):
+            actions.open_session(request)
 
-    async def write(host: Host, _: str) -> None:
+    async def write(host: CommandHost, _: str) -> None:
         session = host.state.session
         if session is None or not session.read_only:
-            host.say(say("This session is yours to write already."))
+            host.notify(tr("This session is already writable."))
             return
         if not session.in_use:
-            acts.open_session(SessionWish(session_id=session.session_id))
+            actions.open_session(SessionRequest(session_id=session.session_id))
             return
         choices = (
-            Choice(value="copy", label=say("go on in a copy of it")),
-            Choice(value="here", label=say("go on here"), detail=say("once the other process has ended")),
-            Choice(value="new", label=say("begin a new session")),
+            Choice(value="copy", label=tr("fork the session")),
+            Choice(value="here", label=tr("resume it here"), detail=tr("after the other process has exited")),
+            Choice(value="new", label=tr("start a new session")),
         )
-        match await host.choose(say("Another process writes this session."), choices):
+        match await host.choose(tr("Another process is using this session."), choices):
             case "copy":
-                acts.open_session(SessionWish(session_id=session.session_id, fork=True))
+                actions.open_session(SessionRequest(session_id=session.session_id, fork=True))
             case "here":
-                acts.open_session(SessionWish(session_id=session.session_id))
+                actions.open_session(SessionRequest(session_id=session.session_id))
             case "new":
-                acts.open_session(SessionWish())
+                actions.open_session(SessionRequest())
             case _:
                 pass
 
     return (
-        SlashCommand(name="new", summary="Begin a new session; this one stays on disk", run=new),
-        SlashCommand(
+        UiCommand(name="new", summary="Start a new session; this one is kept", run=new),
+        UiCommand(
             name="sessions",
             summary="Resume, fork, rename or delete a session",
             run=sessions,
             aliases=("resume",),
         ),
-        SlashCommand(
+        UiCommand(
             name="agents",
-            summary="The agents: what they do, and beginning a session with one",
+            summary="List agents and start a session with one",
             run=agents,
             aliases=("agent",),
             argument="[NAME]",
-            choices=_agents,
+            choices=_agent_names,
         ),
-        SlashCommand(
+        UiCommand(
             name="write",
-            summary="Go on with a session that is only read, in a copy or here",
+            summary="Continue a read-only session, in a fork or here",
             run=write,
         ),
     )
 
 
-def _agents(state: ScreenState) -> tuple[str, ...]:
+def _agent_names(state: SessionViewState) -> tuple[str, ...]:
     return tuple(it.name for it in state.replies.agents.agents) if state.replies.agents is not None else ()
 
 
-def _may_leave(host: Host) -> bool:
+def _check_can_leave(host: CommandHost) -> bool:
     if host.state.turn is None:
         return True
-    host.say(say("A turn is running. Interrupt it first."), severity="warning")
+    host.notify(tr("A turn is running. Interrupt it first."), severity="warning")
     return False

@@ -1,103 +1,113 @@
-"""The agents: what each one is for and can do, and beginning a session with one."""
+"""Agents dialog: lists agents with their descriptions and starts a session with one."""
 
 from typing import Unpack
 
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import later, say
-from kimi_tui.language.width import cells, padded
-from kimi_tui.tui.choices import Choice
-from kimi_tui.tui.dialogs.following import Followed
-from kimi_tui.tui.dialogs.listed import ListedDialog
-from kimi_tui.tui.hints import Hint
-from kimi_tui.tui.key_tables import AGENTS_KEYS
-from kimi_tui.tui.keys import bindings
-from kimi_tui.tui.markdown.line import BLANK, Line, ink
+from kimi_tui.base.cell_width import cell_len, pad_right
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.text.agents import origin_text, purpose_text
+from kimi_tui.i18n.translate import tr, tr_lazy
+from kimi_tui.tui.dialogs.list_dialog import ListDialog
+from kimi_tui.tui.dialogs.state_dialog import StateSource
+from kimi_tui.tui.keys.keymap import bindings
+from kimi_tui.tui.keys.tables import AGENTS_KEYS
+from kimi_tui.tui.markdown.styled_line import BLANK, StyledLine, text_style
 from kimi_tui.tui.markdown.wrap import wrap
-from kimi_tui.wire.agents import AgentList, ListedAgent
+from kimi_tui.tui.widgets.choice_list import Choice
+from kimi_tui.tui.widgets.key_hints import KeyHint
+from kimi_tui.wire.agent_list import AgentList, AgentListItem
 from kimi_tui.wire.commands import RunSlash
-from kimi_tui.words.agents import told_origin, told_purpose
 
 
-class AgentsDialog(ListedDialog[str]):
-    """Asks the engine which agents there are; gives the name of the one that is chosen."""
+class AgentsDialog(ListDialog[str]):
+    """Lists the agents that the engine reports. Returns the name of the chosen one."""
 
     BINDINGS = bindings(AGENTS_KEYS)
     NAME = "agents"
-    HEADING = later("Agents")
+    HEADING = tr_lazy("Agents")
 
-    def __init__(self, *, wanted: str = "", **followed: Unpack[Followed]) -> None:
-        """`wanted` is the agent that is marked at first, if there is one of that name; else the session's."""
-        super().__init__(**followed)
-        self._wanted = wanted
-        self._shown: AgentList | None = None
+    def __init__(self, *, initial_agent: str = "", **source: Unpack[StateSource]) -> None:
+        """`initial_agent` is highlighted first if it exists; otherwise the session's agent is."""
+        super().__init__(**source)
+        self._initial_agent = initial_agent
+        self._shown_agents: AgentList | None = None
 
     def on_mount(self) -> None:
-        """Ask for them; those of an earlier look are shown until they come."""
-        self._follow()
-        self.watch(self._owner, "state", self._follow, init=False)
-        self.watch(self.choices, "marked", self.details.redraw, init=False)
+        """Request the agents; until they arrive, show the previous list."""
+        self._update_from_state()
+        self.watch(self._owner, "state", self._update_from_state, init=False)
+        self.watch(self.choices, "highlighted", self.details.redraw, init=False)
         self._command(RunSlash("agents"))
 
     @property
-    def marked(self) -> ListedAgent | None:
-        """The marked one."""
-        agents = self._shown.agents if self._shown is not None else ()
-        return agents[self.choices.marked] if self.choices.marked < len(agents) else None
+    def highlighted_agent(self) -> AgentListItem | None:
+        """The highlighted agent."""
+        agents = self._shown_agents.agents if self._shown_agents is not None else ()
+        return agents[self.choices.highlighted] if self.choices.highlighted < len(agents) else None
 
-    def _follow(self) -> None:
-        listed = self._state().replies.agents
-        if listed is None or listed == self._shown:
+    def _update_from_state(self) -> None:
+        agents = self._state().replies.agents
+        if agents is None or agents == self._shown_agents:
             return
-        wanted = self.marked.name if self.marked is not None else self._wanted
-        self._shown = listed
-        self.choices.show([_choice(agent, listed.current) for agent in listed.agents])
-        names = [agent.name for agent in listed.agents]
-        self.choices.marked = next((names.index(it) for it in (wanted, listed.current) if it in names), 0)
+        highlighted = (
+            self.highlighted_agent.name if self.highlighted_agent is not None else self._initial_agent
+        )
+        self._shown_agents = agents
+        self.choices.show([_choice(agent, agents.current) for agent in agents.agents])
+        names = [agent.name for agent in agents.agents]
+        self.choices.highlighted = next(
+            (names.index(name) for name in (highlighted, agents.current) if name in names), 0
+        )
         self.details.redraw()
 
-    def _hints(self) -> list[Hint]:
-        first = self._names.first
+    def _hints(self) -> list[KeyHint]:
+        first = self._key_labels.first_key
         return [
-            Hint(first("agents.begin"), say("begin a new session with it"), "begin"),
-            Hint(first("agents.close"), say("close"), "close"),
+            KeyHint(first("agents.begin"), tr("start a session"), "begin"),
+            KeyHint(first("agents.close"), tr("close"), "close"),
         ]
 
-    def _drawn(self, width: int) -> list[Line]:
-        agent = self.marked
+    def _build_details(self, width: int) -> list[StyledLine]:
+        agent = self.highlighted_agent
         if agent is None:
             return []
         role = "failed" if agent.problem else ""
-        lines = [BLANK, *wrap([(told_purpose(agent), ink(role) if role else ink())], width), BLANK]
-        facts = [
-            (say("from"), told_origin(agent.origin)),
-            (say("model"), plain_line(agent.model)),
-            (say("tools"), ", ".join(map(plain_line, agent.tools))),
-            *((plain_line(it.name), plain_line(it.description)) for it in agent.subagents),
+        lines = [
+            BLANK,
+            *wrap([(purpose_text(agent), text_style(role) if role else text_style())], width),
+            BLANK,
         ]
-        column = max(cells(label) for label, _ in facts) + 2
-        for at, (label, text) in enumerate(facts):
-            if at == len(facts) - len(agent.subagents):
-                lines += [BLANK, *wrap([(say("It gives work to:"), ink("dim"))], width)]
+        facts = [
+            (tr("source"), origin_text(agent.origin)),
+            (tr("model"), sanitize_line(agent.model)),
+            (tr("tools"), ", ".join(map(sanitize_line, agent.tools))),
+            *((sanitize_line(it.name), sanitize_line(it.description)) for it in agent.subagents),
+        ]
+        column = max(cell_len(label) for label, _ in facts) + 2
+        for index, (label, text) in enumerate(facts):
+            if index == len(facts) - len(agent.subagents):
+                lines += [BLANK, *wrap([(tr("Sub-agents:"), text_style("dim"))], width)]
             if text:
-                margin = ((padded(label, column), ink("dim")),)
-                lines += wrap([(text, ink())], width, first=margin, rest=((" " * column, ink()),))
+                margin = ((pad_right(label, column), text_style("dim")),)
+                lines += wrap(
+                    [(text, text_style())], width, first=margin, rest=((" " * column, text_style()),)
+                )
         return lines
 
-    def _take_marked(self) -> None:
+    def _activate_highlighted(self) -> None:
         self.action_begin()
 
     def action_begin(self) -> None:
-        """Begin a new session with the marked agent, unless it is broken."""
-        if self.marked is not None and not self.marked.problem:
-            self.dismiss(self.marked.name)
+        """Close the dialog to start a session with the highlighted agent, unless the agent is broken."""
+        if self.highlighted_agent is not None and not self.highlighted_agent.problem:
+            self.dismiss(self.highlighted_agent.name)
 
 
-def _choice(agent: ListedAgent, current: str) -> Choice:
-    note = say("in use") if agent.name == current else ""
+def _choice(agent: AgentListItem, current: str) -> Choice:
+    note = tr("in use") if agent.name == current else ""
     return Choice(
         value=agent.name,
         label=f"{'✗ ' if agent.problem else ''}{agent.name}",
-        detail=told_purpose(agent),
+        detail=purpose_text(agent),
         note=note,
-        is_in_use=agent.name == current,
+        is_current=agent.name == current,
     )

@@ -1,61 +1,61 @@
-"""The MCP servers: how each one is, what it offers, and connecting it anew."""
+"""MCP dialog: lists the MCP servers with their status and contents, and reconnects them."""
 
 from typing import assert_never
 
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import later, retell, say, say_many
-from kimi_tui.language.width import padded
-from kimi_tui.tui.choices import Choice
-from kimi_tui.tui.dialogs.listed import ListedDialog
-from kimi_tui.tui.hints import Hint
-from kimi_tui.tui.key_tables import MCP_KEYS
-from kimi_tui.tui.keys import bindings
-from kimi_tui.tui.markdown.line import BLANK, Line, ink
+from kimi_tui.base.cell_width import pad_right
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.i18n.translate import tr, tr_lazy, tr_n, translate_message
+from kimi_tui.tui.dialogs.list_dialog import ListDialog
+from kimi_tui.tui.keys.keymap import bindings
+from kimi_tui.tui.keys.tables import MCP_KEYS
+from kimi_tui.tui.markdown.styled_line import BLANK, StyledLine, text_style
 from kimi_tui.tui.markdown.wrap import wrap
+from kimi_tui.tui.widgets.choice_list import Choice
+from kimi_tui.tui.widgets.key_hints import KeyHint
 from kimi_tui.wire.commands import RunSlash
-from kimi_tui.wire.mcp import McpServerState, McpServerStatus, McpStatus
+from kimi_tui.wire.mcp_status import McpServerState, McpServerStatus, McpStatus
 
-_NONE = later(
-    "This session has no MCP servers.\n\nAdd one with: kimi-tui mcp add NAME -- COMMAND\n"
-    "or: kimi-tui mcp add NAME https://…\nand start kimi-tui again."
+_NO_SERVERS = tr_lazy(
+    "No MCP servers configured.\n\nAdd one with: kimi-tui mcp add NAME -- COMMAND\n"
+    "or: kimi-tui mcp add NAME https://…\nThen restart kimi-tui."
 )
 _LABEL_CELLS = 13
 
 
-class McpDialog(ListedDialog[None]):
-    """Follows the state of the screen that opened it."""
+class McpDialog(ListDialog[None]):
+    """Shows the MCP status of the session and updates as it changes."""
 
     BINDINGS = bindings(MCP_KEYS)
     NAME = "mcp"
-    HEADING = later("MCP servers")
+    HEADING = tr_lazy("MCP servers")
 
-    _shown: McpStatus | None = None
+    _shown_status: McpStatus | None = None
 
     def on_mount(self) -> None:
-        """Show how things are, and go on doing so."""
-        self._follow()
-        self.watch(self._owner, "state", self._follow, init=False)
-        self.watch(self.choices, "marked", self.details.redraw, init=False)
+        """Show the status and watch it for changes."""
+        self._update_from_state()
+        self.watch(self._owner, "state", self._update_from_state, init=False)
+        self.watch(self.choices, "highlighted", self.details.redraw, init=False)
 
     @property
-    def server(self) -> McpServerStatus | None:
-        """The marked one."""
+    def highlighted_server(self) -> McpServerStatus | None:
+        """The highlighted server."""
         status = self._state().mcp
-        marked = self.choices.marked
-        return status.servers[marked] if status is not None and marked < len(status.servers) else None
+        index = self.choices.highlighted
+        return status.servers[index] if status is not None and index < len(status.servers) else None
 
-    def _follow(self) -> None:
+    def _update_from_state(self) -> None:
         status = self._state().mcp
-        if status is None or status is self._shown:
+        if status is None or status is self._shown_status:
             self.details.redraw()
             return
-        self._shown = status
-        marked = self.choices.marked
+        self._shown_status = status
+        index = self.choices.highlighted
         self.choices.show([_choice(server) for server in status.servers])
-        self.choices.marked = min(marked, max(len(status.servers) - 1, 0))
-        tools = " · " + say_many("{count} tool", "{count} tools", status.tools) if status.tools else ""
+        self.choices.highlighted = min(index, max(len(status.servers) - 1, 0))
+        tools = " · " + tr_n("{count} tool", "{count} tools", status.tools) if status.tools else ""
         self.title_line.update(
-            say(
+            tr(
                 "MCP servers   {connected} of {total} connected{tools}",
                 connected=status.connected,
                 total=status.total,
@@ -64,66 +64,71 @@ class McpDialog(ListedDialog[None]):
         )
         self.details.redraw()
 
-    def _hints(self) -> list[Hint]:
-        first = self._names.first
+    def _hints(self) -> list[KeyHint]:
+        first = self._key_labels.first_key
         return [
-            Hint(first("mcp.reconnect"), say("connect anew"), "reconnect"),
-            Hint(first("mcp.sign_in"), say("sign in"), "sign_in"),
-            Hint(first("mcp.close"), say("close"), "close"),
+            KeyHint(first("mcp.reconnect"), tr("reconnect"), "reconnect"),
+            KeyHint(first("mcp.sign_in"), tr("sign in"), "sign_in"),
+            KeyHint(first("mcp.close"), tr("close"), "close"),
         ]
 
-    def _drawn(self, width: int) -> list[Line]:
-        server = self.server
+    def _build_details(self, width: int) -> list[StyledLine]:
+        server = self.highlighted_server
         if server is None:
-            return [line for text in say(_NONE).split("\n") for line in wrap([(text, ink())], width)]
+            return [
+                line for text in tr(_NO_SERVERS).split("\n") for line in wrap([(text, text_style())], width)
+            ]
         lines = [BLANK]
         if server.error:
-            lines += [*wrap([(plain_line(retell(server.error)), ink("failed"))], width), BLANK]
+            lines += [
+                *wrap([(sanitize_line(translate_message(server.error)), text_style("failed"))], width),
+                BLANK,
+            ]
         for label, text in _facts(server):
-            margin = ((padded(label, _LABEL_CELLS), ink("dim")),)
-            blank = ((" " * _LABEL_CELLS, ink()),)
-            lines += wrap([(plain_line(text), ink())], width, first=margin, rest=blank)
+            margin = ((pad_right(label, _LABEL_CELLS), text_style("dim")),)
+            blank = ((" " * _LABEL_CELLS, text_style()),)
+            lines += wrap([(sanitize_line(text), text_style())], width, first=margin, rest=blank)
         return lines
 
     def action_reconnect(self) -> None:
-        """Connect the marked server anew."""
-        if (server := self.server) is not None:
+        """Reconnect the highlighted server."""
+        if (server := self.highlighted_server) is not None:
             self._command(RunSlash(f"mcp reconnect {server.name}"))
 
     def action_sign_in(self) -> None:
-        """Sign in to the marked server."""
-        if (server := self.server) is not None:
+        """Sign in to the highlighted server."""
+        if (server := self.highlighted_server) is not None:
             self._command(RunSlash(f"mcp auth {server.name}"))
 
 
 def _choice(server: McpServerStatus) -> Choice:
-    sign, words = _state_in_words(server.status)
-    tools = say_many("{count} tool", "{count} tools", len(server.tools)) if server.tools else ""
+    sign, label = _status_label(server.status)
+    tools = tr_n("{count} tool", "{count} tools", len(server.tools)) if server.tools else ""
     return Choice(
-        value=server.name, label=f"{sign} {server.name}", detail=words, note=f"{tools}  {server.transport}"
+        value=server.name, label=f"{sign} {server.name}", detail=label, note=f"{tools}  {server.transport}"
     )
 
 
-def _state_in_words(state: McpServerState) -> tuple[str, str]:
-    match state:
+def _status_label(status: McpServerState) -> tuple[str, str]:
+    match status:
         case "connected":
-            return "●", say("connected")
+            return "●", tr("connected")
         case "pending" | "connecting":
-            return "◌", say("connecting …")
+            return "◌", tr("connecting …")
         case "unauthorized":
-            return "✗", say("wants you to sign in")
+            return "✗", tr("sign-in required")
         case "failed":
-            return "✗", say("not connected")
+            return "✗", tr("not connected")
         case _:
-            assert_never(state)
+            assert_never(status)
 
 
 def _facts(server: McpServerStatus) -> list[tuple[str, str]]:
     facts = [
-        (say("server"), server.title),
-        (say("at") if server.transport in ("http", "sse") else say("program"), server.target),
-        (say("tools"), ", ".join(server.tools)),
-        (say("prompts"), ", ".join(f"/{prompt}" for prompt in server.prompts)),
-        (say("resources"), ", ".join(resource.uri for resource in server.resources)),
+        (tr("server"), server.title),
+        (tr("URL") if server.transport in ("http", "sse") else tr("command"), server.target),
+        (tr("tools"), ", ".join(server.tools)),
+        (tr("prompts"), ", ".join(f"/{prompt}" for prompt in server.prompts)),
+        (tr("resources"), ", ".join(resource.uri for resource in server.resources)),
     ]
     return [(label, text) for label, text in facts if text]

@@ -1,4 +1,4 @@
-"""The pager: a long text on the whole screen, with search."""
+"""Pager: shows a long text on the full screen, with search."""
 
 from collections.abc import Callable
 
@@ -8,70 +8,74 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.language.saying import say
-from kimi_tui.tui.hints import Hint, Hints
-from kimi_tui.tui.key_tables import PAGER_KEYS
-from kimi_tui.tui.keys import KeyNames, bindings
-from kimi_tui.tui.line_view import LineView
-from kimi_tui.tui.markdown.line import Line, ink
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.keys.keymap import KeyLabels, bindings
+from kimi_tui.tui.keys.tables import PAGER_KEYS
+from kimi_tui.tui.markdown.styled_line import StyledLine, text_style
 from kimi_tui.tui.markdown.wrap import chop
+from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
+from kimi_tui.tui.widgets.line_view import LineView
 
 
 class Pager(ModalScreen[None]):
-    """Read `text`; it is shown as it is."""
+    """Shows `text` without formatting."""
 
     BINDINGS = bindings(PAGER_KEYS)
 
     view = getters.query_one(LineView)
     field = getters.query_one("#pager-query", Input)
-    hints = getters.query_one(Hints)
+    hints = getters.query_one(KeyHints)
 
-    def __init__(self, *, title: str, text: str, copy: Callable[[str], None], names: KeyNames) -> None:
+    def __init__(self, *, title: str, text: str, copy: Callable[[str], None], key_labels: KeyLabels) -> None:
         super().__init__()
-        self._names = names
-        self._title = plain_line(title)
-        self._text = plain(text).expandtabs(8)
+        self._key_labels = key_labels
+        self._title = sanitize_line(title)
+        self._text = sanitize(text).expandtabs(8)
         self._copy = copy
         self._query = ""
         self._matches: list[int] = []
         self._current = 0
 
     def compose(self) -> ComposeResult:
-        """Title, text, search."""
+        """Yield the title, the text, the search field and the key hints."""
         with Vertical(classes="dialog"):
             yield Static(self._title, classes="dialog-title", markup=False)
-            yield LineView(self._drawn)
-            field = Input(placeholder=say("search for"), id="pager-query", disabled=True)
+            yield LineView(self._build_lines)
+            field = Input(placeholder=tr("search"), id="pager-query", disabled=True)
             field.cursor_blink = False
             yield field
-            yield Hints(
+            yield KeyHints(
                 [
-                    Hint(self._names.one("pager.page_down", "space"), say("a page down"), "page(1)"),
-                    Hint(self._names.one("pager.page_up", "b"), say("a page up"), "page(-1)"),
-                    Hint(self._names.first("pager.search"), say("search"), "search"),
-                    Hint(self._names.first("pager.copy"), say("copy all of it"), "copy"),
-                    self._close,
+                    KeyHint(
+                        self._key_labels.preferred_key("pager.page_down", "space"),
+                        tr("page down"),
+                        "page(1)",
+                    ),
+                    KeyHint(self._key_labels.preferred_key("pager.page_up", "b"), tr("page up"), "page(-1)"),
+                    KeyHint(self._key_labels.first_key("pager.search"), tr("search"), "search"),
+                    KeyHint(self._key_labels.first_key("pager.copy"), tr("copy all"), "copy"),
+                    self._close_hint,
                 ]
             )
 
     @property
-    def _close(self) -> Hint:
-        return Hint(self._names.first("pager.close"), say("close"), "close")
+    def _close_hint(self) -> KeyHint:
+        return KeyHint(self._key_labels.first_key("pager.close"), tr("close"), "close")
 
-    def _drawn(self, width: int) -> list[Line]:
-        lines: list[Line] = []
+    def _build_lines(self, width: int) -> list[StyledLine]:
+        lines: list[StyledLine] = []
         for row in self._text.split("\n"):
-            for number, piece in enumerate(chop([(row, ink())], width)):
-                lines.append(Line(piece, "" if number else "\n"))
+            for number, piece in enumerate(chop([(row, text_style())], width)):
+                lines.append(StyledLine(piece, "" if number else "\n"))
         return lines
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a query is typed, letters are letters."""
+        """Disable letter keys while a query is being typed."""
         return action == "close" or self.field.disabled
 
     def action_close(self) -> None:
-        """Leave the search, else the pager."""
+        """Close the search field if it is open, otherwise the pager."""
         if self.field.disabled:
             self.dismiss(None)
         else:
@@ -86,18 +90,18 @@ class Pager(ModalScreen[None]):
         self.view.scroll_relative(y=pages * max(self.view.size.height - 1, 1), animate=False)
 
     def action_edge(self, direction: int) -> None:
-        """Go to the beginning or the end."""
+        """Scroll to the start or the end."""
         if direction < 0:
             self.view.scroll_home(animate=False)
         else:
             self.view.scroll_end(animate=False)
 
     def action_copy(self) -> None:
-        """Copy all of the text."""
+        """Copy the whole text."""
         self._copy(self._text)
 
     def action_search(self) -> None:
-        """Type what to look for."""
+        """Open the search field."""
         self.field.disabled = False
         self.field.focus()
 
@@ -112,22 +116,26 @@ class Pager(ModalScreen[None]):
             if self._query and self._query in line.text.lower()
         ]
         self._current = next((n for n, line in enumerate(self._matches) if line >= top), 0)
-        self._go()
+        self._show_match()
 
     def action_match(self, step: int) -> None:
-        """Go to the next match, or the one before."""
+        """Go to the next or the previous match."""
         if self._matches:
             self._current = (self._current + step) % len(self._matches)
-            self._go()
+            self._show_match()
 
-    def _go(self) -> None:
+    def _show_match(self) -> None:
         if self._matches:
-            self.view.mark(self._matches[self._current])
-            found = say("match {number} of {count}", number=self._current + 1, count=len(self._matches))
-            before = Hint(self._names.first("pager.previous"), say("the match before"), "match(-1)")
-            after = Hint(self._names.first("pager.next"), found, "match(1)")
-            self.hints.show([after, before, self._close])
+            self.view.highlight_line(self._matches[self._current])
+            position = tr("match {number} of {count}", number=self._current + 1, count=len(self._matches))
+            previous_hint = KeyHint(
+                self._key_labels.first_key("pager.previous"), tr("previous match"), "match(-1)"
+            )
+            next_hint = KeyHint(self._key_labels.first_key("pager.next"), position, "match(1)")
+            self.hints.show([next_hint, previous_hint, self._close_hint])
         else:
-            self.view.mark(None)
-            words = say("“{query}” is not in the text", query=plain_line(self._query))
-            self.hints.show([Hint(self._names.first("pager.search"), words, "search"), self._close])
+            self.view.highlight_line(None)
+            text = tr("“{query}” not found", query=sanitize_line(self._query))
+            self.hints.show(
+                [KeyHint(self._key_labels.first_key("pager.search"), text, "search"), self._close_hint]
+            )

@@ -1,4 +1,4 @@
-"""A dialog that lets the user choose one of many by typing a part of it."""
+"""Picker dialog: choose one of many values by typing part of it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,92 +9,96 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from kimi_tui.language.saying import say
-from kimi_tui.tui import fuzzy
-from kimi_tui.tui.choices import Choice, Choices
-from kimi_tui.tui.hints import Hint, Hints
-from kimi_tui.tui.key_tables import PICKER_KEYS
-from kimi_tui.tui.keys import KeyNames, bindings
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.keys.keymap import KeyLabels, bindings
+from kimi_tui.tui.keys.tables import PICKER_KEYS
+from kimi_tui.tui.widgets import fuzzy
+from kimi_tui.tui.widgets.choice_list import Choice, ChoiceList
+from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 
-MOST_SHOWN = 200
-_DETAIL_LETTERS = 3
-"""With fewer letters, too many details fit by chance."""
+MAX_SHOWN = 200
+_MIN_DETAIL_QUERY = 3
+"""Minimum length of a query that also searches details: shorter ones match too many by chance."""
 
 
 class Picker(ModalScreen[str | None]):
-    """Choose a value; None when the user closed it."""
+    """Returns the chosen value, or None if the user closed the dialog."""
 
     BINDINGS = bindings(PICKER_KEYS)
     AUTO_FOCUS = "Input"
 
-    choices = getters.query_one(Choices)
+    choices = getters.query_one(ChoiceList)
 
-    def __init__(self, title: str, choices: Sequence[Choice], *, names: KeyNames, hint: str = "") -> None:
+    def __init__(
+        self, title: str, choices: Sequence[Choice], *, key_labels: KeyLabels, hint: str = ""
+    ) -> None:
         super().__init__()
-        self._names = names
+        self._key_labels = key_labels
         self._title = title
         self._hint = hint
-        self._all = tuple(choices)
+        self._all_choices = tuple(choices)
 
     def compose(self) -> ComposeResult:
-        """Title, input, list."""
+        """Yield the title, the input, the list and the key hints."""
         with Vertical(id="picker", classes="dialog"):
             yield Static(self._title, classes="dialog-title", markup=False)
-            field = Input(placeholder=say("type to filter"), id="picker-query")
+            field = Input(placeholder=tr("type to filter"), id="picker-query")
             field.cursor_blink = False
             yield field
-            yield Choices()
+            yield ChoiceList()
             if self._hint:
                 yield Static(self._hint, classes="dialog-hint", markup=False)
-            close = Hint(self._names.first("picker.close"), say("close"), "close")
-            yield Hints([Hint("enter", say("choose"), "choose"), close], most_lines=1)
+            close = KeyHint(self._key_labels.first_key("picker.close"), tr("close"), "close")
+            yield KeyHints([KeyHint("enter", tr("choose"), "choose"), close], max_lines=1)
 
     def on_mount(self) -> None:
-        """Show everything, with the mark on what is in use."""
-        self.choices.show(self._all[:MOST_SHOWN])
-        self.choices.marked = next((at for at, it in enumerate(self._all[:MOST_SHOWN]) if it.is_in_use), 0)
+        """Show all choices and highlight the current one."""
+        self.choices.show(self._all_choices[:MAX_SHOWN])
+        self.choices.highlighted = next(
+            (index for index, it in enumerate(self._all_choices[:MAX_SHOWN]) if it.is_current), 0
+        )
 
     @on(Input.Changed)
     def _filter(self, event: Input.Changed) -> None:
-        self.choices.show(filtered(self._all, event.value)[:MOST_SHOWN])
+        self.choices.show(filter_choices(self._all_choices, event.value)[:MAX_SHOWN])
 
     @on(Input.Submitted)
     def action_choose(self) -> None:
-        """Take what is marked."""
+        """Return the highlighted choice."""
         if (choice := self.choices.choice) is not None:
             self.dismiss(choice.value)
 
-    @on(Choices.Chosen)
-    def _clicked(self, event: Choices.Chosen) -> None:
+    @on(ChoiceList.Chosen)
+    def _handle_click(self, event: ChoiceList.Chosen) -> None:
         self.dismiss(event.choice.value)
 
     def on_resize(self) -> None:
-        """Leave room for what stands around the list."""
-        self.choices.take_most(self.size.height // 2)
+        """Limit the height of the list so that the rest of the dialog fits."""
+        self.choices.set_max_height(self.size.height // 2)
 
     def action_move(self, lines: int) -> None:
-        """Move the mark."""
+        """Move the highlight."""
         self.choices.move(lines)
 
     def action_close(self) -> None:
-        """Choose nothing."""
+        """Close the dialog without a choice."""
         self.dismiss(None)
 
 
-def filtered(choices: Sequence[Choice], query: str) -> list[Choice]:
-    """`choices` whose label, else detail, fits `query`, best first."""
+def filter_choices(choices: Sequence[Choice], query: str) -> list[Choice]:
+    """Return the `choices` whose label or detail matches `query`, best match first."""
     if not query:
         return list(choices)
     ranked: list[tuple[float, Choice]] = []
     for choice in choices:
         if (by_label := fuzzy.match(query, choice.label)) is not None:
-            ranked.append((by_label.score, with_matched(choice, by_label.positions)))
-        elif len(query) >= _DETAIL_LETTERS and query.lower() in choice.detail.lower():
+            ranked.append((by_label.score, highlight_matches(choice, by_label.positions)))
+        elif len(query) >= _MIN_DETAIL_QUERY and query.lower() in choice.detail.lower():
             ranked.append((-100.0, choice))
     ranked.sort(key=lambda pair: -pair[0])
     return [choice for _, choice in ranked]
 
 
-def with_matched(choice: Choice, positions: tuple[int, ...]) -> Choice:
-    """`choice` with those letters of its label marked."""
-    return replace(choice, matched=positions)
+def highlight_matches(choice: Choice, positions: tuple[int, ...]) -> Choice:
+    """Return `choice` with these positions of its label highlighted."""
+    return replace(choice, matched_positions=positions)

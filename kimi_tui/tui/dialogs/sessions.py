@@ -1,4 +1,4 @@
-"""The sessions on disk: found by title or by what was said in them, resumed, forked, renamed, deleted."""
+"""Sessions dialog: find sessions by title or content, and resume, fork, rename or delete them."""
 
 import time
 from collections.abc import Callable
@@ -10,257 +10,260 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input, Static
 
-from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.language.saying import say
-from kimi_tui.tui.choices import Choice, Choices
-from kimi_tui.tui.dialogs.following import Followed, FollowingDialog
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.dialogs.pager import Pager
-from kimi_tui.tui.dialogs.picker import filtered
-from kimi_tui.tui.hints import Hint, Hints
-from kimi_tui.tui.key_tables import SESSIONS_KEYS
-from kimi_tui.tui.keys import bindings
-from kimi_tui.tui.session_wish import SessionWish
-from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.dialogs.picker import filter_choices
+from kimi_tui.tui.dialogs.state_dialog import StateBoundDialog, StateSource
+from kimi_tui.tui.keys.keymap import bindings
+from kimi_tui.tui.keys.tables import SESSIONS_KEYS
+from kimi_tui.tui.session_request import SessionRequest
+from kimi_tui.tui.widgets.choice_list import Choice, ChoiceList
+from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 from kimi_tui.wire.commands import DeleteSession, ListSessions, PreviewSession, RenameSession
-from kimi_tui.wire.sessions import ListedSession, SessionList, SessionPreview
+from kimi_tui.wire.session_list import SessionList, SessionListItem, SessionPreview
 
-_Asking = Literal["", "rename", "delete"]
+_InputMode = Literal["", "rename", "delete"]
 
 
-class SessionsDialog(FollowingDialog[SessionWish | None]):
-    """Answers with the session to open; None when the open one stays."""
+class SessionsDialog(StateBoundDialog[SessionRequest | None]):
+    """Returns a request for the session to open, or None to stay in the current one."""
 
     BINDINGS = bindings(SESSIONS_KEYS)
     AUTO_FOCUS = "Input"
 
-    choices = getters.query_one(Choices)
+    choices = getters.query_one(ChoiceList)
     field = getters.query_one("#sessions-query", Input)
     title_line = getters.query_one("#sessions-title", Static)
-    hints = getters.query_one(Hints)
+    hints = getters.query_one(KeyHints)
 
     def __init__(
         self,
         *,
         copy: Callable[[str], None],
         wall_clock: Callable[[], float] = time.time,
-        **followed: Unpack[Followed],
+        **source: Unpack[StateSource],
     ) -> None:
-        super().__init__(**followed)
+        super().__init__(**source)
         self._copy = copy
-        self._now = wall_clock
-        self._listed: SessionList | None = None
-        self._asking: _Asking = ""
-        self._subject: ListedSession | None = None
-        self._previewed: SessionPreview | None = None
+        self._wall_clock = wall_clock
+        self._session_list: SessionList | None = None
+        self._input_mode: _InputMode = ""
+        self._subject: SessionListItem | None = None
+        self._shown_preview: SessionPreview | None = None
 
     def compose(self) -> ComposeResult:
-        """Title, what to look for, the list."""
+        """Yield the title, the input field, the list and the key hints."""
         with Vertical(id="sessions", classes="dialog"):
-            yield Static(say("Sessions"), id="sessions-title", classes="dialog-title", markup=False)
-            field = Input(placeholder=say("type to filter"), id="sessions-query")
+            yield Static(tr("Sessions"), id="sessions-title", classes="dialog-title", markup=False)
+            field = Input(placeholder=tr("type to filter"), id="sessions-query")
             field.cursor_blink = False
             yield field
-            yield Choices()
-            yield Hints(most_lines=3)
+            yield ChoiceList()
+            yield KeyHints(max_lines=3)
 
     def on_mount(self) -> None:
-        """Ask for the list and follow what comes."""
+        """Request the sessions and watch for the engine's replies."""
         state = self._state()
-        self._previewed = state.replies.session_preview
+        self._shown_preview = state.replies.session_preview
         if state.replies.sessions is not None and not state.replies.sessions.text:
-            self._listed = state.replies.sessions
-            self._show()
-        self.watch(self._owner, "state", self._follow, init=False)
+            self._session_list = state.replies.sessions
+            self._show_sessions()
+        self.watch(self._owner, "state", self._update_from_state, init=False)
         self._command(ListSessions())
-        self._say_keys()
+        self._show_hints()
 
-    def _follow(self, state: ScreenState) -> None:
-        if state.replies.sessions is not self._listed:
-            self._listed = state.replies.sessions
-            self._show()
-        if state.replies.session_preview is not self._previewed and state.replies.session_preview is not None:
-            self._previewed = state.replies.session_preview
+    def _update_from_state(self, state: SessionViewState) -> None:
+        if state.replies.sessions is not self._session_list:
+            self._session_list = state.replies.sessions
+            self._show_sessions()
+        if (
+            state.replies.session_preview is not self._shown_preview
+            and state.replies.session_preview is not None
+        ):
+            self._shown_preview = state.replies.session_preview
             self.app.push_screen(
                 Pager(
-                    title=say("How it ended"),
-                    text=_told(state.replies.session_preview),
+                    title=tr("Last messages"),
+                    text=_preview_text(state.replies.session_preview),
                     copy=self._copy,
-                    names=self._names,
+                    key_labels=self._key_labels,
                 )
             )
 
-    def _show(self) -> None:
-        listed = self._listed
-        if listed is None:
+    def _show_sessions(self) -> None:
+        session_list = self._session_list
+        if session_list is None:
             return
-        what = (
-            say("Sessions in which “{text}” was said", text=plain_line(listed.text))
-            if listed.text
-            else say("Sessions")
+        title = (
+            tr("Sessions containing “{text}”", text=sanitize_line(session_list.text))
+            if session_list.text
+            else tr("Sessions")
         )
-        self.title_line.update(f"{what} · {len(listed.sessions)}")
-        lines = [self._line(session) for session in listed.sessions]
-        query = "" if self._asking or listed.text else self.field.value
-        marked = self.choices.choice.value if self.choices.choice is not None else ""
-        self.choices.show(filtered(lines, query))
-        places = [index for index, line in enumerate(self.choices.choices) if line.value == marked]
-        self.choices.marked = places[0] if places else 0
+        self.title_line.update(f"{title} · {len(session_list.sessions)}")
+        choices = [self._session_choice(session) for session in session_list.sessions]
+        query = "" if self._input_mode or session_list.text else self.field.value
+        highlighted = self.choices.choice.value if self.choices.choice is not None else ""
+        self.choices.show(filter_choices(choices, query))
+        values = [choice.value for choice in self.choices.choices]
+        self.choices.highlighted = values.index(highlighted) if highlighted in values else 0
 
-    def _line(self, session: ListedSession) -> Choice:
-        known = self._state().session
+    def _session_choice(self, session: SessionListItem) -> Choice:
+        current = self._state().session
         note = (
-            say("open now")
-            if known is not None and known.session_id == session.id
-            else self._ago(session.updated)
+            tr("current")
+            if current is not None and current.session_id == session.id
+            else self._format_age(session.updated)
         )
-        place = Path(session.work_dir).name if session.work_dir else "?"
+        directory = Path(session.work_dir).name if session.work_dir else "?"
         return Choice(
             value=session.id,
             label=session.title or session.id[:8],
-            detail=session.snippet or place,
+            detail=session.snippet or directory,
             note=note,
         )
 
-    def _ago(self, updated: float) -> str:
-        passed = max(0.0, self._now() - updated)
-        if passed >= 86_400:
-            return say("{days} d ago", days=int(passed // 86_400))
-        if passed >= 3_600:
-            return say("{hours} h ago", hours=int(passed // 3_600))
-        if passed >= 60:
-            return say("{minutes} min ago", minutes=int(passed // 60))
-        return say("just now")
+    def _format_age(self, updated: float) -> str:
+        age = max(0.0, self._wall_clock() - updated)
+        if age >= 86_400:
+            return tr("{days} d ago", days=int(age // 86_400))
+        if age >= 3_600:
+            return tr("{hours} h ago", hours=int(age // 3_600))
+        if age >= 60:
+            return tr("{minutes} min ago", minutes=int(age // 60))
+        return tr("just now")
 
     @property
-    def _marked(self) -> ListedSession | None:
+    def _highlighted_session(self) -> SessionListItem | None:
         choice = self.choices.choice
-        sessions = self._listed.sessions if self._listed is not None else ()
+        sessions = self._session_list.sessions if self._session_list is not None else ()
         return next((it for it in sessions if choice is not None and it.id == choice.value), None)
 
-    def _say_keys(self) -> None:
-        first = self._names.first
+    def _show_hints(self) -> None:
+        first = self._key_labels.first_key
         self.hints.show(
             [
-                Hint("enter", say("resume"), "resume", "bold"),
-                Hint(first("sessions.close"), say("close"), "close"),
-                Hint(first("sessions.preview"), say("how it ended"), "preview"),
-                Hint(first("sessions.fork"), say("go on in a copy"), "fork"),
-                Hint(first("sessions.rename"), say("rename"), "rename"),
-                Hint(first("sessions.delete"), say("delete"), "delete"),
-                Hint(first("sessions.search"), say("look for it in all that was said"), "search"),
+                KeyHint("enter", tr("resume"), "resume", "bold"),
+                KeyHint(first("sessions.close"), tr("close"), "close"),
+                KeyHint(first("sessions.preview"), tr("preview"), "preview"),
+                KeyHint(first("sessions.fork"), tr("fork"), "fork"),
+                KeyHint(first("sessions.rename"), tr("rename"), "rename"),
+                KeyHint(first("sessions.delete"), tr("delete"), "delete"),
+                KeyHint(first("sessions.search"), tr("search messages"), "search"),
             ]
         )
 
-    # what is typed
+    # the input field
 
     @on(Input.Changed)
     def _filter(self) -> None:
-        if self._asking:
+        if self._input_mode:
             return
-        if self._listed is not None and self._listed.text:
+        if self._session_list is not None and self._session_list.text:
             self._command(ListSessions())
-        self._show()
+        self._show_sessions()
 
     @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        self._take(event.value.strip())
+    def _handle_submit(self, event: Input.Submitted) -> None:
+        self._apply_input(event.value.strip())
 
-    def _take(self, value: str) -> None:
-        subject, asking = self._subject, self._asking
-        if asking and subject is not None:
-            if asking == "rename" and value:
+    def _apply_input(self, value: str) -> None:
+        subject, mode = self._subject, self._input_mode
+        if mode and subject is not None:
+            if mode == "rename" and value:
                 self._command(RenameSession(subject.id, value))
-            elif asking == "delete" and value.lower() in ("y", "yes"):
+            elif mode == "delete" and value.lower() in ("y", "yes"):
                 self._command(DeleteSession(subject.id))
-            self._ask("", None, "")
-        elif (session := self._marked) is not None:
+            self._set_input_mode("", None, "")
+        elif (session := self._highlighted_session) is not None:
             self._open(session, fork=False)
 
-    @on(Choices.Chosen)
-    def _clicked(self, event: Choices.Chosen) -> None:
-        if event.was_marked and not self._asking:
+    @on(ChoiceList.Chosen)
+    def _handle_click(self, event: ChoiceList.Chosen) -> None:
+        if event.was_highlighted and not self._input_mode:
             self.action_resume()
 
-    def _ask(self, asking: _Asking, subject: ListedSession | None, text: str) -> None:
-        self._asking, self._subject = asking, subject
+    def _set_input_mode(self, mode: _InputMode, subject: SessionListItem | None, text: str) -> None:
+        self._input_mode, self._subject = mode, subject
         self.field.value = text
-        self.field.placeholder = say("type to filter")
+        self.field.placeholder = tr("type to filter")
         if subject is not None:
-            named = plain(subject.title or subject.id[:8])
+            title = sanitize(subject.title or subject.id[:8])
             self.field.placeholder = (
-                say("its new title") if asking == "rename" else say("y deletes it for good")
+                tr("new title") if mode == "rename" else tr("type y to delete permanently")
             )
-            back = Hint(self._names.first("sessions.close"), say("go back"), "close")
+            cancel = KeyHint(self._key_labels.first_key("sessions.close"), tr("cancel"), "close")
             self.hints.show(
-                [Hint("enter", say("rename “{title}”", title=named), "confirm"), back]
-                if asking == "rename"
-                else [Hint("y enter", say("delete “{title}” for good", title=named), "confirm"), back]
+                [KeyHint("enter", tr("rename “{title}”", title=title), "confirm"), cancel]
+                if mode == "rename"
+                else [KeyHint("y enter", tr("permanently delete “{title}”", title=title), "confirm"), cancel]
             )
         else:
-            self._say_keys()
-            self._show()
+            self._show_hints()
+            self._show_sessions()
 
-    def _open(self, session: ListedSession, *, fork: bool) -> None:
-        known = self._state().session
-        if known is not None and known.session_id == session.id and not fork:
+    def _open(self, session: SessionListItem, *, fork: bool) -> None:
+        current = self._state().session
+        if current is not None and current.session_id == session.id and not fork:
             self.dismiss(None)
             return
         work_dir = Path(session.work_dir) if session.work_dir else None
-        self.dismiss(SessionWish(session_id=session.id, fork=fork, work_dir=work_dir))
+        self.dismiss(SessionRequest(session_id=session.id, fork=fork, work_dir=work_dir))
 
     # keys
 
     def on_resize(self) -> None:
-        """Leave room for what stands around the list."""
-        self.choices.take_most(self.size.height * 45 // 100)
+        """Limit the height of the list so that the rest of the dialog fits."""
+        self.choices.set_max_height(self.size.height * 45 // 100)
 
     def action_move(self, lines: int) -> None:
-        """Move the mark."""
+        """Move the highlight."""
         self.choices.move(lines)
 
     def action_resume(self) -> None:
-        """Open the marked one."""
-        if (session := self._marked) is not None:
+        """Resume the highlighted session."""
+        if (session := self._highlighted_session) is not None:
             self._open(session, fork=False)
 
     def action_confirm(self) -> None:
-        """Do what is being asked: what a click does in place of the keys."""
-        self._take("y" if self._asking == "delete" else self.field.value.strip())
+        """Confirm the pending rename or delete; runs when its hint is clicked."""
+        self._apply_input("y" if self._input_mode == "delete" else self.field.value.strip())
 
     def action_fork(self) -> None:
-        """Go on in a copy of the marked one."""
-        if (session := self._marked) is not None and not self._asking:
+        """Fork the highlighted session."""
+        if (session := self._highlighted_session) is not None and not self._input_mode:
             self._open(session, fork=True)
 
     def action_rename(self) -> None:
-        """Type a new title."""
-        if (session := self._marked) is not None:
-            self._ask("rename", session, session.title)
+        """Start renaming the highlighted session."""
+        if (session := self._highlighted_session) is not None:
+            self._set_input_mode("rename", session, session.title)
 
     def action_delete(self) -> None:
-        """Delete the marked one, once the user has confirmed it."""
-        if (session := self._marked) is not None:
-            self._ask("delete", session, "")
+        """Ask the user to confirm deleting the highlighted session."""
+        if (session := self._highlighted_session) is not None:
+            self._set_input_mode("delete", session, "")
 
     def action_preview(self) -> None:
-        """Show how the marked one ended."""
-        if (session := self._marked) is not None:
+        """Show the last messages of the highlighted session."""
+        if (session := self._highlighted_session) is not None:
             self._command(PreviewSession(session.id))
 
     def action_search(self) -> None:
-        """Look for the typed text in all that was said."""
-        if not self._asking and self.field.value.strip():
+        """Search the messages of all sessions for the typed text."""
+        if not self._input_mode and self.field.value.strip():
             self._command(ListSessions(self.field.value.strip()))
 
     def action_close(self) -> None:
-        """Leave what is being asked, else the dialog."""
-        if self._asking:
-            self._ask("", None, "")
+        """Cancel the pending rename or delete. If there is none, close the dialog."""
+        if self._input_mode:
+            self._set_input_mode("", None, "")
         else:
             self.dismiss(None)
 
 
-def _told(preview: SessionPreview) -> str:
-    names = {"user": say("you"), "agent": say("agent")}
-    said = [f"{names[words.speaker]}:\n{words.text}" for words in preview.said]
-    return "\n\n".join(said) or say("Nothing was said in this session yet.")
+def _preview_text(preview: SessionPreview) -> str:
+    names = {"user": tr("you"), "agent": tr("agent")}
+    messages = [f"{names[excerpt.speaker]}:\n{excerpt.text}" for excerpt in preview.said]
+    return "\n\n".join(messages) or tr("No messages yet.")

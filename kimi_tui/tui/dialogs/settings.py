@@ -1,4 +1,4 @@
-"""The settings: searched, looked at, and changed in the user's config file."""
+"""Settings dialog: search, view and change the settings in the user's config file."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -9,27 +9,27 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import retell, say
-from kimi_tui.language.width import cells, padded
-from kimi_tui.tui.buttons import ActionButton
-from kimi_tui.tui.choices import Choice, Choices
-from kimi_tui.tui.dialogs.following import Followed, FollowingDialog
-from kimi_tui.tui.dialogs.picker import Picker, filtered
-from kimi_tui.tui.key_tables import SETTINGS_KEYS
-from kimi_tui.tui.keys import bindings
-from kimi_tui.tui.live_settings import When, when_it_counts
-from kimi_tui.tui.state import ScreenState
+from kimi_tui.base.cell_width import cell_len, pad_right
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.i18n.translate import tr, translate_message
+from kimi_tui.tui.dialogs.picker import Picker, filter_choices
+from kimi_tui.tui.dialogs.state_dialog import StateBoundDialog, StateSource
+from kimi_tui.tui.keys.keymap import bindings
+from kimi_tui.tui.keys.tables import SETTINGS_KEYS
+from kimi_tui.tui.settings_applier import EffectiveFrom, effective_from
+from kimi_tui.tui.widgets.action_button import ActionButton
+from kimi_tui.tui.widgets.choice_list import Choice, ChoiceList
 from kimi_tui.wire.settings import ChangeSetting, ListSettings, Setting, SettingChanged, SettingsList
 
 
-class SettingsDialog(FollowingDialog[tuple[str, ...]]):
-    """Answers with the keys of what was changed and counts from the next session on only."""
+class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
+    """Returns the keys of changed settings that take effect only in a new session."""
 
     BINDINGS = bindings(SETTINGS_KEYS)
     AUTO_FOCUS = "Input"
 
-    choices = getters.query_one(Choices)
+    choices = getters.query_one(ChoiceList)
     field = getters.query_one("#settings-field", Input)
     title_line = getters.query_one("#settings-title", Static)
     details = getters.query_one("#settings-details", Static)
@@ -37,162 +37,174 @@ class SettingsDialog(FollowingDialog[tuple[str, ...]]):
     def __init__(
         self,
         *,
-        changed: Callable[[Setting], str],
-        completed: Callable[[Sequence[Setting]], tuple[Setting, ...]],
-        **followed: Unpack[Followed],
+        apply_setting: Callable[[Setting], str],
+        add_key_settings: Callable[[Sequence[Setting]], tuple[Setting, ...]],
+        **source: Unpack[StateSource],
     ) -> None:
-        """`changed` makes a new value count here, and says what is odd about it; `completed` adds what the
-        engine knows nothing of."""
-        super().__init__(**followed)
-        self._changed = changed
-        self._completed = completed
-        self._listed: SettingsList | None = None
+        """`apply_setting` applies a new value to the running app and returns a warning, if any.
+
+        `add_key_settings` adds the settings that the engine doesn't know, those of the key bindings.
+        """
+        super().__init__(**source)
+        self._apply_setting = apply_setting
+        self._add_key_settings = add_key_settings
+        self._settings_list: SettingsList | None = None
         self._settings: tuple[Setting, ...] = ()
-        self._answer = self._state().replies.setting_changed
+        self._last_change = self._state().replies.setting_changed
         self._editing: Setting | None = None
-        self._asked: tuple[str, str | None] | None = None
-        """What the engine was told to write and has not answered yet: key and value."""
+        self._pending_change: tuple[str, str | None] | None = None
+        """Key and value of a change that the engine hasn't confirmed yet."""
         self._query = ""
-        self._waiting: list[str] = []
+        self._deferred_keys: list[str] = []
 
     def compose(self) -> ComposeResult:
-        """Title, what to look for or the new value, the list, what is known of the marked one."""
-        name = self._names.first
+        """Yield the title, the input field, the list, the details and the buttons."""
+        first = self._key_labels.first_key
         with Vertical(id="settings", classes="dialog"):
-            yield Static(say("Settings"), id="settings-title", classes="dialog-title", markup=False)
+            yield Static(tr("Settings"), id="settings-title", classes="dialog-title", markup=False)
             field = Input(id="settings-field")
             field.cursor_blink = False
             yield field
-            yield Choices()
+            yield ChoiceList()
             yield Static(id="settings-details", markup=False)
             with Horizontal(id="settings-buttons"):
-                yield ActionButton("enter", say("change it"), "take")
-                yield ActionButton(name("settings.reset"), say("back to the default"), "reset")
-                yield ActionButton(name("settings.close"), say("close"), "close")
+                yield ActionButton("enter", tr("change"), "take")
+                yield ActionButton(first("settings.reset"), tr("reset to default"), "reset")
+                yield ActionButton(first("settings.close"), tr("close"), "close")
 
     def on_mount(self) -> None:
-        """Ask for them, and follow what comes."""
-        self.field.placeholder = say("type to filter")
-        self.watch(self._owner, "state", self._follow, init=False)
-        self.watch(self.choices, "marked", self._tell_of_marked, init=False)
-        self._follow(self._state())
+        """Request the settings and watch for the engine's replies."""
+        self.field.placeholder = tr("type to filter")
+        self.watch(self._owner, "state", self._update_from_state, init=False)
+        self.watch(self.choices, "highlighted", self._show_setting_details, init=False)
+        self._update_from_state(self._state())
         self._command(ListSettings())
 
     # from the engine
 
-    def _follow(self, state: ScreenState) -> None:
-        if state.replies.setting_changed is not self._answer:
-            self._answer = state.replies.setting_changed
-            if self._answer is not None:
-                self._learn(self._answer)
-        if state.replies.settings is not self._listed and state.replies.settings is not None:
-            self._listed = state.replies.settings
-            self._settings = self._completed(state.replies.settings.settings)
-            self.title_line.update(say("Settings") + f"   {plain_line(state.replies.settings.file)}")
-            self._show()
+    def _update_from_state(self, state: SessionViewState) -> None:
+        if state.replies.setting_changed is not self._last_change:
+            self._last_change = state.replies.setting_changed
+            if self._last_change is not None:
+                self._handle_change_result(self._last_change)
+        if state.replies.settings is not self._settings_list and state.replies.settings is not None:
+            self._settings_list = state.replies.settings
+            self._settings = self._add_key_settings(state.replies.settings.settings)
+            self.title_line.update(tr("Settings") + f"   {sanitize_line(state.replies.settings.file)}")
+            self._show_settings()
 
-    def _learn(self, answer: SettingChanged) -> None:
-        if self._asked is None or self._asked[0] != answer.key:
+    def _handle_change_result(self, result: SettingChanged) -> None:
+        if self._pending_change is None or self._pending_change[0] != result.key:
             return
-        (key, value), self._asked = self._asked, None
-        if answer.problem:
-            self._tell(retell(plain_line(answer.problem)), failed=True)
+        (key, value), self._pending_change = self._pending_change, None
+        if result.problem:
+            self._show_message(translate_message(sanitize_line(result.problem)), failed=True)
             return
         self._stop_editing()
-        if answer.overruled_by:
-            self._tell(
-                say("It is written, but {place} goes before it here.", place=plain_line(answer.overruled_by)),
+        if result.overruled_by:
+            self._show_message(
+                tr("Saved, but overridden by {place}.", place=sanitize_line(result.overruled_by)),
                 failed=True,
             )
             return
         old = next((it for it in self._settings if it.key == key), None)
         if old is None:
             return
-        odd = self._changed(replace(old, value=old.default if value is None else value))
-        if when_it_counts(key) == "session" and key not in self._waiting:
-            self._waiting.append(key)
-        self._tell(odd or say("Written.") + " " + _counts(when_it_counts(key)), failed=bool(odd))
+        warning = self._apply_setting(replace(old, value=old.default if value is None else value))
+        if effective_from(key) == "session" and key not in self._deferred_keys:
+            self._deferred_keys.append(key)
+        saved = tr("Saved: {effect}", effect=_takes_effect_text(effective_from(key)))
+        self._show_message(warning or saved, failed=bool(warning))
 
     # the list
 
-    def _show(self) -> None:
-        marked = self.choices.choice.value if self.choices.choice is not None else ""
-        lines = filtered(_lines(self._settings), self._query) if self._query else self._grouped()
-        self.choices.show(lines)
-        places = [index for index, line in enumerate(lines) if line.value == marked and marked]
-        first = next((index for index, line in enumerate(lines) if line.value), 0)
-        self.choices.marked = places[0] if places else first
-        if self._editing is None and not self.details.has_class("-said"):
-            self._tell_of_marked()
+    def _show_settings(self) -> None:
+        highlighted = self.choices.choice.value if self.choices.choice is not None else ""
+        choices = (
+            filter_choices(_setting_choices(self._settings), self._query)
+            if self._query
+            else self._grouped_choices()
+        )
+        self.choices.show(choices)
+        values = [choice.value for choice in choices]
+        first = next((index for index, value in enumerate(values) if value), 0)
+        self.choices.highlighted = (
+            values.index(highlighted) if highlighted and highlighted in values else first
+        )
+        if self._editing is None and not self.details.has_class("-message"):
+            self._show_setting_details()
 
-    def _grouped(self) -> list[Choice]:
-        lines: list[Choice] = []
+    def _grouped_choices(self) -> list[Choice]:
+        choices: list[Choice] = []
         group: str | None = None
-        for setting, line in zip(self._settings, _lines(self._settings), strict=True):
+        for setting, choice in zip(self._settings, _setting_choices(self._settings), strict=True):
             if setting.group != group:
                 group = setting.group
-                heading = f"[{group}]" if group else say("in general")
-                lines.append(Choice(value="", label=heading, is_heading=True))
-            lines.append(replace(line, label=setting.key.removeprefix(f"{group}."), indent=2))
-        return lines
+                heading = f"[{group}]" if group else tr("general")
+                choices.append(Choice(value="", label=heading, is_heading=True))
+            choices.append(replace(choice, label=setting.key.removeprefix(f"{group}."), indent=2))
+        return choices
 
     @property
-    def _marked(self) -> Setting | None:
+    def _highlighted_setting(self) -> Setting | None:
         choice = self.choices.choice
         return next((it for it in self._settings if choice is not None and it.key == choice.value), None)
 
-    def _tell_of_marked(self) -> None:
-        setting = self._marked
+    def _show_setting_details(self) -> None:
+        setting = self._highlighted_setting
         if setting is None:
-            self._tell("")
+            self._show_message("")
             return
         facts = [
-            _origin(setting),
-            say("default: {value}", value=setting.default) if setting.default else "",
-            _counts(when_it_counts(setting.key)),
+            _origin_text(setting),
+            tr("default: {value}", value=setting.default) if setting.default else "",
+            _takes_effect_text(effective_from(setting.key)),
         ]
-        meaning = say(plain_line(setting.meaning))
-        self.details.remove_class("-failed", "-said")
-        self.details.update("\n".join((meaning, " · ".join(plain_line(it) for it in facts if it))))
+        meaning = tr(sanitize_line(setting.meaning))
+        self.details.remove_class("-failed", "-message")
+        self.details.update("\n".join((meaning, " · ".join(sanitize_line(it) for it in facts if it))))
 
-    def _tell(self, words: str, *, failed: bool = False) -> None:
+    def _show_message(self, text: str, *, failed: bool = False) -> None:
         self.details.set_class(failed, "-failed")
-        self.details.set_class(bool(words), "-said")
-        self.details.update(words)
+        self.details.set_class(bool(text), "-message")
+        self.details.update(text)
 
     # changing
 
     def _change(self, setting: Setting, text: str | None) -> None:
-        self._asked = (setting.key, text)
+        self._pending_change = (setting.key, text)
         self._command(ChangeSetting(setting.key, text))
 
     def _edit(self, setting: Setting) -> None:
         self._editing = setting
         self.field.value = setting.value
-        self.field.placeholder = say("the new value")
+        self.field.placeholder = tr("new value")
         self.field.cursor_position = len(setting.value)
-        hint = say('enter writes it · esc leaves it · a list like ["a", "b"]')
-        self._tell(f"{setting.key}: {say(plain_line(setting.meaning))}\n{hint}")
+        hint = tr('enter: save · esc: cancel · lists: ["a", "b"]')
+        self._show_message(f"{setting.key}: {tr(sanitize_line(setting.meaning))}\n{hint}")
         self.field.focus()
 
     def _stop_editing(self) -> None:
         if self._editing is not None:
             self._editing = None
-            self.field.placeholder = say("type to filter")
+            self.field.placeholder = tr("type to filter")
             self.field.value = self._query
 
     def _choose(self, setting: Setting) -> None:
         choices = [
-            Choice(value=it, label=it, note=say("in use") if it == setting.value else "")
+            Choice(value=it, label=it, note=tr("in use") if it == setting.value else "")
             for it in setting.choices
         ]
 
-        def chosen(value: str | None) -> None:
+        def apply_choice(value: str | None) -> None:
             if value is not None:
                 self._change(setting, value)
 
         self.app.push_screen(
-            Picker(setting.key, choices, names=self._names, hint=say(plain_line(setting.meaning))), chosen
+            Picker(
+                setting.key, choices, key_labels=self._key_labels, hint=tr(sanitize_line(setting.meaning))
+            ),
+            apply_choice,
         )
 
     @on(Input.Changed)
@@ -200,27 +212,27 @@ class SettingsDialog(FollowingDialog[tuple[str, ...]]):
         event.stop()
         if self._editing is None and event.value != self._query:
             self._query = event.value
-            self.details.remove_class("-said")
-            self._show()
+            self.details.remove_class("-message")
+            self._show_settings()
 
     @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
+    def _handle_submit(self, event: Input.Submitted) -> None:
         event.stop()
         self.action_take()
 
-    @on(Choices.Chosen)
-    def _clicked(self, event: Choices.Chosen) -> None:
+    @on(ChoiceList.Chosen)
+    def _handle_click(self, event: ChoiceList.Chosen) -> None:
         event.stop()
         self._stop_editing()
         if event.choice.value:
             self.action_take()
 
     def action_take(self) -> None:
-        """Change the marked one, in the way that it is changed; write what was typed."""
+        """Edit the highlighted setting in the way that fits its type, or save the typed value."""
         if self._editing is not None:
             self._change(self._editing, self.field.value)
             return
-        setting = self._marked
+        setting = self._highlighted_setting
         if setting is None:
             return
         match setting.kind:
@@ -231,52 +243,57 @@ class SettingsDialog(FollowingDialog[tuple[str, ...]]):
             case "integer" | "number" | "text" | "list":
                 self._edit(setting)
             case "secret":
-                self._tell(say("Keys are not shown or typed here: use /login or `kimi-tui login`."))
+                self._show_message(tr("API keys can't be changed here. Use /login or `kimi-tui login`."))
             case "table":
-                self._tell(say("That is changed in the file: `kimi-tui config edit`."))
+                self._show_message(tr("This setting can't be changed here. Use `kimi-tui config edit`."))
             case _:
                 assert_never(setting.kind)
 
     def action_reset(self) -> None:
-        """Take the marked one out of the user's file."""
-        setting = self._marked
+        """Remove the highlighted setting from the user's config file."""
+        setting = self._highlighted_setting
         if setting is not None and setting.in_user_file and self._editing is None:
             self._change(setting, None)
 
     def action_move(self, lines: int) -> None:
-        """Move the mark, past headings."""
+        """Move the highlight, skipping headings."""
         if self._editing is not None:
             return
-        self.details.remove_class("-said")
+        self.details.remove_class("-message")
         self.choices.move(lines)
         for _ in self.choices.choices:
             if self.choices.choice is None or self.choices.choice.value:
                 break
             self.choices.move(1 if lines > 0 else -1)
-        self._tell_of_marked()
+        self._show_setting_details()
 
     def action_close(self) -> None:
-        """Leave the value that is being typed, else the dialog."""
+        """Cancel editing. If nothing is being edited, close the dialog."""
         if self._editing is not None:
             self._stop_editing()
-            self._tell_of_marked()
+            self._show_setting_details()
         else:
-            self.dismiss(tuple(self._waiting))
+            self.dismiss(tuple(self._deferred_keys))
 
 
-def _lines(settings: Sequence[Setting]) -> list[Choice]:
+def _setting_choices(settings: Sequence[Setting]) -> list[Choice]:
     notes = [_short_origin(it) for it in settings]
-    room = max(map(cells, notes), default=0)  # as wide everywhere, so that the values stand below each other
+    note_width = max(map(cell_len, notes), default=0)  # the same for all, so that the values are aligned
     return [
-        Choice(value=it.key, label=it.key, detail=_shown(it), note=padded(note, room) if room else "")
+        Choice(
+            value=it.key,
+            label=it.key,
+            detail=_display_value(it),
+            note=pad_right(note, note_width) if note_width else "",
+        )
         for it, note in zip(settings, notes, strict=True)
     ]
 
 
-def _shown(setting: Setting) -> str:
+def _display_value(setting: Setting) -> str:
     if setting.kind == "secret":
-        return say("set, not shown") if setting.value else ""
-    return plain_line(setting.value)
+        return tr("set (hidden)") if setting.value else ""
+    return sanitize_line(setting.value)
 
 
 def _short_origin(setting: Setting) -> str:
@@ -284,36 +301,36 @@ def _short_origin(setting: Setting) -> str:
         case "default":
             return ""
         case "user":
-            return say("yours")
+            return tr("user")
         case "project":
-            return say("project")
+            return tr("project")
         case "environment":
-            return say("environment")
+            return tr("environment")
         case "option":
-            return say("option")
+            return tr("option")
         case _:
             assert_never(setting.origin)
 
 
-def _origin(setting: Setting) -> str:
+def _origin_text(setting: Setting) -> str:
     match setting.origin:
         case "default":
-            return say("nothing sets it")
+            return tr("not set")
         case "environment":
-            return say("set by the environment or a stored key")
+            return tr("set by the environment or a stored key")
         case "user" | "project" | "option":
-            return say("set by {place}", place=setting.place)
+            return tr("set by {place}", place=setting.place)
         case _:
             assert_never(setting.origin)
 
 
-def _counts(when: When) -> str:
+def _takes_effect_text(when: EffectiveFrom) -> str:
     match when:
         case "now":
-            return say("counts at once")
+            return tr("takes effect immediately")
         case "session":
-            return say("counts from the next session on")
+            return tr("takes effect in the next session")
         case "restart":
-            return say("counts from the next start on")
+            return tr("takes effect after a restart")
         case _:
             assert_never(when)

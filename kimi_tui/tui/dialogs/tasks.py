@@ -1,157 +1,172 @@
-"""The background tasks: how each one stands, its output as it comes, and stopping it."""
+"""Tasks dialog: lists the background tasks, shows their live output, and stops them."""
 
 from collections.abc import Callable
 from typing import Unpack, assert_never
 
-from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.language.saying import later, retell, say
-from kimi_tui.tui.choices import Choice
-from kimi_tui.tui.dialogs.following import Followed
-from kimi_tui.tui.dialogs.listed import ListedDialog
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.i18n.translate import tr, tr_lazy, translate_message
+from kimi_tui.tui.dialogs.list_dialog import ListDialog
 from kimi_tui.tui.dialogs.pager import Pager
-from kimi_tui.tui.hints import Hint
-from kimi_tui.tui.key_tables import TASKS_KEYS
-from kimi_tui.tui.keys import bindings
-from kimi_tui.tui.markdown.line import BLANK, Line, ink
+from kimi_tui.tui.dialogs.state_dialog import StateSource
+from kimi_tui.tui.keys.keymap import bindings
+from kimi_tui.tui.keys.tables import TASKS_KEYS
+from kimi_tui.tui.markdown.styled_line import BLANK, StyledLine, text_style
 from kimi_tui.tui.markdown.wrap import chop, wrap
-from kimi_tui.tui.transcript.blocks.block import whole_seconds
+from kimi_tui.tui.transcript.blocks.block import format_whole_seconds
+from kimi_tui.tui.widgets.choice_list import Choice
+from kimi_tui.tui.widgets.key_hints import KeyHint
 from kimi_tui.wire.background import BackgroundTask, TaskStatus, TaskText
 from kimi_tui.wire.commands import ReadTask, StopTask
 
-_NONE = later(
-    "Nothing runs in the background, and nothing did in this session.\n\nThe agent starts there what takes "
-    "long, such as servers, and sub-agents that it need not wait for. Ask it to."
+_NO_TASKS = tr_lazy(
+    "No background tasks.\n\n"
+    "The agent can run servers, other long commands and sub-agents in the background. Ask it to."
 )
 _POLL_S = 0.5
 _FROM_END = -60_000
-"""Where reading a task's output begins, in bytes."""
-_KEPT = 200_000
-"""Characters of one task's output that are held here."""
+"""Offset in bytes from the end at which to start reading a task's output."""
+_MAX_CHARACTERS = 200_000
+"""Maximum number of output characters to keep."""
 
 
-class TasksDialog(ListedDialog[None]):
-    """Follows the state of the screen that opened it, and reads the output of the marked task."""
+class TasksDialog(ListDialog[None]):
+    """Lists the tasks of the session and shows the output of the highlighted one."""
 
     BINDINGS = bindings(TASKS_KEYS)
     NAME = "tasks"
-    HEADING = later("Background tasks")
+    HEADING = tr_lazy("Background tasks")
 
-    def __init__(self, *, copy: Callable[[str], None], **followed: Unpack[Followed]) -> None:
-        super().__init__(**followed)
+    def __init__(self, *, copy: Callable[[str], None], **source: Unpack[StateSource]) -> None:
+        super().__init__(**source)
         self._copy = copy
         self._tasks: tuple[BackgroundTask, ...] | None = None
-        """What is listed, the newest first."""
-        self._read: TaskText | None = None
-        """The last piece that was taken in."""
-        self._reading = ""
+        """The listed tasks, newest first."""
+        self._last_output: TaskText | None = None
+        """The last piece of output that was handled."""
+        self._shown_task_id = ""
         """The id of the task whose output is shown."""
         self._text = ""
         self._end = 0
 
     def on_mount(self) -> None:
-        """Show how things are, and go on doing so."""
-        self._read = self._state().replies.task_text  # of an earlier look
-        self._follow()
-        self.watch(self._owner, "state", self._follow, init=False)
-        self.watch(self.choices, "marked", self._begin_reading, init=False)
+        """Show the tasks, watch them for changes, and poll the output of a running task."""
+        self._last_output = self._state().replies.task_text  # left by an earlier dialog
+        self._update_from_state()
+        self.watch(self._owner, "state", self._update_from_state, init=False)
+        self.watch(self.choices, "highlighted", self._request_output, init=False)
         self.set_interval(_POLL_S, self._poll)
 
     @property
-    def marked(self) -> BackgroundTask | None:
-        """The marked one."""
-        tasks, marked = self._tasks or (), self.choices.marked
-        return tasks[marked] if marked < len(tasks) else None
+    def highlighted_task(self) -> BackgroundTask | None:
+        """The highlighted task."""
+        tasks, index = self._tasks or (), self.choices.highlighted
+        return tasks[index] if index < len(tasks) else None
 
-    def _follow(self) -> None:
+    def _update_from_state(self) -> None:
         state = self._state()
         tasks = tuple(reversed(state.tasks))
         if tasks != self._tasks:
-            self._list(tasks)
+            self._show_tasks(tasks)
         text = state.replies.task_text
-        if text is not None and text is not self._read:
-            self._read = text
-            self._take(text)
+        if text is not None and text is not self._last_output:
+            self._last_output = text
+            self._append_output(text)
 
-    def _list(self, tasks: tuple[BackgroundTask, ...]) -> None:
-        marked = self.marked.id if self.marked is not None else ""
+    def _show_tasks(self, tasks: tuple[BackgroundTask, ...]) -> None:
+        highlighted = self.highlighted_task.id if self.highlighted_task is not None else ""
         self._tasks = tasks
         self.choices.show([_choice(task) for task in tasks])
         ids = [task.id for task in tasks]
-        self.choices.marked = ids.index(marked) if marked in ids else 0
+        self.choices.highlighted = ids.index(highlighted) if highlighted in ids else 0
         running = sum(task.status == "running" for task in tasks)
         self.title_line.update(
-            say("Background tasks   {running} running", running=running) if tasks else say("Background tasks")
+            tr("Background tasks   {running} running", running=running) if tasks else tr("Background tasks")
         )
-        self._begin_reading()
+        self._request_output()
 
-    def _begin_reading(self) -> None:
-        task = self.marked
-        if task is not None and task.id != self._reading:
-            self._reading, self._text, self._end = task.id, "", 0
+    def _request_output(self) -> None:
+        task = self.highlighted_task
+        if task is not None and task.id != self._shown_task_id:
+            self._shown_task_id, self._text, self._end = task.id, "", 0
             self._command(ReadTask(task.id, _FROM_END))
         elif task is not None:
             self._command(ReadTask(task.id, self._end))
         self.details.redraw()
 
     def _poll(self) -> None:
-        if self.marked is not None and self.marked.status == "running":
-            self._command(ReadTask(self.marked.id, self._end))
+        if self.highlighted_task is not None and self.highlighted_task.status == "running":
+            self._command(ReadTask(self.highlighted_task.id, self._end))
 
-    def _take(self, piece: TaskText) -> None:
-        if piece.task_id != self._reading or piece.end <= self._end:
+    def _append_output(self, piece: TaskText) -> None:
+        if piece.task_id != self._shown_task_id or piece.end <= self._end:
             return
         at_end = self.details.scroll_offset.y >= self.details.max_scroll_y - 1
-        self._text = (self._text + piece.text)[-_KEPT:]
+        self._text = (self._text + piece.text)[-_MAX_CHARACTERS:]
         self._end = piece.end
         self.details.redraw()
         if at_end:
             self.call_after_refresh(self.details.scroll_end, animate=False)
         if piece.text:
-            self._command(ReadTask(piece.task_id, self._end))  # there may be more of it already
+            self._command(ReadTask(piece.task_id, self._end))  # more output may be available
 
-    def _hints(self) -> list[Hint]:
-        first = self._names.first
+    def _hints(self) -> list[KeyHint]:
+        first = self._key_labels.first_key
         return [
-            Hint(first("tasks.stop"), say("stop it"), "stop"),
-            Hint(first("tasks.open"), say("read all of the output"), "open"),
-            Hint(first("tasks.close"), say("close"), "close"),
+            KeyHint(first("tasks.stop"), tr("stop"), "stop"),
+            KeyHint(first("tasks.open"), tr("view output"), "open"),
+            KeyHint(first("tasks.close"), tr("close"), "close"),
         ]
 
-    def _drawn(self, width: int) -> list[Line]:
-        task = self.marked
+    def _build_details(self, width: int) -> list[StyledLine]:
+        task = self.highlighted_task
         if task is None:
-            return [line for text in say(_NONE).split("\n") for line in wrap([(text, ink())], width)]
-        lines = [BLANK, *wrap([(plain_line(task.command), ink("dim"))], width)[:3]]
+            return [
+                line for text in tr(_NO_TASKS).split("\n") for line in wrap([(text, text_style())], width)
+            ]
+        lines = [BLANK, *wrap([(sanitize_line(task.command), text_style("dim"))], width)[:3]]
         if task.status != "running":
             lines += wrap(
-                [(plain_line(f"{retell(task.outcome)}{_lasted(task)}"), ink(_role(task.status)))], width
+                [
+                    (
+                        sanitize_line(f"{translate_message(task.outcome)}{_duration_text(task)}"),
+                        text_style(_role(task.status)),
+                    )
+                ],
+                width,
             )
         lines.append(BLANK)
-        for row in plain(self._text).expandtabs(8).rstrip("\n").split("\n"):
-            lines += [Line(piece, "" if n else "\n") for n, piece in enumerate(chop([(row, ink())], width))]
+        for row in sanitize(self._text).expandtabs(8).rstrip("\n").split("\n"):
+            lines += [
+                StyledLine(piece, "" if n else "\n")
+                for n, piece in enumerate(chop([(row, text_style())], width))
+            ]
         return lines
 
     def action_stop(self) -> None:
-        """Stop the marked task, if it runs."""
-        if self.marked is not None and self.marked.status == "running":
-            self._command(StopTask(self.marked.id))
+        """Stop the highlighted task if it is running."""
+        if self.highlighted_task is not None and self.highlighted_task.status == "running":
+            self._command(StopTask(self.highlighted_task.id))
 
     def action_open(self) -> None:
-        """Read the output on the whole screen, with search."""
-        if self.marked is not None and self._text:
-            title = f"{self.marked.id}: {self.marked.description}"
-            self.app.push_screen(Pager(title=title, text=self._text, copy=self._copy, names=self._names))
+        """Show the output on the full screen, with search."""
+        if self.highlighted_task is not None and self._text:
+            title = f"{self.highlighted_task.id}: {self.highlighted_task.description}"
+            self.app.push_screen(
+                Pager(title=title, text=self._text, copy=self._copy, key_labels=self._key_labels)
+            )
 
 
 def _choice(task: BackgroundTask) -> Choice:
-    words = (
-        task.activity if task.status == "running" and task.activity else retell(task.status.replace("_", " "))
+    status = (
+        task.activity
+        if task.status == "running" and task.activity
+        else translate_message(task.status.replace("_", " "))
     )
     return Choice(
         value=task.id,
         label=f"{_sign(task.status)} {task.id}",
         detail=task.description,
-        note=plain_line(words)[:40],
+        note=sanitize_line(status)[:40],
     )
 
 
@@ -173,5 +188,5 @@ def _role(status: TaskStatus) -> str:
     return "done" if status == "done" else "failed" if status in ("failed", "timed_out") else "cancelled"
 
 
-def _lasted(task: BackgroundTask) -> str:
-    return f" · {whole_seconds(task.ended - task.started)}" if task.ended is not None else ""
+def _duration_text(task: BackgroundTask) -> str:
+    return f" · {format_whole_seconds(task.ended - task.started)}" if task.ended is not None else ""

@@ -1,1 +1,1 @@
-"""Pictures in prompts: attached, named by tokens, sent, and shown in cells."""
+"""Images in the conversation: kitty graphics and half-block thumbnails."""

@@ -1,7 +1,7 @@
-"""Pictures in kitty's graphics protocol, by Unicode placeholders: cells of text that the terminal fills in.
+"""Images in kitty's graphics protocol with Unicode placeholders.
 
-The picture is sent once, and then stands wherever its placeholders are written: it scrolls, is covered and is
-drawn anew as any text is, also within tmux. The protocol is described at
+The image is sent once; the terminal then draws it wherever its placeholders are written. Placeholders scroll,
+are covered and are redrawn like other text, in tmux as well. The protocol is described at
 https://sw.kovidgoyal.net/kitty/graphics-protocol/#unicode-placeholders
 """
 
@@ -9,15 +9,15 @@ import base64
 from collections.abc import Iterator
 from io import BytesIO
 
-from kimi_tui.tui.images.thumbnail import COLUMNS, ROWS, cells_of, opened
-from kimi_tui.tui.markdown.line import Ink, Line
+from kimi_tui.tui.images.thumbnail import MAX_COLUMNS, MAX_ROWS, fit_cells, open_image
+from kimi_tui.tui.markdown.styled_line import StyledLine, TextStyle
 
 _PLACEHOLDER = "\U0010eeee"
-_PIXELS = (12, 24)
-"""Of a cell, at most: more would only be sent."""
-_CHUNK = 4096
-"""Characters of base64 in one sequence."""
-MARKS = (
+_MAX_CELL_PIXELS = (12, 24)
+"""Maximum pixels sent per cell, width and height."""
+_CHUNK_CHARS = 4096
+"""Maximum base64 characters per escape sequence."""
+DIACRITICS = (
     *(
         0x305,
         0x30D,
@@ -37,40 +37,42 @@ MARKS = (
     ),
     *(0x357, 0x35B, *range(0x363, 0x370), *range(0x483, 0x488), 0x592, 0x593, 0x594, 0x595, 0x597),
 )
-"""Combining characters that stand for the numbers of rows and columns, from 0 on."""
+"""Combining characters that encode row and column numbers, starting with 0."""
 
 
-def picture_rows(number: int, columns: int, rows: int) -> list[Line]:
-    """The placeholders of picture `number`, which their colour stands for."""
-    ink = Ink((f"#{number:06x}",))
+def placeholder_lines(image_id: int, columns: int, rows: int) -> list[StyledLine]:
+    """Return the placeholders of an image. Their foreground color encodes `image_id`."""
+    style = TextStyle((f"#{image_id:06x}",))
     lines = []
     for row in range(rows):
-        text = "".join(f"{_PLACEHOLDER}{chr(MARKS[row])}{chr(MARKS[column])}" for column in range(columns))
-        lines.append(Line(((text, ink),), margin=len(text)))
+        text = "".join(
+            f"{_PLACEHOLDER}{chr(DIACRITICS[row])}{chr(DIACRITICS[column])}" for column in range(columns)
+        )
+        lines.append(StyledLine(((text, style),), margin=len(text)))
     return lines
 
 
-def sized(data: bytes, width: int) -> tuple[bytes, int, int] | None:
-    """A picture as a PNG no larger than it is shown, and its columns and rows; None when it is none."""
-    most = max(4, min(width, COLUMNS))
-    image = opened(data, most * _PIXELS[0], ROWS * _PIXELS[1])
+def resize_image(data: bytes, width: int) -> tuple[bytes, int, int] | None:
+    """Return the image as a PNG no larger than needed, and its columns and rows. None if invalid."""
+    max_columns = max(4, min(width, MAX_COLUMNS))
+    image = open_image(data, max_columns * _MAX_CELL_PIXELS[0], MAX_ROWS * _MAX_CELL_PIXELS[1])
     if image is None:
         return None
     stream = BytesIO()
     image.save(stream, "PNG")
-    return stream.getvalue(), *cells_of(image.size, most, ROWS)
+    return stream.getvalue(), *fit_cells(image.size, max_columns, MAX_ROWS)
 
 
-def sending(number: int, png: bytes, columns: int, rows: int) -> Iterator[str]:
-    """The sequences that give the terminal a picture and the cells that it fills."""
-    text = base64.b64encode(png).decode("ascii")
-    chunks = [text[start : start + _CHUNK] for start in range(0, len(text), _CHUNK)]
+def transmit_sequences(image_id: int, png: bytes, columns: int, rows: int) -> Iterator[str]:
+    """Yield the escape sequences that transmit an image and the size of its placement."""
+    payload = base64.b64encode(png).decode("ascii")
+    chunks = [payload[start : start + _CHUNK_CHARS] for start in range(0, len(payload), _CHUNK_CHARS)]
     for index, chunk in enumerate(chunks):
         more = int(index < len(chunks) - 1)
-        what = "" if index else f"a=T,U=1,f=100,i={number},c={columns},r={rows},"
-        yield f"\x1b_G{what}q=2,m={more};{chunk}\x1b\\"
+        control = "" if index else f"a=T,U=1,f=100,i={image_id},c={columns},r={rows},"
+        yield f"\x1b_G{control}q=2,m={more};{chunk}\x1b\\"
 
 
-def forgetting(number: int) -> str:
-    """The sequence that has the terminal forget a picture."""
-    return f"\x1b_Ga=d,d=I,i={number},q=2\x1b\\"
+def delete_sequence(image_id: int) -> str:
+    """Return the escape sequence that deletes an image from the terminal."""
+    return f"\x1b_Ga=d,d=I,i={image_id},q=2\x1b\\"

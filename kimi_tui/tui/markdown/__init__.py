@@ -1,1 +1,1 @@
-"""Markdown as lines of a terminal: split while it streams, laid out to a width, coloured by role."""
+"""Markdown for the terminal: incremental parsing, layout and syntax highlighting."""

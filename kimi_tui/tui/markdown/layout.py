@@ -1,152 +1,164 @@
-"""Markdown laid out: source to rows of a width."""
+"""Markdown layout: converts source to rows of a given width."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
-from kimi_tui.tui.markdown.code import code_lines
+from kimi_tui.tui.markdown.code_block import code_lines
 from kimi_tui.tui.markdown.inline import inline_spans
-from kimi_tui.tui.markdown.line import PLAIN, Ink, Line, Span, Spans, ink, span_width
 from kimi_tui.tui.markdown.parser import parse
-from kimi_tui.tui.markdown.table import Alignment, Table, natural_widths, table_lines
+from kimi_tui.tui.markdown.styled_line import (
+    PLAIN,
+    Span,
+    Spans,
+    StyledLine,
+    TextStyle,
+    span_width,
+    text_style,
+)
+from kimi_tui.tui.markdown.table import Alignment, MarkdownTable, natural_widths, table_lines
 from kimi_tui.tui.markdown.wrap import wrap
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _BULLETS = "•◦▪"
-_NARROWEST = 8
-"""Cells that text keeps, however deeply lists and quotes nest."""
+_MIN_TEXT_WIDTH = 8
+"""Minimum cells for text, however deeply lists and quotes are nested."""
 
 
-def markdown_lines(source: str, width: int, *, base: Ink = PLAIN) -> list[Line]:
-    """`source` as rows of at most `width` cells, without a blank row at either end."""
-    layout = _Layout(width, base)
-    layout.blocks(parse(source))
+def markdown_lines(source: str, width: int, *, base: TextStyle = PLAIN) -> list[StyledLine]:
+    """Return `source` as rows of at most `width` cells, without blank rows at either end."""
+    layout = _MarkdownLayout(width, base)
+    layout.lay_out_blocks(parse(source))
     return layout.lines
 
 
-def continued_table_lines(source: str, first: str, width: int) -> list[Line]:
-    """The rows of the table `source` without its header, below those of the table `first` that it continues.
+def table_continuation_lines(source: str, first: str, width: int) -> list[StyledLine]:
+    """Return the rows of the table `source` without its header, aligned with the table `first` above.
 
-    Columns are as wide as there, wider only where a cell needs it.
+    Columns have the widths of `first` unless a cell needs more.
     """
-    table = _table(source)
-    widths = [max(pair) for pair in zip(_widths(first), natural_widths(table), strict=False)]
-    return table_lines(table, width, widths=widths, headless=True)
+    table = _parse_table(source)
+    widths = [max(pair) for pair in zip(_column_widths(first), natural_widths(table), strict=False)]
+    return table_lines(table, width, widths=widths, omit_header=True)
 
 
 class _Margin:
-    """What stands left of the rows of a list item or a quote: once a marker, then its continuation."""
+    """Prefix of the rows of a list item or quote: a marker on the first row, then its continuation."""
 
     def __init__(self, first: Spans, rest: Spans) -> None:
         self._first: Spans | None = first
         self.rest = rest
         self.width = max(span_width(first), span_width(rest))
 
-    def take(self) -> Spans:
+    def next_prefix(self) -> Spans:
         first, self._first = self._first, None
         return self.rest if first is None else first
 
 
-class _Layout:
-    """Walks block tokens and collects rows."""
+class _MarkdownLayout:
+    """Converts block tokens to rows."""
 
-    def __init__(self, width: int, base: Ink) -> None:
-        self.lines: list[Line] = []
+    def __init__(self, width: int, base: TextStyle) -> None:
+        self.lines: list[StyledLine] = []
         self._width = width
         self._base = base
         self._margins: list[_Margin] = []
 
-    def blocks(self, tokens: "list[Token]", *, tight: bool = False, depth: int = 0) -> None:
-        """Lay `tokens` out one below another, a blank row between them unless `tight`."""
+    def lay_out_blocks(self, tokens: "list[Token]", *, tight: bool = False, depth: int = 0) -> None:
+        """Lay out `tokens` one below the other, separated by blank rows unless `tight`."""
         index = 0
         while index < len(tokens):
             end = _end_of(tokens, index)
             if index and not tight:
-                self._gap()
-            self._block(tokens[index : end + 1], depth)
+                self._add_gap()
+            self._lay_out_block(tokens[index : end + 1], depth)
             index = end + 1
 
-    def _block(self, tokens: "list[Token]", depth: int) -> None:
+    def _lay_out_block(self, tokens: "list[Token]", depth: int) -> None:
         token = tokens[0]
         match token.type:
             case "paragraph_open":
-                self._text(tokens[1], self._base)
+                self._add_text(tokens[1], self._base)
             case "heading_open":
                 level = min(int(token.tag[1:]), 4)
-                self._text(tokens[1], self._base.plus(f"heading-{level}"))
+                self._add_text(tokens[1], self._base.with_role(f"heading-{level}"))
             case "fence" | "code_block":
                 language = (token.info.split() or [""])[0]
-                self._rows(code_lines(token.content.rstrip("\n"), language, self._room()))
+                self._add_rows(code_lines(token.content.rstrip("\n"), language, self._available_width()))
             case "bullet_list_open" | "ordered_list_open":
-                self._list(tokens, depth)
+                self._lay_out_list(tokens, depth)
             case "blockquote_open":
-                bar: Spans = (("▎ ", ink("quote-bar")),)
-                self._within(_Margin(bar, bar), tokens[1:-1], base=self._base.plus("quote"))
+                bar: Spans = (("▎ ", text_style("quote-bar")),)
+                self._lay_out_nested(_Margin(bar, bar), tokens[1:-1], base=self._base.with_role("quote"))
             case "table_open":
-                self._rows(table_lines(_read_table(tokens), self._room()))
+                self._add_rows(table_lines(_read_table(tokens), self._available_width()))
             case "hr":
-                self._rows([Line((("─" * self._room(), ink("rule")),))])
+                self._add_rows([StyledLine((("─" * self._available_width(), text_style("rule")),))])
             case _:
                 for line in token.content.rstrip("\n").split("\n"):
-                    self._rows(wrap([(line, self._base.plus("dim"))], self._room()))
+                    self._add_rows(wrap([(line, self._base.with_role("dim"))], self._available_width()))
 
-    def _list(self, tokens: "list[Token]", depth: int) -> None:
+    def _lay_out_list(self, tokens: "list[Token]", depth: int) -> None:
         ordered = tokens[0].type == "ordered_list_open"
         number = int(tokens[0].attrs.get("start", 1)) if ordered else 0
-        items = _items(tokens)
+        items = _split_items(tokens)
         last = number + len(items) - 1
         loose = any(_is_loose(item) for item in items)
         for index, item in enumerate(items):
             if index and loose:
-                self._gap()
+                self._add_gap()
             marker = f"{number + index}." if ordered else _BULLETS[min(depth, 2)]
             marker = marker.rjust(len(f"{last}.")) if ordered else marker
-            first: Spans = ((f"{marker} ", ink("bullet")),)
-            self._within(
+            first: Spans = ((f"{marker} ", text_style("bullet")),)
+            self._lay_out_nested(
                 _Margin(_task_marker(item) or first, ((" " * span_width(first), PLAIN),)),
                 item[1:-1],
                 tight=not loose,
                 depth=depth + 1,
             )
 
-    def _within(
+    def _lay_out_nested(
         self,
         margin: _Margin,
         tokens: "list[Token]",
         *,
-        base: Ink | None = None,
+        base: TextStyle | None = None,
         tight: bool = False,
         depth: int = 0,
     ) -> None:
         outer, self._base = self._base, base if base is not None else self._base
         self._margins.append(margin)
         if tokens:
-            self.blocks(tokens, tight=tight, depth=depth)
+            self.lay_out_blocks(tokens, tight=tight, depth=depth)
         else:
-            self._rows([Line()])
+            self._add_rows([StyledLine()])
         self._margins.pop()
         self._base = outer
 
-    def _text(self, token: "Token", base: Ink) -> None:
+    def _add_text(self, token: "Token", base: TextStyle) -> None:
         for spans in inline_spans(token.children or [], base):
-            self._rows(wrap(_without_task(spans) if self._margins else spans, self._room()))
+            self._add_rows(
+                wrap(_strip_task_marker(spans) if self._margins else spans, self._available_width())
+            )
 
-    def _room(self) -> int:
-        return max(_NARROWEST, self._width - sum(margin.width for margin in self._margins))
+    def _available_width(self) -> int:
+        return max(_MIN_TEXT_WIDTH, self._width - sum(margin.width for margin in self._margins))
 
-    def _rows(self, lines: list[Line]) -> None:
-        self.lines += [line.indented(self._prefix()) for line in lines]
+    def _add_rows(self, lines: list[StyledLine]) -> None:
+        self.lines += [line.indent(self._next_prefix()) for line in lines]
 
-    def _gap(self) -> None:
-        self.lines.append(Line().indented(tuple(span for margin in self._margins for span in margin.rest)))
+    def _add_gap(self) -> None:
+        self.lines.append(
+            StyledLine().indent(tuple(span for margin in self._margins for span in margin.rest))
+        )
 
-    def _prefix(self) -> Spans:
-        return tuple(span for margin in self._margins for span in margin.take())
+    def _next_prefix(self) -> Spans:
+        return tuple(span for margin in self._margins for span in margin.next_prefix())
 
 
 def _end_of(tokens: "list[Token]", start: int) -> int:
-    # The index of the token that closes the one at `start`.
+    # Index of the token that closes the one at `start`.
     depth = 0
     for index in range(start, len(tokens)):
         depth += tokens[index].nesting
@@ -155,7 +167,7 @@ def _end_of(tokens: "list[Token]", start: int) -> int:
     return len(tokens) - 1
 
 
-def _items(tokens: "list[Token]") -> "list[list[Token]]":
+def _split_items(tokens: "list[Token]") -> "list[list[Token]]":
     items: list[list[Token]] = []
     index = 1
     while index < len(tokens) - 1:
@@ -173,30 +185,30 @@ def _is_loose(item: "list[Token]") -> bool:
 def _task_marker(item: "list[Token]") -> Spans:
     text = next((token.content for token in item if token.type == "inline"), "")
     if text.startswith("[ ] "):
-        return (("☐ ", ink("bullet")),)
+        return (("☐ ", text_style("bullet")),)
     if text[:4].lower() == "[x] ":
-        return (("☑ ", ink("done")),)
+        return (("☑ ", text_style("done")),)
     return ()
 
 
-def _without_task(spans: list[Span]) -> list[Span]:
+def _strip_task_marker(spans: list[Span]) -> list[Span]:
     if spans and spans[0][0][:4].lower() in ("[ ] ", "[x] "):
         return [(spans[0][0][4:], spans[0][1]), *spans[1:]]
     return spans
 
 
 @lru_cache(maxsize=8)
-def _widths(source: str) -> tuple[int, ...]:
-    return tuple(natural_widths(_table(source)))
+def _column_widths(source: str) -> tuple[int, ...]:
+    return tuple(natural_widths(_parse_table(source)))
 
 
-def _table(source: str) -> Table:
+def _parse_table(source: str) -> MarkdownTable:
     tokens = parse(source)
-    return _read_table(tokens) if tokens and tokens[0].type == "table_open" else Table()
+    return _read_table(tokens) if tokens and tokens[0].type == "table_open" else MarkdownTable()
 
 
-def _read_table(tokens: "list[Token]") -> Table:
-    table = Table()
+def _read_table(tokens: "list[Token]") -> MarkdownTable:
+    table = MarkdownTable()
     row: list[list[Span]] = []
     for index, token in enumerate(tokens):
         if token.type in ("th_open", "td_open"):

@@ -1,9 +1,9 @@
-"""Syntax colours for code: roles by line, from Pygments' tokens."""
+"""Syntax highlighting with Pygments: maps tokens to roles."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from kimi_tui.tui.markdown.line import PLAIN, Ink, Span, Spans, ink
+from kimi_tui.tui.markdown.styled_line import PLAIN, Span, Spans, TextStyle, text_style
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -38,47 +38,50 @@ _ROLES = {
     "Generic.Strong": "strong",
     "Generic.Emph": "em",
 }
-_LONGEST_LINE = 2_000
-"""Characters; longer lines are data rather than code, and cost a lexer too much."""
+_MAX_LINE_CHARS = 2_000
+"""Code with longer lines isn't highlighted: it's data rather than code, and slow to lex."""
 
 
 def highlight(code: str, language: str) -> list[Spans]:
-    """`code` in colour, one tuple of spans a line; plain in an unknown language or with very long lines."""
-    lexer = _lexer(language.lower()) if language else None
+    """Return `code` highlighted, one tuple of spans per line.
+
+    Code in an unknown language or with very long lines has no roles.
+    """
+    lexer = _find_lexer(language.lower()) if language else None
     lines = code.split("\n")
-    if lexer is None or max(map(len, lines)) > _LONGEST_LINE:
+    if lexer is None or max(map(len, lines)) > _MAX_LINE_CHARS:
         return [((line, PLAIN),) if line else () for line in lines]
-    coloured: list[Spans] = []
+    highlighted: list[Spans] = []
     row: list[Span] = []
     for _, kind, value in lexer.get_tokens_unprocessed(code + "\n"):
-        style = _ink_of(kind)
+        style = _token_style(kind)
         for index, piece in enumerate(value.split("\n")):
             if index:
-                coloured.append(tuple(row))
+                highlighted.append(tuple(row))
                 row = []
-            if row and row[-1][1] is style and not piece.isascii():  # it may be one sign with what is before
+            if row and row[-1][1] is style and not piece.isascii():  # may combine with the character before
                 row[-1] = (row[-1][0] + piece, style)
             elif piece:
                 row.append((piece, style))
     if row:
-        coloured.append(tuple(row))
-    return coloured[: len(lines)] + [()] * (len(lines) - len(coloured))
+        highlighted.append(tuple(row))
+    return highlighted[: len(lines)] + [()] * (len(lines) - len(highlighted))
 
 
 def warm_up() -> None:
-    """Load the lexers, which takes some hundredths of a second; may run in a thread of its own."""
+    """Load the lexers, which takes about 10 ms. Thread-safe."""
     highlight("pass", "python")
 
 
-class GrowingCode:
-    """Colours code that arrives at its end: what was coloured stays, but for the last lines.
+class IncrementalHighlighter:
+    """Highlights code that grows at its end. Only the last lines are highlighted again.
 
-    Each time it starts again a few lines above what is new, so a string or comment that is longer than
-    that may be taken for code until all of it is coloured at once.
+    Highlighting restarts a few lines above the new text. A longer string or comment may therefore be
+    highlighted as code until `highlight` sees the whole text.
     """
 
-    _AGAIN = 12
-    """Lines."""
+    _OVERLAP_LINES = 12
+    """Lines above the new text that are highlighted again."""
 
     def __init__(self) -> None:
         self._language = ""
@@ -86,21 +89,21 @@ class GrowingCode:
         self._lines: list[Spans] = []
 
     def highlight(self, code: str, language: str) -> list[Spans]:
-        """`code` in colour, one tuple of spans a line."""
-        kept = len(self._lines) - self._AGAIN
-        if kept < 1 or language != self._language or not code.startswith(self._code):
-            kept = 0
-        start = max(0, kept - self._AGAIN)
+        """Return `code` highlighted, one tuple of spans per line."""
+        kept_count = len(self._lines) - self._OVERLAP_LINES
+        if kept_count < 1 or language != self._language or not code.startswith(self._code):
+            kept_count = 0
+        start = max(0, kept_count - self._OVERLAP_LINES)
         lines = code.split("\n")
-        coloured = highlight("\n".join(lines[start:]), language)
-        self._lines = self._lines[:kept] + coloured[kept - start :]
+        highlighted = highlight("\n".join(lines[start:]), language)
+        self._lines = self._lines[:kept_count] + highlighted[kept_count - start :]
         self._language, self._code = language, code
         return self._lines
 
 
 @lru_cache(maxsize=256)
 def language_of(path: str) -> str:
-    """The name of the language that a file is written in, by its name; empty when unknown."""
+    """Return the language of a file by its name; empty if unknown."""
     from pygments.lexers import find_lexer_class_for_filename
 
     lexer = find_lexer_class_for_filename(path.rpartition("/")[2])
@@ -108,7 +111,7 @@ def language_of(path: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _lexer(language: str) -> "Lexer | None":
+def _find_lexer(language: str) -> "Lexer | None":
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 
@@ -119,11 +122,11 @@ def _lexer(language: str) -> "Lexer | None":
 
 
 @lru_cache(maxsize=512)
-def _ink_of(kind: Any) -> Ink:
-    # A token type without a role of its own takes its nearest ancestor's.
+def _token_style(kind: Any) -> TextStyle:
+    # A token type without a role uses that of its nearest ancestor.
     while kind is not None and kind.parent is not None:
         role = _ROLES.get(str(kind).removeprefix("Token."))
         if role is not None:
-            return ink(role)
+            return text_style(role)
         kind = kind.parent
     return PLAIN

@@ -1,1 +1,1 @@
-"""The panes beside the conversation."""
+"""Panes next to the conversation."""

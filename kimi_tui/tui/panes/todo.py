@@ -1,4 +1,4 @@
-"""The todo pane: what the agent has set out to do."""
+"""Pane with the agent's todo list."""
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -6,12 +6,12 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import say
-from kimi_tui.tui.state import ScreenState
-from kimi_tui.wire.display import TodoItem
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.i18n.translate import tr
+from kimi_tui.wire.display_blocks import TodoItem
 
-_MARKS = {
+_GLYPHS = {
     "done": ("✔", "$success", "$text-muted strike"),
     "in_progress": ("▸", "$accent", "bold"),
     "pending": ("○", "$text-muted", ""),
@@ -19,51 +19,53 @@ _MARKS = {
 
 
 class TodoPane(VerticalScroll):
-    """The list as it now stands, with the count of what is done as its title."""
+    """The current todo list. The title counts the completed items."""
 
     DEFAULT_CSS = """
     TodoPane { height: auto; }
     """
-    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
+    state: reactive[SessionViewState] = reactive(SessionViewState(), repaint=False)
 
     def compose(self) -> ComposeResult:
-        """One text."""
+        """Yield a single text widget."""
         yield Static(id="todo-list")
 
     def on_mount(self) -> None:
-        """Draw what there is."""
+        """Draw the current list."""
         self._draw(self.state.todo)
 
     def on_show(self) -> None:
-        """Begin where the work is, not where the list is."""
-        self.call_after_refresh(self._go_to_work)
+        """Scroll to the first item that isn't done."""
+        self.call_after_refresh(self._scroll_to_current)
 
-    def watch_state(self, old: ScreenState, state: ScreenState) -> None:
-        """Draw the list when it changed, and go on with the work unless somebody reads."""
+    def watch_state(self, old: SessionViewState, state: SessionViewState) -> None:
+        """Redraw a changed list and scroll to the current item, unless the user is reading it."""
         if old.todo != state.todo and self.is_mounted:
             self._draw(state.todo)
             if not self.has_focus:
-                self.call_after_refresh(self._go_to_work)
+                self.call_after_refresh(self._scroll_to_current)
 
     def _draw(self, items: tuple[TodoItem, ...]) -> None:
         done = sum(item.status == "done" for item in items)
-        self.border_title = Content(f"{say('todo')} {done}/{len(items)}" if items else say("todo"))
-        empty = Content.styled(say("Nothing to do yet. The agent writes its plan here."), "$text-muted")
+        self.border_title = Content(f"{tr('todo')} {done}/{len(items)}" if items else tr("todo"))
+        empty = Content.styled(tr("No todos yet. The agent lists its tasks here."), "$text-muted")
         self.query_one("#todo-list", Static).update(
-            Content("\n").join([_line(item) for item in items]) if items else empty
+            Content("\n").join([_render_item(item) for item in items]) if items else empty
         )
 
-    def _go_to_work(self) -> None:
-        """Show the first entry that is not done, a little below the top; the end when all are."""
+    def _scroll_to_current(self) -> None:
+        """Scroll to the first item that isn't done, a little below the top. Scroll to the end if all are
+        done.
+        """
         items, width = self.state.todo, self.query_one("#todo-list").size.width
         if not width:
             return
-        before = next((at for at, item in enumerate(items) if item.status != "done"), len(items))
-        above = Content("\n").join([_line(item) for item in items[:before]])
-        rows = above.get_height({}, width) if before else 0
+        current = next((index for index, item in enumerate(items) if item.status != "done"), len(items))
+        above = Content("\n").join([_render_item(item) for item in items[:current]])
+        rows = above.get_height({}, width) if current else 0
         self.scroll_to(y=max(0, rows - self.size.height // 3), animate=False)
 
 
-def _line(item: TodoItem) -> Content:
-    mark, colour, style = _MARKS[item.status]
-    return Content.assemble((f"{mark} ", colour), (plain_line(item.title), style))
+def _render_item(item: TodoItem) -> Content:
+    glyph, color, style = _GLYPHS[item.status]
+    return Content.assemble((f"{glyph} ", color), (sanitize_line(item.title), style))

@@ -1,38 +1,38 @@
-"""What stands in the conversation before there is one."""
+"""Welcome text of an empty conversation."""
 
 from textual.content import Content
 from textual.widgets import Static
 
-from kimi_tui.language.saying import later, say
-from kimi_tui.tui.keys import KeyNames
+from kimi_tui.i18n.translate import tr, tr_lazy
+from kimi_tui.tui.keys.keymap import KeyLabels
 
 _LINES = (
-    ("enter", "prompt.send", later("sends, also while the agent works: then it waits its turn")),
-    ("", "prompt.newline", later("breaks the line, and so does shift+enter in most terminals")),
-    ("/", "", later("commands")),
-    ("@", "", later("names a file")),
-    ("interrupt", "turn.interrupt", later("stops the agent")),
-    ("timeline", "panes.timeline", later("goes back in time, and forth again")),
-    ("help", "app.help", later("lists every command and key")),
+    ("enter", "prompt.send", tr_lazy("send a prompt; while the agent works, it is queued")),
+    ("", "prompt.newline", tr_lazy("line break; shift+enter also works in most terminals")),
+    ("/", "", tr_lazy("commands")),
+    ("@", "", tr_lazy("mention a file")),
+    ("interrupt", "turn.interrupt", tr_lazy("interrupt the agent")),
+    ("timeline", "panes.timeline", tr_lazy("timeline: revert or redo")),
+    ("help", "app.help", tr_lazy("list all commands and keys")),
 )
 
 
 class Welcome(Static):
-    """Who is there, and how to talk to it; gone with the first turn."""
+    """Introduction to the agent and the most important keys. Removed when the first turn begins."""
 
     DEFAULT_CSS = """
     Welcome { height: auto; padding: 1 2; }
     """
 
-    def __init__(self, *, names: KeyNames) -> None:
+    def __init__(self, *, key_labels: KeyLabels) -> None:
         rows = [
-            Content.assemble(((names.first(key) if key else label).ljust(14), "$accent"), say(text))
+            Content.assemble(((key_labels.first_key(key) if key else label).ljust(14), "$accent"), tr(text))
             for label, key, text in _LINES
         ]
         head = Content.assemble(
-            (say("What shall we work on?") + "\n", "bold"),
+            (tr("What do you want to work on?") + "\n", "bold"),
             (
-                say("The agent reads, edits and runs things in this folder."),
+                tr("The agent can read and edit files and run commands in this directory."),
                 "$text-muted",
             ),
         )

@@ -1,22 +1,18 @@
-"""The editor in the prompt: several lines, large pastes folded, keys that send."""
+"""Multi-line editor of the prompt, with folded pastes and keys that send."""
 
 from collections.abc import Callable
 from typing import Literal
 
 from textual import events
 from textual.content import Content
-from textual.geometry import Region
-from textual.strip import Strip
-from textual.widgets import TextArea
 
-from kimi_tui.base.terminal import plain
-from kimi_tui.tui.brush import Brush
-from kimi_tui.tui.images.album import TOKEN
-from kimi_tui.tui.key_tables import EDITING_KEYS, PROMPT_KEYS
-from kimi_tui.tui.keys import KeyNames
-from kimi_tui.tui.keys_first import keys_of
-from kimi_tui.tui.prompt.drafts import Draft
-from kimi_tui.tui.prompt.paste import Pastes
+from kimi_tui.base.terminal_text import sanitize
+from kimi_tui.frontend.drafts import Draft
+from kimi_tui.frontend.image_attachments import IMAGE_TOKEN
+from kimi_tui.frontend.paste_folding import FoldedPastes
+from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.keys.tables import EDITING_KEYS, PROMPT_KEYS
+from kimi_tui.tui.terminal.key_text_area import KeyTextArea
 
 EditorAction = Literal[
     "send",
@@ -31,12 +27,12 @@ EditorAction = Literal[
     "editor",
     "delete_or_exit",
 ]
-"""Keys that mean more than editing."""
-_WHILE_COMPLETING = frozenset({"act('complete')", "act('dismiss')"})
+"""Actions of keys that do more than edit."""
+_COMPLETION_ACTIONS = frozenset({"act('complete')", "act('dismiss')"})
 
 
-class PromptEditor(TextArea, inherit_bindings=False):
-    """Text to send. Keys that mean more than editing are the prompt's."""
+class PromptEditor(KeyTextArea, inherit_bindings=False):
+    """Text area of the prompt. The prompt handles the keys that do more than edit."""
 
     DEFAULT_CSS = """
     PromptEditor { height: auto; min-height: 1; max-height: 8; width: 1fr; border: none; padding: 0; }
@@ -47,9 +43,9 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self,
         *,
         placeholder: str | Content,
-        names: KeyNames,
-        act: Callable[[EditorAction], None],
-        pasted: Callable[[str], None],
+        key_labels: KeyLabels,
+        perform_action: Callable[[EditorAction], None],
+        insert_paste: Callable[[str], None],
         is_completing: Callable[[], bool],
     ) -> None:
         super().__init__(
@@ -57,108 +53,84 @@ class PromptEditor(TextArea, inherit_bindings=False):
         )
         self.cursor_blink = False
         self.match_cursor_bracket = False
-        self._pastes = Pastes()
-        self._act = act
-        self._pasted = pasted
+        self._pastes = FoldedPastes()
+        self._perform_action = perform_action
+        self._insert_paste = insert_paste
         self._is_completing = is_completing
-        self._brush = Brush(self, lambda: self.outer_size.region)
-        self._actions = names.actions(EDITING_KEYS + PROMPT_KEYS)
-        self._colours_are_due = True
+        self._actions = key_labels.actions_by_key(EDITING_KEYS + PROMPT_KEYS)
 
     @property
     def draft(self) -> Draft:
-        """What stands here."""
+        """The text with its folded pastes."""
         return Draft(self.text, self._pastes.texts)
 
     @draft.setter
     def draft(self, draft: Draft) -> None:
-        self._pastes = Pastes(draft.pastes)
-        self.replace_all(plain(draft.text))  # it may come from a journal
+        self._pastes = FoldedPastes(draft.pastes)
+        self.replace_all(sanitize(draft.text))  # it may be untrusted text from a journal
 
     @property
-    def unfolded(self) -> str:
-        """The text with its pastes in place."""
+    def full_text(self) -> str:
+        """The text with its pastes unfolded."""
         return self._pastes.unfold(self.text)
 
     def replace_all(self, text: str) -> None:
-        """Put `text` in place of everything, cursor at its end; undo brings the old text back."""
+        """Replace everything with `text` and move the cursor behind it. Undo restores the old text."""
         self.replace(text, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
     def clear_draft(self) -> None:
-        """Nothing stands here any more."""
+        """Remove the text, its pastes and the undo history."""
         self._pastes.clear()
         self.load_text("")
 
     async def action_act(self, action: EditorAction) -> None:
-        """Have the prompt do what a key means, now: what is typed after it comes after it."""
-        self._act(action)
+        """Perform an action synchronously, so that keys typed after it are handled after it."""
+        self._perform_action(action)
 
     def insert_pasted(self, text: str) -> None:
-        """Insert `text` at the cursor, folded to a token when it is large."""
-        text = plain(text.replace("\r\n", "\n").replace("\r", "\n"))
-        if text and (result := self._replace_via_keyboard(self._pastes.fold(text), *self.selection)):
-            self.move_cursor(result.end_location)
+        """Insert `text` at the cursor. Large text is folded to a token."""
+        text = sanitize(text.replace("\r\n", "\n").replace("\r", "\n"))
+        if text:
+            self.insert_at_cursor(self._pastes.fold(text))
 
     def insert_token(self, token: str) -> None:
-        """Insert a picture's token at the cursor, apart from the words around it."""
+        """Insert an image token at the cursor, separated from the text around it by spaces."""
         row, column = self.selection.start
         before = self.document.get_line(row)[:column]
-        text = f"{' ' if before and not before[-1].isspace() else ''}{token} "
-        if result := self._replace_via_keyboard(text, *self.selection):
-            self.move_cursor(result.end_location)
+        self.insert_at_cursor(f"{' ' if before and not before[-1].isspace() else ''}{token} ")
 
     def action_newline(self) -> None:
-        """Break the line."""
-        self._replace_via_keyboard("\n", *self.selection)
+        """Insert a line break."""
+        self.insert_at_cursor("\n")
 
     def action_delete_left(self) -> None:
-        """Delete to the left; the token of a paste or a picture goes as a whole."""
+        """Delete to the left. The token of a paste or an image is deleted as a whole."""
         row, column = self.cursor_location
         line = self.document.get_line(row)
-        token = self._pastes.token_before(line, column)
-        if token is None:
-            token = next((it.start() for it in TOKEN.finditer(line, 0, column) if it.end() == column), None)
-        if token is None or not self.selection.is_empty:
+        token_start = self._pastes.token_before(line, column)
+        if token_start is None:
+            token_start = next(
+                (it.start() for it in IMAGE_TOKEN.finditer(line, 0, column) if it.end() == column), None
+            )
+        if token_start is None or not self.selection.is_empty:
             super().action_delete_left()
         else:
-            self._delete_via_keyboard((row, token), (row, column))
+            self.delete_range((row, token_start), (row, column))
 
-    def notify_style_update(self) -> None:
-        """Its colours may be others now."""
-        self._colours_are_due = True
-        super().notify_style_update()
+    def is_command_key(self, event: events.Key) -> bool:
+        """Return whether alt and a letter are a binding elsewhere."""
+        is_own = event.key in self._actions
+        return not is_own and event.key.startswith("alt+") and event.key in self.screen.active_bindings
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """The rows in `crop`. Textual looks up the colours of all parts each time, which takes longer."""
-        if self._colours_are_due and self._theme is not None:
-            self._colours_are_due = False
-            self._theme.apply_css(self)
-        return super(TextArea, self).render_lines(crop)
-
-    async def _on_key(self, event: events.Key) -> None:
-        # Textual looks for bindings only once a key has bubbled up to the app; letters typed fast would
-        # overtake it. Here each key does its work in its turn.
+    async def handle_key(self, event: events.Key) -> bool:
+        """Run the action of a key that does more than edit. Return whether there is one now."""
         action = self._actions.get(event.key)
-        if action is None and event.key.startswith("alt+") and event.key in self.screen.active_bindings:
-            event.prevent_default()  # to Textual it is its letter
-            return
-        if action is None or (action in _WHILE_COMPLETING and not self._is_completing()):
-            await super()._on_key(event)
-        else:
-            await self.app.run_action(action, self)
-            event.stop()
-        event.prevent_default()
-        self._echo()
+        if action is None or (action in _COMPLETION_ACTIONS and not self._is_completing()):
+            return False
+        await self.app.run_action(action, self)
+        return True
 
-    def _echo(self) -> None:
-        """Show what the key did now: the compositor may have a burst of an answer before it."""
-        if not self._layout_required:
-            strips = self.render_lines(self.outer_size.region)
-            self._brush.paint((y, 0, strip) for y, strip in enumerate(strips))
-        keys_of(self.app).answered()
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        event.stop()
-        event.prevent_default()
-        self._pasted(event.text)
+    def handle_paste(self, text: str) -> None:
+        """Pass pasted text to the prompt."""
+        self._insert_paste(text)

@@ -1,24 +1,24 @@
-"""What else the prompt's keys do, as a list to choose from: the prompt can be used by mouse alone."""
+"""Menu of the prompt's actions, so that the prompt can be used with the mouse alone."""
 
 from typing import Literal, get_args
 
-from kimi_tui.language.saying import later, say
-from kimi_tui.tui.choices import Choice
-from kimi_tui.tui.keys import KeyNames
-from kimi_tui.tui.prompt.mode import PromptMode
-from kimi_tui.tui.state import ScreenState
+from kimi_tui.frontend.prompt_mode import PromptMode
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.i18n.translate import tr, tr_lazy
+from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.widgets.choice_list import Choice
 
 MenuAction = Literal["newline", "paste", "search", "steer", "shell", "mode", "clear"]
-"""What a line of it does."""
+"""Actions of the menu's lines."""
 
 _LABELS: dict[MenuAction, str] = {
-    "newline": later("new line"),
-    "paste": later("paste, or attach a picture from the clipboard"),
-    "search": later("search older prompts"),
-    "steer": later("say it to the running turn, without waiting"),
-    "shell": later("run commands in your shell"),
-    "mode": later("next mode: ask, accept edits, plan"),
-    "clear": later("clear the prompt"),
+    "newline": tr_lazy("new line"),
+    "paste": tr_lazy("paste text or an image from the clipboard"),
+    "search": tr_lazy("search the prompt history"),
+    "steer": tr_lazy("steer the running turn"),
+    "shell": tr_lazy("run commands in your shell"),
+    "mode": tr_lazy("next permission mode: ask, accept edits, plan"),
+    "clear": tr_lazy("clear the prompt"),
 }
 _KEYS: dict[MenuAction, str] = {
     "newline": "prompt.newline",
@@ -31,21 +31,23 @@ _KEYS: dict[MenuAction, str] = {
 }
 
 
-def menu(state: ScreenState, *, blank: bool, mode: PromptMode, names: KeyNames) -> list[Choice]:
-    """What can be done now; the values are `MenuAction`s."""
-    absent: set[MenuAction] = set()
+def build_menu(
+    state: SessionViewState, *, blank: bool, mode: PromptMode, key_labels: KeyLabels
+) -> list[Choice]:
+    """Return the actions that are possible now. The values are `MenuAction`s."""
+    hidden: set[MenuAction] = set()
     if blank:
-        absent |= {"clear", "steer"}
+        hidden |= {"clear", "steer"}
     if state.turn is None:
-        absent.add("steer")
+        hidden.add("steer")
     if mode == "shell":
-        absent |= {"steer", "mode"}
+        hidden |= {"steer", "mode"}
     return [
         Choice(
             value=action,
-            label=say("talk to the agent") if (action, mode) == ("shell", "shell") else say(_LABELS[action]),
-            note=names.first(_KEYS[action]),
+            label=tr("exit shell mode") if (action, mode) == ("shell", "shell") else tr(_LABELS[action]),
+            note=key_labels.first_key(_KEYS[action]),
         )
         for action in get_args(MenuAction)
-        if action not in absent
+        if action not in hidden
     ]

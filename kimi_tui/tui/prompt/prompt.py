@@ -1,4 +1,4 @@
-"""The prompt: where the user writes, with history, completions and a draft that survives."""
+"""The prompt, with input history, completions and a draft that survives crashes."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -12,94 +12,98 @@ from textual.reactive import reactive, var
 from textual.widgets import Static
 
 from kimi_tui.base.disk_errors import reason_of
-from kimi_tui.base.terminal import plain
-from kimi_tui.language.saying import say
-from kimi_tui.tui.images.reading import photo_in, picture_path
-from kimi_tui.tui.keys import KeyNames
+from kimi_tui.base.terminal_text import sanitize
+from kimi_tui.frontend.drafts import Draft, DraftStore, OrphanDraft
+from kimi_tui.frontend.image_loader import load_image_file, parse_image_path
+from kimi_tui.frontend.input_history import HistoryCursor, InputHistory
+from kimi_tui.frontend.prompt_mode import PromptMode
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.shell_line import ShellLine, parse_shell_line
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.attachments import Attachments
-from kimi_tui.tui.prompt.completing import Completing
-from kimi_tui.tui.prompt.completions import Completions
-from kimi_tui.tui.prompt.doorway import Doorway
-from kimi_tui.tui.prompt.draft_keeper import DraftKeeper
-from kimi_tui.tui.prompt.drafts import Draft, DraftStore, Orphan
+from kimi_tui.tui.prompt.border import PLACEHOLDERS, PromptBorder
+from kimi_tui.tui.prompt.completion_controller import CompletionController
+from kimi_tui.tui.prompt.completion_list import CompletionList
+from kimi_tui.tui.prompt.draft_autosave import DraftAutosave
 from kimi_tui.tui.prompt.editor import EditorAction, PromptEditor
-from kimi_tui.tui.prompt.frame import PLACEHOLDERS, Frame
-from kimi_tui.tui.prompt.history import HistoryWalk, InputHistory
-from kimi_tui.tui.prompt.mode import PromptMode
-from kimi_tui.tui.prompt.shell_line import ShellLine, shell_line
-from kimi_tui.tui.state import ScreenState
+from kimi_tui.tui.prompt.message_gate import MessageGate
 
 
-class Prompt(Vertical):
-    """The editor in its frame. The frame's upper edge tells what the agent does."""
+class PromptBox(Vertical):
+    """The editor in its border. The upper edge shows what the agent does."""
 
     DEFAULT_CSS = """
-    Prompt { height: auto; }
-    Prompt > Horizontal { height: auto; }
-    Prompt #prompt-mark { width: 2; height: 1; }
+    PromptBox { height: auto; }
+    PromptBox > Horizontal { height: auto; }
+    PromptBox #prompt-mark { width: 2; height: 1; }
     """
 
-    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
+    state: reactive[SessionViewState] = reactive(SessionViewState(), repaint=False)
     mode: var[PromptMode] = var[PromptMode]("agent")
-    """Whom the user talks to."""
+    """Whether the text goes to the agent or to the user's shell."""
 
     editor = getters.query_one(PromptEditor)
-    completions = getters.query_one(Completions)
+    completions = getters.query_one(CompletionList)
 
     @dataclass
     class Submitted(Message):
-        """The user wants to send this."""
+        """Posted when the user sends a prompt."""
 
         text: str
         draft: Draft
-        """The same as it stood in the editor, to give back when it can't be sent."""
+        """The editor's content before it was sent, to restore it if sending fails."""
 
     @dataclass
     class Steered(Message):
-        """The user wants to say this to the running turn."""
+        """Posted when the user steers the running turn."""
 
         text: str
         draft: Draft
 
     @dataclass
-    class Commanded(Message):
-        """The user wants this to run in their shell."""
+    class ShellSubmitted(Message):
+        """Posted when the user runs a command in their shell."""
 
         line: ShellLine
         draft: Draft
 
-    class Emptied(Message):
-        """What stood in the editor was sent, or taken away."""
+    class Cleared(Message):
+        """Posted when the editor becomes empty."""
 
     class EditorPressed(Message):
-        """The user wants to write in their own editor."""
+        """Posted when the user wants to edit the prompt in an external editor."""
 
     class ExitPressed(Message):
-        """The user wants to leave."""
+        """Posted when the user wants to quit."""
 
     class SearchPressed(Message):
-        """The user wants to search the history."""
+        """Posted when the user wants to search the history."""
 
     class PastePressed(Message):
-        """The user wants what the clipboard holds."""
+        """Posted when the user wants to paste from the clipboard."""
 
     class MenuPressed(Message):
-        """The user wants to choose what else the prompt is to do."""
+        """Posted when the user opens the prompt's menu."""
 
-    class TakeBackPressed(Message):
-        """The user wants the last queued prompt back, to edit it."""
+    class EditQueuedPressed(Message):
+        """Posted when the user wants to edit the last queued prompt."""
 
-    def __init__(self, *, options: TuiOptions, names: KeyNames) -> None:
+    def __init__(self, *, options: TuiOptions, key_labels: KeyLabels) -> None:
         super().__init__()
         self._options = options
-        self._names = names
-        self._frame = Frame(
-            self, editor=lambda: self.editor, names=names, clock=options.clock, work_dir=options.work_dir
+        self._key_labels = key_labels
+        self._prompt_border = PromptBorder(
+            self,
+            editor=lambda: self.editor,
+            key_labels=key_labels,
+            clock=options.clock,
+            work_dir=options.work_dir,
         )
-        self.history = InputHistory(share_dir=options.share_dir, work_dir=options.work_dir)
-        self._walk = HistoryWalk(self.history)
-        self._drafts = DraftStore(share_dir=options.share_dir, work_dir=options.work_dir)
+        self.history = InputHistory(data_dir=options.data_dir, work_dir=options.work_dir)
+        self._history_cursor = HistoryCursor(self.history)
+        self._drafts = DraftStore(data_dir=options.data_dir, work_dir=options.work_dir)
         self.attachments = Attachments(
             owner=self,
             editor=lambda: self.editor,
@@ -107,243 +111,252 @@ class Prompt(Vertical):
             drafts=self._drafts,
             work_dir=options.work_dir,
         )
-        self.keeper = DraftKeeper(self._drafts, owner=self, draft=lambda: self.unsent)
-        self.doorway = Doorway(self.post_message)
+        self.autosave = DraftAutosave(self._drafts, owner=self, draft=lambda: self.unsent_draft)
+        self.message_gate = MessageGate(self.post_message)
         self._was_blank = True
-        self._on_way: list[tuple[str, Draft]] = []
-        """What was taken out of the editor, and is neither sent nor given back yet."""
-        self._completing = Completing(
+        self._in_flight: list[tuple[str, Draft]] = []
+        """Prompts that left the editor and are neither sent nor given back yet."""
+        self._completion_controller = CompletionController(
             editor=lambda: self.editor, completions=lambda: self.completions, mode=lambda: self.mode
         )
 
     def compose(self) -> ComposeResult:
-        """The editor and, over what is above it, the completions."""
-        yield Completions(work_dir=self._options.work_dir)
+        """Yield the editor, and the list of completions that opens above it."""
+        yield CompletionList(work_dir=self._options.work_dir)
         with Horizontal():
             yield Static("❯", id="prompt-mark", markup=False)
             yield PromptEditor(
                 placeholder=PLACEHOLDERS["agent"],
-                names=self._names,
-                act=self.act,
-                pasted=self._paste,
-                is_completing=lambda: self.completions.completing is not None,
+                key_labels=self._key_labels,
+                perform_action=self.perform_action,
+                insert_paste=self._handle_paste,
+                is_completing=lambda: self.completions.shown_target is not None,
             )
 
-    def _paste(self, text: str) -> None:
+    def _handle_paste(self, text: str) -> None:
         if not text.strip():
-            self.doorway.send(self.PastePressed())  # what terminals send when a picture is pasted
-        elif (path := picture_path(text, self._options.work_dir)) is not None:
-            self.run_worker(self.attachments.attach(partial(photo_in, path)), group="picture")
+            self.message_gate.send(self.PastePressed())  # terminals paste nothing for an image
+        elif (path := parse_image_path(text, self._options.work_dir)) is not None:
+            self.run_worker(self.attachments.attach(partial(load_image_file, path)), group="image")
         else:
             self.editor.insert_pasted(text)
 
-    # what stands in the editor
+    # content of the editor
 
-    def load(self) -> Orphan | None:
-        """Read the history, and the draft that a dead process left. Slow disks: call it in a thread."""
+    def load(self) -> OrphanDraft | None:
+        """Read the history, and return the draft of a process that died. Call it in a thread: disks may be
+        slow.
+        """
         self.history.load()
-        return self._drafts.orphan()
+        return self._drafts.find_orphan()
 
-    def adopt(self, orphan: Orphan) -> bool:
-        """Go on with the draft of a dead process, unless the user is writing already: then it waits."""
-        if self.unsent.text.strip() or not self._drafts.claim(orphan):
+    def adopt_orphan(self, orphan: OrphanDraft) -> bool:
+        """Restore the draft of a process that died. Return False, and leave it on disk, if the user is
+        already typing.
+        """
+        if self.unsent_draft.text.strip() or not self._drafts.claim(orphan):
             return False
-        self.attachments.put_back(orphan.pictures)
+        self.attachments.restore(orphan.images)
         self.restore(orphan.draft)
         return True
 
     @property
-    def unsent(self) -> Draft:
-        """All that a crash would cost: what stands in the editor, and what was sent but not heard yet."""
+    def unsent_draft(self) -> Draft:
+        """Everything that a crash would lose: the editor's content and the prompts that the engine hasn't
+        saved yet.
+        """
         draft = self.editor.draft
-        sent = [*self.state.at_stake, *(text for text, _ in self._on_way)]
-        if not sent:
+        unsaved = [*self.state.unsaved_prompts, *(text for text, _ in self._in_flight)]
+        if not unsaved:
             return draft
-        return Draft("\n\n".join((*sent, draft.text)).rstrip("\n"), draft.pastes)
+        return Draft("\n\n".join((*unsaved, draft.text)).rstrip("\n"), draft.pastes)
 
     @property
     def text(self) -> str:
-        """What stands in the editor."""
+        """The editor's text."""
         return self.editor.text
 
     @property
-    def blank(self) -> bool:
-        """Whether there is nothing to lose."""
+    def is_blank(self) -> bool:
+        """Whether the editor contains only white space."""
         return not self.editor.text.strip()
 
     def fill(self, text: str) -> None:
-        """Put `text` into the editor, before what stands there already."""
+        """Insert `text` before the editor's content and focus the editor."""
         before = self.editor.draft
         joined = f"{text}\n\n{before.text}" if before.text.strip() else text
         self.editor.draft = Draft(joined, before.pastes)
         self.editor.focus()
 
-    def go_on_with(self, text: str) -> None:
-        """Take `text`, which was typed elsewhere, and the keyboard: what is typed next comes behind it."""
+    def insert_and_focus(self, text: str) -> None:
+        """Insert `text` that was typed in another widget, and focus the editor immediately so that no key
+        is lost.
+        """
         self.screen.set_focus(self.editor)
         self.editor.insert_pasted(text)
 
     def restore(self, draft: Draft) -> None:
-        """Put a draft into an empty editor."""
-        if self.blank:
+        """Put a draft into the editor if it is empty."""
+        if self.is_blank:
             self.editor.draft = draft
 
     def select(self) -> None:
-        """Mark all, so that what is typed next takes its place."""
+        """Select everything, so that the next key replaces it."""
         self.editor.select_all()
 
-    def rewrite(self, text: str) -> None:
-        """Put `text` in place of all; undo brings back what stood there."""
-        self.editor.replace_all(plain(text.rstrip("\n")))
+    def replace_text(self, text: str) -> None:
+        """Replace everything with `text`. Undo restores the old text."""
+        self.editor.replace_all(sanitize(text.rstrip("\n")))
         self.editor.focus()
 
     def discard(self) -> None:
-        """Clear the editor; undo brings the draft back."""
+        """Clear the editor. Undo restores the draft."""
         self.editor.replace_all("")
-        self._walk.reset()
+        self._history_cursor.reset()
 
     def remember(self, text: str, draft: Draft) -> None:
-        """`draft` was sent, which meant `text`: it belongs to the history now."""
-        self._has_arrived(draft)
+        """Add `text` to the history after `draft` was sent."""
+        self._forget_in_flight(draft)
         try:
             self.history.append(text)
         except OSError as error:
             self.notify(
-                say("The input history can't be written: {error}", error=reason_of(error)),
+                tr("Can't save the prompt history: {error}", error=reason_of(error)),
                 severity="warning",
                 markup=False,
             )
 
     def give_back(self, draft: Draft) -> None:
-        """`draft` could not be sent: it stands in the editor again, before what was typed since."""
-        self._has_arrived(draft)
+        """Restore `draft` after sending failed, before anything typed since."""
+        self._forget_in_flight(draft)
         typed = self.editor.text
         self.editor.draft = Draft(f"{draft.text}{typed}", draft.pastes)
-        self._completing.leave_alone()
+        self._completion_controller.ignore_text()
 
-    def act(self, action: EditorAction) -> None:
-        """Do what a key in the editor means."""
+    def perform_action(self, action: EditorAction) -> None:
+        """Perform the action of a key in the editor."""
         match action:
             case "send":
                 self._send()
             case "steer":
-                if (sent := self._taken()) is not None:
-                    self.doorway.send(self.Steered(*sent))
+                if (taken := self._take_text()) is not None:
+                    self.message_gate.send(self.Steered(*taken))
             case "up":
                 self._up()
             case "down":
                 self._down()
             case "complete":
-                self._completing.accept()
+                self._completion_controller.accept()
             case "dismiss":
-                self._completing.dismiss()
+                self._completion_controller.dismiss()
             case "search":
-                self.doorway.send(self.SearchPressed())
+                self.message_gate.send(self.SearchPressed())
             case "paste":
-                self.doorway.send(self.PastePressed())
+                self.message_gate.send(self.PastePressed())
             case "shell":
                 self.mode = "agent" if self.mode == "shell" else "shell"
             case "editor":
-                self.doorway.send(self.EditorPressed())
+                self.message_gate.send(self.EditorPressed())
             case "delete_or_exit":
                 if self.editor.text:
                     self.editor.action_delete_right()
                 else:
-                    self.doorway.send(self.ExitPressed())
+                    self.message_gate.send(self.ExitPressed())
             case _:
                 assert_never(action)
 
-    def action_press(self, mark: Literal["menu", "send", "shell"]) -> None:
-        """Do what a mark in the lower edge says; the keyboard stays here."""
+    def action_press(self, action: Literal["menu", "send", "shell"]) -> None:
+        """Perform an action that was clicked in the lower border. The editor gets the focus."""
         self.editor.focus()
-        if mark == "menu":
-            self.doorway.send(self.MenuPressed())
+        if action == "menu":
+            self.message_gate.send(self.MenuPressed())
         else:
-            self.act(mark)
+            self.perform_action(action)
 
     def _send(self) -> None:
-        self._completing.catch_up()
-        if not self._completing.accept(sending=True) or (sent := self._taken()) is None:
+        self._completion_controller.sync()
+        if not self._completion_controller.accept(sending=True) or (taken := self._take_text()) is None:
             return
-        if (line := shell_line(sent[0], self.mode)) is not None:
-            self.doorway.send(self.Commanded(line, sent[1]))
+        text, draft = taken
+        if (line := parse_shell_line(text, self.mode)) is not None:
+            self.message_gate.send(self.ShellSubmitted(line, draft))
         else:
-            self.doorway.send(self.Submitted(*sent))
+            self.message_gate.send(self.Submitted(text, draft))
 
-    def _taken(self) -> tuple[str, Draft] | None:
-        # Out of the editor at once, so that what is typed next is the next prompt.
-        text, draft = self.editor.unfolded.strip(), self.editor.draft
+    def _take_text(self) -> tuple[str, Draft] | None:
+        # Clear the editor immediately, so that the next key begins the next prompt.
+        text, draft = self.editor.full_text.strip(), self.editor.draft
         if not text:
             return None
         if not text.startswith("/"):
-            self._on_way.append((text, draft))
+            self._in_flight.append((text, draft))
         self.editor.clear_draft()
-        self._walk.reset()
+        self._history_cursor.reset()
         self.completions.close()
         return text, draft
 
-    def _has_arrived(self, draft: Draft) -> None:
-        self._on_way = [it for it in self._on_way if it[1] is not draft]
-        self.keeper.save()
+    def _forget_in_flight(self, draft: Draft) -> None:
+        self._in_flight = [it for it in self._in_flight if it[1] is not draft]
+        self.autosave.save()
 
     def _up(self) -> None:
         editor = self.editor
-        if self.completions.completing is not None:
+        if self.completions.shown_target is not None:
             self.completions.move(-1)
         elif not editor.cursor_at_first_line:
             editor.action_cursor_up()
-        elif self.blank and self.state.queue:
-            self.doorway.send(self.TakeBackPressed())
-        elif (older := self._walk.older(editor.text)) is not None:
+        elif self.is_blank and self.state.queue:
+            self.message_gate.send(self.EditQueuedPressed())
+        elif (older := self._history_cursor.older(editor.text)) is not None:
             editor.replace_all(older)
             editor.move_cursor((0, 0))
-            self._completing.leave_alone()
+            self._completion_controller.ignore_text()
 
     def _down(self) -> None:
         editor = self.editor
-        if self.completions.completing is not None:
+        if self.completions.shown_target is not None:
             self.completions.move(1)
         elif not editor.cursor_at_last_line:
             editor.action_cursor_down()
-        elif (newer := self._walk.newer(editor.text)) is not None:
+        elif (newer := self._history_cursor.newer(editor.text)) is not None:
             editor.replace_all(newer)
-            self._completing.leave_alone()
+            self._completion_controller.ignore_text()
 
     @on(PromptEditor.Changed)
-    def _changed(self, event: PromptEditor.Changed) -> None:
+    def _handle_change(self, event: PromptEditor.Changed) -> None:
         event.stop()
-        self.keeper.save_soon()
-        self._frame.show_marks(self.state, self.mode)
-        was_blank, self._was_blank = self._was_blank, self.blank
-        if self.blank and not was_blank:
-            self.post_message(self.Emptied())
+        self.autosave.save_soon()
+        self._prompt_border.update_actions(self.state, self.mode)
+        was_blank, self._was_blank = self._was_blank, self.is_blank
+        if self.is_blank and not was_blank:
+            self.post_message(self.Cleared())
 
     @on(PromptEditor.SelectionChanged)
-    def _cursor_moved(self, event: PromptEditor.SelectionChanged) -> None:
+    def _handle_cursor_move(self, event: PromptEditor.SelectionChanged) -> None:
         event.stop()
-        self._completing.follow()
+        self._completion_controller.update()
 
-    @on(Completions.Chosen)
-    def _clicked(self, event: Completions.Chosen) -> None:
+    @on(CompletionList.Chosen)
+    def _handle_completion_click(self, event: CompletionList.Chosen) -> None:
         event.stop()
-        self._completing.accept()
+        self._completion_controller.accept()
         self.editor.focus()
 
     def watch_mode(self, mode: PromptMode) -> None:
-        """Show who is talked to."""
-        self._frame.show_mode(self.state, mode)
+        """Show the new mode."""
+        self._prompt_border.show_mode(self.state, mode)
         self.completions.close()
 
     def on_mount(self) -> None:
-        """See where the keyboard goes."""
-        self.watch(self.screen, "focused", self._frame.keyboard_moved, init=False)
+        """Watch the screen's focus."""
+        self.watch(self.screen, "focused", self._prompt_border.handle_focus_change, init=False)
 
     def on_resize(self) -> None:
-        """The lower edge has other room now."""
-        self._frame.show_marks(self.state, self.mode)
+        """Fit the lower border's actions to the new width."""
+        self._prompt_border.update_actions(self.state, self.mode)
 
-    def watch_state(self, old: ScreenState, state: ScreenState) -> None:
-        """Show what changed of the turn; what is at stake belongs to the draft."""
-        if old.at_stake != state.at_stake:
-            self.keeper.save_soon()
-        self._frame.follow(old, state, self.mode)
+    def watch_state(self, old: SessionViewState, state: SessionViewState) -> None:
+        """Show the new state. The draft includes unsaved prompts, so save it when they change."""
+        if old.unsaved_prompts != state.unsaved_prompts:
+            self.autosave.save_soon()
+        self._prompt_border.update(old, state, self.mode)

@@ -1,1 +1,1 @@
-"""The lines above and below the conversation."""
+"""Header, banner and status bar around the conversation."""

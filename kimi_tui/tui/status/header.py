@@ -1,4 +1,4 @@
-"""The line on top: program, work dir, session title; model and modes."""
+"""Header line: program, working directory and session title; model and modes."""
 
 from pathlib import Path
 
@@ -8,91 +8,93 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import say
-from kimi_tui.tui.segments import Segment, bar
-from kimi_tui.tui.state import ScreenState
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.widgets.segment_bar import Segment, fit_segments
 
-_MODEL = 28
-"""Cells that a model's name may take anyway; of wide terminals a third."""
-_TITLE = 8
-"""Where there is less room, the title is left out."""
+_MODEL_CELLS = 28
+"""Minimum cells for the model's name; a third of the width on wide terminals."""
+_MIN_TITLE_CELLS = 8
+"""The title is left out if it would get fewer cells."""
 
 
 class HeaderLine(Widget):
-    """Where we are and whom we talk to."""
+    """Working directory and session on the left, model and modes on the right."""
 
     DEFAULT_CSS = """
     HeaderLine { height: 1; width: 1fr; padding: 0 1; }
     """
 
-    state: reactive[ScreenState] = reactive(ScreenState(), repaint=False)
+    state: reactive[SessionViewState] = reactive(SessionViewState(), repaint=False)
 
     def __init__(self, work_dir: Path) -> None:
         super().__init__()
         self.auto_links = False
         self._work_dir = home_relative(work_dir)
-        self._shown: object = None
+        self._shown_segments: object = None
 
     def watch_state(self) -> None:
-        """Draw it when it says something else."""
-        if self._sides() != self._shown:
+        """Redraw if the text has changed."""
+        if self._build_sides() != self._shown_segments:
             self.refresh()
 
     def render(self) -> RenderResult:
-        """The line, cut to the width there is."""
-        self._shown = left, right = self._sides()
-        return bar(left, right, self.size.width)
+        """Return the line, cut to the available width."""
+        self._shown_segments = left, right = self._build_sides()
+        return fit_segments(left, right, self.size.width)
 
-    def _sides(self) -> tuple[list[Segment], list[Segment]]:
+    def _build_sides(self) -> tuple[list[Segment], list[Segment]]:
         session = self.state.session
         left = [
             Segment("kimi-tui", "bold $primary", 60),
-            Segment(shortened(self._work_dir, self.size.width // 2), "$foreground", 55),
+            Segment(shorten_path(self._work_dir, self.size.width // 2), "$foreground", 55),
         ]
         if session is None:
-            how = (
-                (say("not started"), "bold $error")
-                if self.state.failed
-                else (say("starting …"), "$text-muted")
+            status = (
+                (tr("failed to start"), "bold $error")
+                if self.state.has_failed
+                else (tr("starting …"), "$text-muted")
             )
-            return left, [Segment(*how, 80)]
+            return left, [Segment(*status, 80)]
         if session.agent not in ("", "default"):
-            left.append(Segment(plain_line(session.agent), "$secondary", 42, "screen.command('agents')"))
-        right = self._model()
+            left.append(Segment(sanitize_line(session.agent), "$secondary", 42, "screen.command('agents')"))
+        right = self._model_segments()
         if session.title:
             room = self.size.width - sum(segment.content.cell_length + 2 for segment in (*left, *right))
-            title = Content(plain_line(session.title)).truncate(max(_TITLE, room), ellipsis=True).plain
+            title = (
+                Content(sanitize_line(session.title))
+                .truncate(max(_MIN_TITLE_CELLS, room), ellipsis=True)
+                .plain
+            )
             left.append(Segment(title, "$text-muted", 40, "screen.command('sessions')"))
         return left, right
 
-    def _model(self) -> list[Segment]:
+    def _model_segments(self) -> list[Segment]:
         session = self.state.session
         assert session is not None
         if session.read_only:
-            return [Segment(say("read-only"), "bold $warning", 90, "screen.command('write')")]
+            return [Segment(tr("read-only"), "bold $warning", 90, "screen.command('write')")]
         segments = []
-        name = (
-            say("demo, not a model") if self.state.is_demo else plain_line(session.model) or say("no model")
-        )
-        name = Content(name).truncate(max(_MODEL, self.size.width // 3), ellipsis=True).plain
-        colour = "$warning" if self.state.is_demo or not session.model else "$foreground"
-        segments.append(Segment(name, f"bold {colour}", 90, "screen.command('model')"))
+        name = tr("demo, no model") if self.state.is_demo else sanitize_line(session.model) or tr("no model")
+        name = Content(name).truncate(max(_MODEL_CELLS, self.size.width // 3), ellipsis=True).plain
+        color = "$warning" if self.state.is_demo or not session.model else "$foreground"
+        segments.append(Segment(name, f"bold {color}", 90, "screen.command('model')"))
         if session.thinking:
-            segments.append(Segment(say("thinking"), "$secondary", 45, "screen.command('thinking')"))
+            segments.append(Segment(tr("thinking"), "$secondary", 45, "screen.command('thinking')"))
         if session.plan_mode:
-            segments.append(Segment(say("plan"), "bold $accent", 80, "screen.cycle_mode"))
+            segments.append(Segment(tr("plan"), "bold $accent", 80, "screen.cycle_mode"))
         elif session.accept_edits:
-            segments.append(Segment(say("accepts edits"), "bold $success", 70, "screen.cycle_mode"))
+            segments.append(Segment(tr("accept edits"), "bold $success", 70, "screen.cycle_mode"))
         if session.sandbox:
-            segments.append(Segment(say("sandbox"), "bold $success", 65))
+            segments.append(Segment(tr("sandbox"), "bold $success", 65))
         if session.yolo:
             segments.append(Segment("yolo", "bold $error", 85, "screen.command('yolo')"))
         return segments
 
 
-def shortened(path: str, width: int) -> str:
-    """`path` without its first parts when it is wider than `width` cells."""
+def shorten_path(path: str, width: int) -> str:
+    """Return `path` with its first directories replaced by `…` if it's wider than `width` cells."""
     parts = path.split("/")
     while len(parts) > 2 and cell_len("/".join(parts)) > width:
         parts = ["…", *parts[2:]]
@@ -100,8 +102,8 @@ def shortened(path: str, width: int) -> str:
 
 
 def home_relative(path: Path) -> str:
-    """`path` with the home folder as `~`, fit for the screen."""
+    """Return `path` with the home directory as `~`, sanitized."""
     try:
-        return plain_line(f"~/{path.relative_to(Path.home())}".removesuffix("/."))
+        return sanitize_line(f"~/{path.relative_to(Path.home())}".removesuffix("/."))
     except (ValueError, RuntimeError):
-        return plain_line(str(path))
+        return sanitize_line(str(path))

@@ -1,1 +1,1 @@
-"""The timeline: the pane with the tree of checkpoints, the dialogs that show plans, and what links them."""
+"""Timeline: the pane with the checkpoint tree, the revert dialogs, and their controller."""

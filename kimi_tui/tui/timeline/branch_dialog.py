@@ -1,4 +1,4 @@
-"""The dialog in which a branch is read: what was said on it since it left."""
+"""Dialog that shows the messages of a branch."""
 
 from typing import get_args
 
@@ -9,75 +9,79 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.language.saying import retell, say
-from kimi_tui.tui.hints import Hint, Hints
-from kimi_tui.tui.key_tables import BRANCH_KEYS
-from kimi_tui.tui.keys import KeyNames, bindings
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.i18n.translate import tr, translate_message
+from kimi_tui.tui.keys.keymap import KeyLabels, bindings
+from kimi_tui.tui.keys.tables import BRANCH_KEYS
 from kimi_tui.tui.transcript.transcript import Transcript
+from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.timeline import BranchContent, WireEnvelope
 
 
 class BranchDialog(ModalScreen[bool]):
-    """Shows a branch once it has come; True when the user wants to go on with it."""
+    """Shows a branch once its content arrives. Returns True if the user wants to switch to it."""
 
     BINDINGS = bindings(BRANCH_KEYS)
     AUTO_FOCUS = "Transcript"
 
     transcript = getters.query_one(Transcript)
 
-    def __init__(self, *, title: str, names: KeyNames, may_switch: bool) -> None:
+    def __init__(self, *, title: str, key_labels: KeyLabels, can_switch: bool) -> None:
         super().__init__()
         self._title = title
-        self._names = names
-        self._may_switch = may_switch
+        self._key_labels = key_labels
+        self._can_switch = can_switch
 
     def compose(self) -> ComposeResult:
-        """Title, what was said, what one can do."""
+        """Yield the title, the transcript and the key hints."""
         with Vertical(classes="dialog files-dialog"):
             yield Static(self._title, classes="dialog-title", markup=False)
-            yield Static(say("Reading …"), id="branch-summary", markup=False)
+            yield Static(tr("Loading …"), id="branch-summary", markup=False)
             yield Transcript()
-            hints = [Hint(self._names.first("branch.close"), say("close"), "close")]
-            if self._may_switch:
-                switch = self._names.first("branch.switch")
-                hints.insert(0, Hint(switch, say("go on with this branch"), "switch", "bold"))
-            yield Hints(hints)
+            hints = [KeyHint(self._key_labels.first_key("branch.close"), tr("close"), "close")]
+            if self._can_switch:
+                switch_key = self._key_labels.first_key("branch.switch")
+                hints.insert(0, KeyHint(switch_key, tr("switch to this branch"), "switch", "bold"))
+            yield KeyHints(hints)
 
     def show_content(self, content: BranchContent) -> None:
-        """Show what was said."""
-        messages = [message for wrapped in content.events if (message := _opened(wrapped)) is not None]
+        """Show the messages of the branch."""
+        messages = [
+            message for envelope in content.events if (message := _unwrap_event(envelope)) is not None
+        ]
         self.transcript.show_all(messages)
         summary = self.query_one("#branch-summary", Static)
         if content.summary:
-            text = say("This summary took its place: {summary}", summary=plain(content.summary))
+            text = tr("Replaced by this summary: {summary}", summary=sanitize(content.summary))
             summary.update(Content.styled(text, "$text-muted"))
         else:
             summary.display = not messages
-            summary.update(Content.styled(say("Nothing was said on it."), "$text-muted"))
+            summary.update(Content.styled(tr("This branch has no messages."), "$text-muted"))
 
     def show_problem(self, text: str) -> None:
-        """Say why it can't be read."""
-        self.query_one("#branch-summary", Static).update(Content.styled(plain_line(retell(text)), "$warning"))
+        """Show why the branch can't be read."""
+        self.query_one("#branch-summary", Static).update(
+            Content.styled(sanitize_line(translate_message(text)), "$warning")
+        )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where nothing may change, the key does nothing."""
-        return self._may_switch or action != "switch"
+        """Disable the switch key in a read-only session."""
+        return self._can_switch or action != "switch"
 
     def action_switch(self) -> None:
-        """Go on with this branch."""
+        """Close the dialog and switch to this branch."""
         self.dismiss(True)
 
     def action_close(self) -> None:
-        """Leave it."""
+        """Close the dialog."""
         self.dismiss(False)
 
 
-def _opened(wrapped: WireEnvelope) -> Outgoing | None:
+def _unwrap_event(envelope: WireEnvelope) -> Outgoing | None:
     try:
-        message = unwrap(wrapped)
+        message = unwrap(envelope)
     except UnknownWireMessage:
         return None
     return message if isinstance(message, get_args(Outgoing)) else None

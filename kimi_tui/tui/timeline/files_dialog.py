@@ -1,4 +1,4 @@
-"""A dialog with a list of files and, beside or below it, the diff of the marked one."""
+"""Base dialog with a list of files and the diff of the highlighted one, next to or below the list."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -11,24 +11,24 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from kimi_tui.language.saying import later, say
-from kimi_tui.tui.hints import Hint, Hints
-from kimi_tui.tui.key_tables import FILES_KEYS
-from kimi_tui.tui.keys import KeyNames, bindings
-from kimi_tui.tui.line_view import LineView
-from kimi_tui.tui.timeline.detail import copied, drawing
-from kimi_tui.tui.timeline.files import FileList, Line, Remark
+from kimi_tui.i18n.translate import tr, tr_lazy
+from kimi_tui.tui.keys.keymap import KeyLabels, bindings
+from kimi_tui.tui.keys.tables import FILES_KEYS
+from kimi_tui.tui.timeline.file_detail import detail_text, render_detail
+from kimi_tui.tui.timeline.file_list import FileList, FileListRow, NoteRow
+from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
+from kimi_tui.tui.widgets.line_view import LineView
 
 T = TypeVar("T")
-_BESIDE = 110
-"""Columns from which on the diff stands beside the list."""
-_TALL = 30
-"""Rows from which on there is room for blank ones."""
-_COMMANDS = later("Ran since; only files can be taken back:")
+_SIDE_BY_SIDE_COLUMNS = 110
+"""Minimum number of columns for the diff to be next to the list."""
+_TALL_ROWS = 30
+"""Minimum number of rows for blank lines in the layout."""
+_COMMANDS_HEADING = tr_lazy("Commands that ran since then (not reverted):")
 
 
 class FilesDialog(ModalScreen[T]):
-    """What plans and comparisons have in common."""
+    """Base class of the plan dialog and the changes dialog."""
 
     BINDINGS = bindings(FILES_KEYS)
     AUTO_FOCUS = "FileList"
@@ -36,72 +36,76 @@ class FilesDialog(ModalScreen[T]):
     files = getters.query_one(FileList)
     detail = getters.query_one(LineView)
 
-    def __init__(self, *, title: str, names: KeyNames, copy: Callable[[str], None]) -> None:
+    def __init__(self, *, title: str, key_labels: KeyLabels, copy: Callable[[str], None]) -> None:
         super().__init__()
         self._title = title
-        self.names = names
+        self.key_labels = key_labels
         self._copy = copy
 
     def compose(self) -> ComposeResult:
-        """From top to bottom: title, what the dialog adds, summary, files and diff, hints."""
+        """Yield the title, the widgets of the subclass, the summary, the files and the diff, and the key
+        hints.
+        """
         with Vertical(classes="dialog files-dialog"):
             yield Static(self._title, classes="dialog-title", id="files-title", markup=False)
-            yield from self.above()
-            yield Static(say("Looking at the files …"), id="files-summary", markup=False)
+            yield from self.header_widgets()
+            yield Static(tr("Comparing files …"), id="files-summary", markup=False)
             with Container(id="files-body"):
                 yield FileList()
                 yield LineView()
-            yield Hints(most_lines=2)
+            yield KeyHints(max_lines=2)
 
-    def above(self) -> Sequence[Widget]:
-        """What stands between the title and the summary."""
+    def header_widgets(self) -> Sequence[Widget]:
+        """Return the widgets between the title and the summary."""
         return ()
 
-    def hints(self) -> list[Hint]:
-        """What one can do."""
-        return [Hint(self.names.first("files.close"), say("close"), "close"), *self.list_hints()]
+    def hints(self) -> list[KeyHint]:
+        """Return the key hints."""
+        return [KeyHint(self.key_labels.first_key("files.close"), tr("close"), "close"), *self.list_hints()]
 
-    def list_hints(self) -> list[Hint]:
-        """What one can do with the files; nothing when there are none."""
-        if not self.files.has_lines:
+    def list_hints(self) -> list[KeyHint]:
+        """Return the key hints for the list of files; none if it is empty."""
+        if not self.files.has_rows:
             return []
         return [
-            Hint(
-                f"{self.names.first('files.up')} {self.names.first('files.down')}", say("choose"), "move(1)"
+            KeyHint(
+                f"{self.key_labels.first_key('files.up')} {self.key_labels.first_key('files.down')}",
+                tr("choose"),
+                "move(1)",
             ),
-            Hint(self.names.first("files.page_down"), say("scroll the diff"), "page_diff(1)"),
-            Hint(self.names.first("files.copy"), say("copy the diff"), "copy"),
+            KeyHint(self.key_labels.first_key("files.page_down"), tr("scroll diff"), "page_diff(1)"),
+            KeyHint(self.key_labels.first_key("files.copy"), tr("copy diff"), "copy"),
         ]
 
-    def show_lines(self, lines: Sequence[Line], ticks: set[str]) -> None:
-        """List these lines."""
-        self.files.show(lines, ticks)
+    def show_rows(self, rows: Sequence[FileListRow], selected_paths: set[str]) -> None:
+        """Show these rows."""
+        self.files.show(rows, selected_paths)
         self.show_hints()
 
     def show_hints(self) -> None:
-        """Say what one can do now."""
-        self.query(Hints).last().show(self.hints())
+        """Update the key hints."""
+        self.query(KeyHints).last().show(self.hints())
 
     def on_mount(self) -> None:
-        """Say what one can do already."""
+        """Show the key hints."""
         self.show_hints()
 
-    def summarize(self, summary: Content) -> None:
-        """Say what it all amounts to."""
+    def show_summary(self, summary: Content) -> None:
+        """Show the summary line."""
         self.query_one("#files-summary", Static).update(summary)
 
-    @on(FileList.Marked)
-    def _marked(self, event: FileList.Marked) -> None:
+    @on(FileList.Highlighted)
+    def _handle_row_highlighted(self, event: FileList.Highlighted) -> None:
         event.stop()
-        self.detail.show(drawing(event.line))
+        self.detail.show(render_detail(event.row))
 
     def on_resize(self, event: events.Resize) -> None:
-        """The diff goes beside the list when there is room."""
-        self.set_class(event.size.width >= _BESIDE, "-beside")
-        self.set_class(event.size.height < _TALL, "-low")
+        """Put the diff next to the list on a wide terminal."""
+        self.set_class(event.size.width >= _SIDE_BY_SIDE_COLUMNS, "-side-by-side")
+        self.set_class(event.size.height < _TALL_ROWS, "-low")
 
     def action_move(self, lines: int) -> None:
-        """Mark another file."""
+        """Highlight another file."""
         self.files.move(lines)
 
     def action_scroll_diff(self, lines: int) -> None:
@@ -113,20 +117,20 @@ class FilesDialog(ModalScreen[T]):
         self.detail.scroll_relative(y=pages * max(self.detail.size.height - 1, 1), animate=False)
 
     def action_copy(self) -> None:
-        """Copy the diff of the marked file."""
-        if text := copied(self.files.line):
+        """Copy the diff of the highlighted file."""
+        if text := detail_text(self.files.highlighted_row):
             self._copy(text)
 
     def action_close(self) -> None:
-        """Change nothing."""
+        """Close the dialog without changes."""
         self.dismiss(None)
 
 
-def command_lines(commands: Sequence[str]) -> list[Line]:
-    """The commands that ran since, below the files."""
+def command_rows(commands: Sequence[str]) -> list[FileListRow]:
+    """Return rows for the commands that ran since then, to show below the files."""
     if not commands:
         return []
     return [
-        Remark(say(_COMMANDS), "$warning"),
-        *(Remark(f"  $ {' '.join(command.split())}", "", command, is_command=True) for command in commands),
+        NoteRow(tr(_COMMANDS_HEADING), "$warning"),
+        *(NoteRow(f"  $ {' '.join(command.split())}", "", command, is_command=True) for command in commands),
     ]

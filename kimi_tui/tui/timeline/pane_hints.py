@@ -1,136 +1,142 @@
-"""What one can do with the marked row of the timeline, the most important first."""
+"""Key hints of the timeline pane for the highlighted row, most important first."""
 
 from collections.abc import Callable
 from typing import Literal
 
-from kimi_tui.language.saying import say
-from kimi_tui.tui.hints import Hint
-from kimi_tui.tui.keys import KeyNames
-from kimi_tui.tui.timeline.rows import Row
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.timeline.rows import TimelineRow
 from kimi_tui.tui.timeline.view import TimelineView
+from kimi_tui.tui.widgets.key_hints import KeyHint
 
-Typing = Literal["filter", "name"]
-"""What is being typed in the pane."""
+InputMode = Literal["filter", "name"]
+"""What the user is typing in the pane."""
 
 
 class PaneHints:
-    """Makes the hints of a timeline pane, whose actions they name."""
+    """Builds the key hints, whose actions are those of the timeline pane."""
 
-    def __init__(self, names: KeyNames, *, read_only: Callable[[], bool]) -> None:
-        self._names = names
+    def __init__(self, key_labels: KeyLabels, *, read_only: Callable[[], bool]) -> None:
+        self._key_labels = key_labels
         self._read_only = read_only
 
-    def of(self, view: TimelineView, *, typing: Typing | None, here: bool) -> list[Hint]:
-        """The hints for the row that `view` marks; `here` tells whether the pane has the keyboard."""
-        row = view.marked
-        if not here:
-            return self._from_afar(view)
-        if typing is not None:
-            return self._while_typing(typing)
+    def build(self, view: TimelineView, *, input_mode: InputMode | None, has_focus: bool) -> list[KeyHint]:
+        """Return the hints for the highlighted row of `view`; `has_focus` is whether the pane has the
+        focus.
+        """
+        row = view.highlighted_row
+        if not has_focus:
+            return self._unfocused_hints(view)
+        if input_mode is not None:
+            return self._input_hints(input_mode)
         if row is None:
-            hints = self._undoing(view)
+            hints = self._undo_hints(view)
             if view.rows.tree.nodes:
-                hints.append(Hint("↓", say("choose a moment"), "first"))
+                hints.append(KeyHint("↓", tr("choose checkpoint"), "first"))
         elif row.kind == "origin":
             hints = []
         elif self._read_only():
-            hints = self._looking(view, row)
+            hints = self._read_only_hints(view, row)
         elif row.kind == "branch":
-            hints = self._of_branch(view, row)
+            hints = self._branch_hints(view, row)
         else:
-            return self._of_checkpoint(view, row.uid)
-        return [*hints, self._hint("timeline.filter", say("filter"), "ask('filter')"), self._leaving(view)]
+            return self._checkpoint_hints(view, row.uid)
+        return [*hints, self._hint("timeline.filter", tr("filter"), "ask('filter')"), self._leave_hint(view)]
 
-    def _of_checkpoint(self, view: TimelineView, uid: str) -> list[Hint]:
-        comparing = self._comparing(view)
-        is_jump = view.rows.tree.nodes[uid].kind == "revert"
-        back = say("back to this") if is_jump else say("back to before this")
+    def _checkpoint_hints(self, view: TimelineView, uid: str) -> list[KeyHint]:
+        compare_hint = self._compare_hint(view)
+        is_revert = view.rows.tree.nodes[uid].kind == "revert"
+        revert_label = tr("revert to this") if is_revert else tr("revert to before this")
         return [
-            *([comparing] if view.compared else []),
-            self._hint("timeline.back", back, "ask('back')", "bold"),
-            *self._branching(view, uid),
-            self._hint("timeline.preview", say("changed since"), "ask('preview')"),
-            *self._undoing(view),
-            self._leaving(view),
-            self._hint("timeline.conversation", say("only conversation"), "ask('conversation')"),
-            self._hint("timeline.files", say("only files"), "ask('files')"),
-            self._hint("timeline.turn", say("only this turn"), "ask('turn')"),
-            self._hint("timeline.name", say("name"), "ask('name')"),
-            self._hint("timeline.mail", say("back with a note"), "ask('mail')"),
-            *([] if view.compared else [comparing]),
-            self._hint("timeline.fork", say("fork"), "ask('fork')"),
-            self._hint("timeline.filter", say("filter"), "ask('filter')"),
+            *([compare_hint] if view.compare_uid else []),
+            self._hint("timeline.back", revert_label, "ask('back')", "bold"),
+            *self._replaced_branch_hints(view, uid),
+            self._hint("timeline.preview", tr("changes since"), "ask('preview')"),
+            *self._undo_hints(view),
+            self._leave_hint(view),
+            self._hint("timeline.conversation", tr("conversation only"), "ask('conversation')"),
+            self._hint("timeline.files", tr("files only"), "ask('files')"),
+            self._hint("timeline.turn", tr("this turn only"), "ask('turn')"),
+            self._hint("timeline.name", tr("name"), "ask('name')"),
+            self._hint("timeline.mail", tr("revert with a note"), "ask('mail')"),
+            *([] if view.compare_uid else [compare_hint]),
+            self._hint("timeline.fork", tr("fork"), "ask('fork')"),
+            self._hint("timeline.filter", tr("filter"), "ask('filter')"),
         ]
 
-    def _of_branch(self, view: TimelineView, row: Row) -> list[Hint]:
+    def _branch_hints(self, view: TimelineView, row: TimelineRow) -> list[KeyHint]:
         return [
-            self._folding(view, row),
-            self._hint("timeline.switch", say("go on with it"), "ask('switch')"),
-            self._hint("timeline.look", say("read it"), "ask('look')"),
-            self._hint("timeline.preview", say("changed since"), "ask('preview')"),
-            *self._undoing(view),
+            self._fold_hint(view, row),
+            self._hint("timeline.switch", tr("switch to it"), "ask('switch')"),
+            self._hint("timeline.look", tr("view"), "ask('look')"),
+            self._hint("timeline.preview", tr("changes since"), "ask('preview')"),
+            *self._undo_hints(view),
         ]
 
-    def _looking(self, view: TimelineView, row: Row) -> list[Hint]:
-        """What can be done where nothing may change."""
-        hints = [self._folding(view, row)] if row.kind == "branch" else []
-        hints.append(self._hint("timeline.preview", say("changed since"), "ask('preview')", "bold"))
+    def _read_only_hints(self, view: TimelineView, row: TimelineRow) -> list[KeyHint]:
+        """Return the hints for a read-only session."""
+        hints = [self._fold_hint(view, row)] if row.kind == "branch" else []
+        hints.append(self._hint("timeline.preview", tr("changes since"), "ask('preview')", "bold"))
         if view.rows.tree.branch_at(row.uid) is not None:
-            hints.append(self._hint("timeline.look", say("read it"), "ask('look')"))
-        return [*hints, self._comparing(view)]
+            hints.append(self._hint("timeline.look", tr("view"), "ask('look')"))
+        return [*hints, self._compare_hint(view)]
 
-    def _folding(self, view: TimelineView, row: Row) -> Hint:
-        if view.rows.shows_open(row):
-            return self._hint("timeline.close", say("fold"), "unfold")
-        return self._hint("timeline.open", say("open"), "unfold")
+    def _fold_hint(self, view: TimelineView, row: TimelineRow) -> KeyHint:
+        if view.rows.is_open(row):
+            return self._hint("timeline.close", tr("collapse"), "unfold")
+        return self._hint("timeline.open", tr("expand"), "unfold")
 
-    def _while_typing(self, typing: Typing) -> list[Hint]:
-        words = say("keep the filter") if typing == "filter" else say("keep the name")
-        hints = [Hint("enter", words, "keep", "bold")]
-        if typing == "filter":
-            keys = f"{self._names.first('timeline.up')} {self._names.first('timeline.down')}"
-            hints.append(Hint(keys, say("choose"), "first"))
-        return [*hints, self._hint("timeline.leave", say("cancel"), "ask('leave')")]
+    def _input_hints(self, input_mode: InputMode) -> list[KeyHint]:
+        label = tr("apply filter") if input_mode == "filter" else tr("save name")
+        hints = [KeyHint("enter", label, "submit_input", "bold")]
+        if input_mode == "filter":
+            keys = (
+                f"{self._key_labels.first_key('timeline.up')} {self._key_labels.first_key('timeline.down')}"
+            )
+            hints.append(KeyHint(keys, tr("choose"), "first"))
+        return [*hints, self._hint("timeline.leave", tr("cancel"), "ask('leave')")]
 
-    def _from_afar(self, view: TimelineView) -> list[Hint]:
-        """What works while the keyboard is in the prompt, where the pane's own keys are letters."""
+    def _unfocused_hints(self, view: TimelineView) -> list[KeyHint]:
+        """Return the hints while the prompt has the focus and the pane's letter keys type text."""
         tree = view.rows.tree
-        hints = [Hint(self._names.first("panes.timeline"), say("choose a moment"), "first", "bold")]
+        hints = [
+            KeyHint(self._key_labels.first_key("panes.timeline"), tr("choose checkpoint"), "first", "bold")
+        ]
         if tree.redo:
-            hints.insert(0, Hint("/redo", say("redo"), "ask('redo')", "bold"))
+            hints.insert(0, KeyHint("/redo", tr("redo"), "ask('redo')", "bold"))
         if tree.undo:
-            hints.insert(0, Hint("/undo", say("undo"), "ask('undo')", "bold"))
+            hints.insert(0, KeyHint("/undo", tr("undo"), "ask('undo')", "bold"))
         return hints
 
-    def _branching(self, view: TimelineView, uid: str) -> list[Hint]:
+    def _replaced_branch_hints(self, view: TimelineView, uid: str) -> list[KeyHint]:
         tree = view.rows.tree
         branch = tree.branch_at(uid)
         if branch is None:
             return []
-        hints = [self._hint("timeline.look", say("read it"), "ask('look')")]
+        hints = [self._hint("timeline.look", tr("view"), "ask('look')")]
         if tree.nodes[uid].kind == "compaction":
-            hints.append(self._hint("timeline.switch", say("undo the compaction"), "ask('switch')"))
+            hints.append(self._hint("timeline.switch", tr("undo compaction"), "ask('switch')"))
         return hints
 
-    def _undoing(self, view: TimelineView) -> list[Hint]:
+    def _undo_hints(self, view: TimelineView) -> list[KeyHint]:
         tree = view.rows.tree
         hints = []
         if tree.undo:
-            hints.append(self._hint("timeline.undo", say("undo"), "ask('undo')", "bold"))
+            hints.append(self._hint("timeline.undo", tr("undo"), "ask('undo')", "bold"))
         if tree.redo:
-            hints.append(self._hint("timeline.redo", say("redo"), "ask('redo')", "bold"))
+            hints.append(self._hint("timeline.redo", tr("redo"), "ask('redo')", "bold"))
         return hints
 
-    def _comparing(self, view: TimelineView) -> Hint:
-        other = view.rows.tree.nodes.get(view.compared)
+    def _compare_hint(self, view: TimelineView) -> KeyHint:
+        other = view.rows.tree.nodes.get(view.compare_uid)
         if other is None:
-            return self._hint("timeline.compare", say("mark to compare"), "ask('compare')")
-        words = say("compare with {number}", number=other.id)
-        return self._hint("timeline.compare", words, "ask('compare')", "bold")
+            return self._hint("timeline.compare", tr("mark to compare"), "ask('compare')")
+        label = tr("compare with {number}", number=other.id)
+        return self._hint("timeline.compare", label, "ask('compare')", "bold")
 
-    def _leaving(self, view: TimelineView) -> Hint:
-        words = say("unmark") if view.compared else say("show all") if view.rows.query else say("leave")
-        return self._hint("timeline.leave", words, "ask('leave')")
+    def _leave_hint(self, view: TimelineView) -> KeyHint:
+        label = tr("unmark") if view.compare_uid else tr("show all") if view.rows.query else tr("leave")
+        return self._hint("timeline.leave", label, "ask('leave')")
 
-    def _hint(self, binding_id: str, label: str, action: str, style: str = "") -> Hint:
-        return Hint(self._names.first(binding_id), label, action, style)
+    def _hint(self, binding_id: str, label: str, action: str, style: str = "") -> KeyHint:
+        return KeyHint(self._key_labels.first_key(binding_id), label, action, style)

@@ -1,4 +1,4 @@
-"""The plan dialog: what going to a checkpoint would do, before anything is done."""
+"""Plan dialog: previews what a revert would do and asks for confirmation."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,41 +8,41 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import later, retell, say, say_many
-from kimi_tui.tui.hints import Hint, Hints
-from kimi_tui.tui.key_tables import PLAN_KEYS
-from kimi_tui.tui.keys import KeyNames, bindings
-from kimi_tui.tui.timeline.files import FileList, Line, Remark, planned
-from kimi_tui.tui.timeline.files_dialog import FilesDialog, command_lines
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.i18n.translate import tr, tr_lazy, tr_n, translate_message
+from kimi_tui.tui.keys.keymap import KeyLabels, bindings
+from kimi_tui.tui.keys.tables import PLAN_KEYS
+from kimi_tui.tui.timeline.file_list import FileList, FileListRow, NoteRow, plan_row
+from kimi_tui.tui.timeline.files_dialog import FilesDialog, command_rows
+from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 from kimi_tui.wire.timeline import PlannedFile, RevertPlan, RevertScope
 
-_SCOPES: dict[RevertScope, str] = {
-    "both": later("conversation + files"),
-    "conversation": later("conversation"),
-    "files": later("files"),
-    "turn": later("this turn only"),
+_SCOPE_LABELS: dict[RevertScope, str] = {
+    "both": tr_lazy("conversation + files"),
+    "conversation": tr_lazy("conversation"),
+    "files": tr_lazy("files"),
+    "turn": tr_lazy("this turn only"),
 }
-_LEFT_OUT: dict[RevertScope, str] = {
+_SCOPE_NOTES: dict[RevertScope, str] = {
     "both": "",
-    "conversation": later("The files stay as they are."),
-    "files": later("The conversation stays as it is."),
-    "turn": later("The conversation stays, and so does what was done to files since."),
+    "conversation": tr_lazy("The files don't change."),
+    "files": tr_lazy("The conversation doesn't change."),
+    "turn": tr_lazy("The conversation and later file changes are kept."),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """What the user wants done."""
+class PlanDecision:
+    """The scope, files and note that the user confirmed."""
 
     scope: RevertScope
     paths: tuple[str, ...] | None
-    """The files to change; None for those that the plan ticks."""
+    """The files to change; None for those that the plan suggests."""
     note: str = ""
 
 
-class PlanDialog(FilesDialog[Decision | None]):
-    """Shows a plan once it has come; None when the user would not."""
+class PlanDialog(FilesDialog[PlanDecision | None]):
+    """Shows a plan once it arrives. Returns None if the user cancels."""
 
     BINDINGS = bindings(PLAN_KEYS)
 
@@ -50,226 +50,230 @@ class PlanDialog(FilesDialog[Decision | None]):
         self,
         *,
         title: str,
-        act: str,
+        action_label: str,
         scopes: Sequence[RevertScope],
         scope: RevertScope,
         writes_note: bool = False,
-        may_note: bool = False,
-        only: str | None = None,
-        way_back: str = "",
-        plan: Callable[[RevertScope], None],
+        can_add_note: bool = False,
+        only_path: str | None = None,
+        undo_hint: str = "",
+        request_plan: Callable[[RevertScope], None],
         is_working: Callable[[], bool],
-        in_background: Callable[[], int],
-        names: KeyNames,
+        background_task_count: Callable[[], int],
+        key_labels: KeyLabels,
         copy: Callable[[str], None],
     ) -> None:
-        """`act` names what enter does; `plan` asks for the plan of a scope, which `show_plan` gets.
+        """`action_label` names the action of enter; `undo_hint` says how to undo it.
 
-        With `only` no other file than that one is ticked at first. `way_back` says how it is taken back.
-        `is_working` tells whether a turn runs, which has to be stopped first; `in_background`
-        how many tasks go on.
+        `request_plan` requests the plan of a scope, which arrives in `show_plan`. With `only_path`, only that
+        file is selected at first. `is_working` returns whether a turn is running, which is interrupted first.
+        `background_task_count` returns the number of running background tasks.
         """
-        super().__init__(title=title, names=names, copy=copy)
-        self._act = act
+        super().__init__(title=title, key_labels=key_labels, copy=copy)
+        self._action_label = action_label
         self._scopes = tuple(scopes)
         self._scope = scope
         self._writes_note = writes_note
-        self._may_note = may_note
-        self._only = only
-        self._way_back = way_back or say("undo brings it back")
-        self._ask_plan = plan
+        self._can_add_note = can_add_note
+        self._only_path = only_path
+        self._undo_hint = undo_hint or tr("can be undone")
+        self._request_plan = request_plan
         self._is_working = is_working
-        self._in_background = in_background
+        self._background_task_count = background_task_count
         self._plans: dict[bool, RevertPlan] = {}
-        """By whether it is for one turn only."""
-        self._shown: RevertPlan | None = None
+        """The latest plans by whether they are for a single turn."""
+        self._shown_plan: RevertPlan | None = None
 
-    def above(self) -> Sequence[Widget]:
-        """What goes back, and the note."""
+    def header_widgets(self) -> Sequence[Widget]:
+        """Return the scope selector and the note field."""
         widgets: list[Widget] = []
         if len(self._scopes) > 1:
-            widgets.append(Hints(self._scope_hints(), most_lines=2))
+            widgets.append(KeyHints(self._scope_hints(), max_lines=2))
             widgets[0].id = "plan-scopes"
-        field = Input(placeholder=say("a note that the model reads there"), id="plan-note")
+        field = Input(placeholder=tr("note for the model"), id="plan-note")
         field.cursor_blink = False
         field.display = self._writes_note
         return [*widgets, field]
 
     def on_mount(self) -> None:
-        """Ask for the plan; the note, if one is wanted, comes first."""
-        self._ask_plan(self._scope)
+        """Request the plan; focus the note field if the user is writing a note."""
+        self._request_plan(self._scope)
         if self._writes_note:
             self.query_one("#plan-note", Input).focus()
 
     # the plan
 
     def show_plan(self, plan: RevertPlan) -> None:
-        """The plan has come."""
+        """Show a plan that has arrived."""
         self._plans[plan.scope == "turn"] = plan
-        if self._shown is None or plan.scope == "turn" or self._shown.scope == "turn":
-            self._show()
+        if self._shown_plan is None or plan.scope == "turn" or self._shown_plan.scope == "turn":
+            self._show_current_plan()
 
-    def follow_turn(self) -> None:
-        """A turn has begun or ended."""
-        self._sum_up()
+    def handle_turn_change(self) -> None:
+        """Update the summary when a turn begins or ends."""
+        self._show_plan_summary()
 
     def show_problem(self, text: str) -> None:
-        """There is no plan, for this reason."""
-        self.summarize(Content.styled(plain_line(retell(text)), "$warning"))
+        """Show why there is no plan."""
+        self.show_summary(Content.styled(sanitize_line(translate_message(text)), "$warning"))
 
-    def _show(self) -> None:
+    def _show_current_plan(self) -> None:
         plan = self._plans.get(self._scope == "turn")
         if plan is None:
-            self._shown = None
-            self.show_lines([], set())
-            self.summarize(Content(say("Looking at the files …")))
-            self._ask_plan(self._scope)
+            self._shown_plan = None
+            self.show_rows([], set())
+            self.show_summary(Content(tr("Comparing files …")))
+            self._request_plan(self._scope)
             return
-        if plan is not self._shown:
-            self._shown = plan
-            lines: list[Line] = [planned(file, plan.reason) for file in sorted(plan.files, key=_is_left)]
+        if plan is not self._shown_plan:
+            self._shown_plan = plan
+            rows: list[FileListRow] = [
+                plan_row(file, plan.reason) for file in sorted(plan.files, key=_is_unrelated)
+            ]
             if plan.note:
-                note = retell(plan.note)
-                lines.append(Remark(f"◔ {note}", "$warning", note))
-            lines += command_lines(plan.commands)
-            self.show_lines(lines, self._ticked_at_first(plan))
-            if self._only is not None:
-                self.files.mark(self._only)
-        self.files.dim(self._scope == "conversation")
-        self._sum_up()
+                note = translate_message(plan.note)
+                rows.append(NoteRow(f"◔ {note}", "$warning", note))
+            rows += command_rows(plan.commands)
+            self.show_rows(rows, self._initial_selection(plan))
+            if self._only_path is not None:
+                self.files.highlight_path(self._only_path)
+        self.files.set_dimmed(self._scope == "conversation")
+        self._show_plan_summary()
 
-    def _ticked_at_first(self, plan: RevertPlan) -> set[str]:
-        if self._only is None:
-            return _suggested(plan)
-        return {file.path for file in plan.files if file.path == self._only and file.action != "not covered"}
+    def _initial_selection(self, plan: RevertPlan) -> set[str]:
+        if self._only_path is None:
+            return _suggested_paths(plan)
+        return {
+            file.path for file in plan.files if file.path == self._only_path and file.action != "not covered"
+        }
 
-    @on(FileList.Ticked)
-    def _sum_up(self) -> None:
-        plan = self._shown
+    @on(FileList.SelectionChanged)
+    def _show_plan_summary(self) -> None:
+        plan = self._shown_plan
         if plan is None:
             return
-        ticks = self.files.ticks
-        doing = [file for file in plan.files if file.path in ticks] if self._scope != "conversation" else []
+        selected_paths = self.files.selected_paths if self._scope != "conversation" else set()
+        selected = [file for file in plan.files if file.path in selected_paths]
         conflicts = sum(file.action == "conflict" for file in plan.files)
         parts: list[Content] = []
         if self._is_working():
-            parts.append(Content.styled(say("the agent is at work and is stopped first"), "bold $warning"))
+            parts.append(Content.styled(tr("the running turn is interrupted first"), "bold $warning"))
         if self._scope == "conversation":
-            parts.append(Content(say("no file changes")))
+            parts.append(Content(tr("no files change")))
         elif plan.files:
             parts.append(
                 Content.assemble(
-                    (say("{count} of {total} files", count=len(doing), total=len(plan.files)) + " ", ""),
-                    (f"+{sum(file.added for file in doing)} ", "$success"),
-                    (f"−{sum(file.removed for file in doing)}", "$error"),
+                    (tr("{count} of {total} files", count=len(selected), total=len(plan.files)) + " ", ""),
+                    (f"+{sum(file.added for file in selected)} ", "$success"),
+                    (f"−{sum(file.removed for file in selected)}", "$error"),
                 )
             )
         elif not plan.note:
-            parts.append(Content(say("no file differs")))
+            parts.append(Content(tr("no files change")))
         if conflicts and self._scope != "conversation":
-            words = say_many("{count} conflict", "{count} conflicts", conflicts)
-            parts.append(Content.styled(words, "bold $warning"))
-        parts.append(Content.styled(self._way_back, "$text-muted"))
+            text = tr_n("{count} conflict", "{count} conflicts", conflicts)
+            parts.append(Content.styled(text, "bold $warning"))
+        parts.append(Content.styled(self._undo_hint, "$text-muted"))
         if plan.turns and self._scope in ("both", "conversation"):
-            words = say_many(
-                "{count} message stays on a branch", "{count} messages stay on a branch", plan.turns
-            )
-            parts.append(Content(words))
+            text = tr_n("{count} message kept on a branch", "{count} messages kept on a branch", plan.turns)
+            parts.append(Content(text))
         if plan.commands:
-            words = say_many(
-                "{count} shell command since", "{count} shell commands since", len(plan.commands)
+            text = tr_n("{count} shell command since", "{count} shell commands since", len(plan.commands))
+            parts.append(Content.styled(text, "$warning"))
+        if tasks := self._background_task_count():
+            text = tr_n(
+                "{count} background task keeps running", "{count} background tasks keep running", tasks
             )
-            parts.append(Content.styled(words, "$warning"))
-        if tasks := self._in_background():
-            words = say_many("{count} background task goes on", "{count} background tasks go on", tasks)
-            parts.append(Content.styled(words, "$warning"))
-        if _LEFT_OUT[self._scope] and not plan.commands:
-            parts.append(Content.styled(say(_LEFT_OUT[self._scope]), "$text-muted"))
-        self.summarize(Content(" · ").join(parts))
-        self._show_hints()
+            parts.append(Content.styled(text, "$warning"))
+        if _SCOPE_NOTES[self._scope] and not plan.commands:
+            parts.append(Content.styled(tr(_SCOPE_NOTES[self._scope]), "$text-muted"))
+        self.show_summary(Content(" · ").join(parts))
+        self._refresh_hints()
 
-    # what one can do
+    # key hints and actions
 
-    def hints(self) -> list[Hint]:
-        """What one can do."""
-        hints = [Hint(self.names.first("files.close"), say("change nothing"), "close")]
-        if self._shown is not None:
-            hints.insert(0, Hint(self.names.first("plan.go"), self._act, "go", "bold"))
-        if self._shown is not None and self.files.tickable and self._scope != "conversation":
+    def hints(self) -> list[KeyHint]:
+        """Return the key hints."""
+        hints = [KeyHint(self.key_labels.first_key("files.close"), tr("cancel"), "close")]
+        if self._shown_plan is not None:
+            hints.insert(0, KeyHint(self.key_labels.first_key("plan.go"), self._action_label, "go", "bold"))
+        if self._shown_plan is not None and self.files.selectable_paths and self._scope != "conversation":
             hints += [
-                Hint(self.names.first("plan.tick"), say("tick"), "tick"),
-                Hint(self.names.first("plan.tick_all"), say("all or none"), "tick_all"),
+                KeyHint(self.key_labels.first_key("plan.tick"), tr("select"), "toggle_file"),
+                KeyHint(
+                    self.key_labels.first_key("plan.tick_all"), tr("select all or none"), "toggle_all_files"
+                ),
             ]
-        if self._may_note:
-            hints.append(Hint(self.names.first("plan.note"), say("note"), "write_note"))
+        if self._can_add_note:
+            hints.append(KeyHint(self.key_labels.first_key("plan.note"), tr("note"), "write_note"))
         return [*hints, *self.list_hints()]
 
-    def _scope_hints(self) -> list[Hint]:
+    def _scope_hints(self) -> list[KeyHint]:
         return [
-            Hint(
-                f"{'●' if scope == self._scope else '○'} {self.names.first(f'plan.{scope}')}",
-                say(_SCOPES[scope]),
+            KeyHint(
+                f"{'●' if scope == self._scope else '○'} {self.key_labels.first_key(f'plan.{scope}')}",
+                tr(_SCOPE_LABELS[scope]),
                 f"use('{scope}')",
                 "bold" if scope == self._scope else "",
             )
             for scope in self._scopes
         ]
 
-    def _show_hints(self) -> None:
+    def _refresh_hints(self) -> None:
         if len(self._scopes) > 1:
-            self.query_one("#plan-scopes", Hints).show(self._scope_hints())
+            self.query_one("#plan-scopes", KeyHints).show(self._scope_hints())
         self.show_hints()
 
     def action_use(self, scope: RevertScope) -> None:
-        """Choose what goes back."""
+        """Select what to revert."""
         if scope in self._scopes:
             self._scope = scope
-            self._show_hints()
-            self._show()
+            self._refresh_hints()
+            self._show_current_plan()
 
-    def action_tick(self) -> None:
-        """Do the marked file, or leave it as it is."""
-        self.files.tick()
+    def action_toggle_file(self) -> None:
+        """Select or deselect the highlighted file."""
+        self.files.toggle()
 
-    def action_tick_all(self) -> None:
-        """Do all files, or none."""
-        self.files.tick_all()
+    def action_toggle_all_files(self) -> None:
+        """Select all files, or none."""
+        self.files.toggle_all()
 
     def action_write_note(self) -> None:
-        """Write a note, or leave it out."""
-        if not self._may_note:
+        """Show or hide the note field."""
+        if not self._can_add_note:
             return
         field = self.query_one("#plan-note", Input)
         field.display = not field.display
         (field if field.display else self.files).focus()
 
     @on(Input.Submitted)
-    def _note_written(self, event: Input.Submitted) -> None:
+    def _handle_note_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.action_go()
 
     def action_go(self) -> None:
-        """Do it."""
-        plan = self._shown
+        """Confirm the plan."""
+        plan = self._shown_plan
         if plan is None:
             return
-        ticks = self.files.ticks
-        if self._scope in ("files", "turn") and not ticks:
-            self.show_problem(say("Nothing is ticked, so nothing would change."))
+        selected_paths = self.files.selected_paths
+        if self._scope in ("files", "turn") and not selected_paths:
+            self.show_problem(tr("No files selected."))
             return
-        paths = None if ticks == _suggested(plan) else tuple(sorted(ticks))
+        paths = None if selected_paths == _suggested_paths(plan) else tuple(sorted(selected_paths))
         field = self.query_one("#plan-note", Input)
         note = field.value.strip() if field.display else ""
         self.dismiss(
-            Decision(scope=self._scope, paths=None if self._scope == "conversation" else paths, note=note)
+            PlanDecision(scope=self._scope, paths=None if self._scope == "conversation" else paths, note=note)
         )
 
 
-def _is_left(file: PlannedFile) -> bool:
-    """Whether a file is none of the agent's business: a checkout by the user changes hundreds of them."""
+def _is_unrelated(file: PlannedFile) -> bool:
+    """Return whether the agent didn't change a file. A checkout by the user can change hundreds of them."""
     return file.action in ("keep", "not covered")
 
 
-def _suggested(plan: RevertPlan) -> set[str]:
-    """The files that are changed unless the user says otherwise."""
+def _suggested_paths(plan: RevertPlan) -> set[str]:
+    """Return the files that are changed by default."""
     return {file.path for file in plan.files if file.ticked and file.action != "not covered"}

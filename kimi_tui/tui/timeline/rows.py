@@ -1,6 +1,6 @@
-"""The rows of the pane: which checkpoints of the tree stand below each other, as it is folded and filtered.
+"""Rows of the timeline pane: the visible checkpoints of the tree, according to folding and filter.
 
-They are kept oldest first, so that a new checkpoint is appended; the pane draws them the other way round.
+They are in order of age, oldest first, so that a new checkpoint is appended. The pane draws them in reverse.
 """
 
 from collections import defaultdict
@@ -8,57 +8,57 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, overload
 
-from kimi_tui.tui.timeline.search import Search, SearchedWords
-from kimi_tui.tui.timeline.tree import Strand, Tree, Turn
+from kimi_tui.tui.timeline.filter import IncrementalFilter, SearchTextCache
+from kimi_tui.tui.timeline.tree import TimelineTree, TimelineTurn, TreeBranch
 
 RowKind = Literal["turn", "step", "branch", "origin"]
-_NONE: frozenset[int] = frozenset()
+_NO_TURNS: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One row: a turn, one of its steps, a branch that leaves here, or the beginning of all lines."""
+class TimelineRow:
+    """A turn, one of its steps, a branch that forks off here, or the start of the session."""
 
     kind: RowKind
-    strand: Strand
-    """What it lies on; for a branch, that branch itself."""
-    turn: Turn | None = None
+    tree_branch: TreeBranch
+    """The branch that contains the row; for a branch row, that branch itself."""
+    turn: TimelineTurn | None = None
     uid: str = ""
-    """Its checkpoint; of a branch the last one."""
-    joins: bool = False
-    """Whether a branch leaves the strand directly above it."""
-    topmost: bool = True
-    """Of a branch: whether it is the newest of those that leave there."""
+    """The uid of its checkpoint; for a branch, of the last one."""
+    has_branch_above: bool = False
+    """Whether a branch forks off directly above this row."""
+    is_topmost: bool = True
+    """For a branch, whether it is the newest of those that fork off at the same checkpoint."""
 
     @property
     def key(self) -> tuple[RowKind, str]:
-        """What stays the same when the rows are made anew."""
-        return self.kind, self.strand.key if self.kind == "branch" else self.uid
+        """Identity of the row, which is stable when the rows are rebuilt."""
+        return self.kind, self.tree_branch.key if self.kind == "branch" else self.uid
 
 
-Entry = Row | Turn | str
-"""What a row is made of: itself, a turn that stands alone, or the uid of a checkpoint that was found."""
+Entry = TimelineRow | TimelineTurn | str
+"""A row, a turn that needs no other rows, or the uid of a checkpoint that matches the filter."""
 
 
-class RowList(Sequence[Row]):
-    """Rows that are made when they are looked at: of ten thousand only those in sight ever are."""
+class RowList(Sequence[TimelineRow]):
+    """Rows that are created on access, so that only the visible ones of a long timeline are ever created."""
 
-    def __init__(self, made: Callable[[Turn | str], Row]) -> None:
-        self._made = made
+    def __init__(self, build_row: Callable[[TimelineTurn | str], TimelineRow]) -> None:
+        self._build_row = build_row
         self._entries: list[Entry] = []
 
     def __len__(self) -> int:
         return len(self._entries)
 
     @overload
-    def __getitem__(self, index: int) -> Row: ...
+    def __getitem__(self, index: int) -> TimelineRow: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | list[Row]:
-        """The row there, or those."""
+    def __getitem__(self, index: slice) -> list[TimelineRow]: ...
+    def __getitem__(self, index: int | slice) -> TimelineRow | list[TimelineRow]:
+        """Return a row or a list of rows."""
         if isinstance(index, slice):
-            return list(map(self._row, self._entries[index]))
-        return self._row(self._entries[index])
+            return list(map(self._resolve, self._entries[index]))
+        return self._resolve(self._entries[index])
 
     def append(self, entry: Entry) -> None:
         """Add a row at the end."""
@@ -68,213 +68,225 @@ class RowList(Sequence[Row]):
         """Add rows at the end."""
         self._entries.extend(entries)
 
-    def put_before(self, entries: Sequence[Entry]) -> None:
+    def prepend(self, entries: Sequence[Entry]) -> None:
         """Add rows at the beginning."""
         self._entries[:0] = entries
 
-    def place_of(self, entry: Turn | str) -> int | None:
-        """Where a turn that stands alone, or a checkpoint that was found, is; None when it isn't there."""
+    def index_of_entry(self, entry: TimelineTurn | str) -> int | None:
+        """Return the index of a turn without other rows, or of the uid of a match; None if it isn't in the
+        list.
+        """
         try:
             return self._entries.index(entry)
         except ValueError:
             return None
 
-    def place_of_row(self, key: tuple[RowKind, str]) -> int | None:
-        """The same for a row that is more than its turn."""
-        rows = ((index, entry) for index, entry in enumerate(self._entries) if isinstance(entry, Row))
+    def index_of_row(self, key: tuple[RowKind, str]) -> int | None:
+        """Return the index of a `TimelineRow` entry; None if it isn't in the list."""
+        rows = ((index, entry) for index, entry in enumerate(self._entries) if isinstance(entry, TimelineRow))
         return next((index for index, row in rows if row.key == key), None)
 
-    def _row(self, entry: Entry) -> Row:
-        return entry if isinstance(entry, Row) else self._made(entry)
+    def _resolve(self, entry: Entry) -> TimelineRow:
+        return entry if isinstance(entry, TimelineRow) else self._build_row(entry)
 
 
-class Rows:
-    """The rows of a tree. What the user did not open is closed, but for the newest turn."""
+class TimelineRows:
+    """The rows of a tree. Turns and branches are collapsed except for the newest turn and those the user
+    opened.
+    """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: TimelineTree) -> None:
         self.tree = tree
-        self.all = RowList(self._row_of)
+        self.all = RowList(self._build_row)
         self.query = ""
-        self._words = SearchedWords()
-        self._search: Search | None = None
-        """What goes on finding what fits `query`."""
-        self._open: set[tuple[RowKind, str]] = set()
-        """Keys of the rows that the user opened."""
-        self._newest = ""
-        """The turn that is open because it is the newest."""
-        self._opened: defaultdict[Strand, set[int]] = defaultdict(set)
-        """The places of the turns that are open and have steps, as the rows were made last."""
+        self._search_texts = SearchTextCache()
+        self._incremental_filter: IncrementalFilter | None = None
+        """The running search for `query`."""
+        self._expanded: set[tuple[RowKind, str]] = set()
+        """Keys of the rows that the user expanded."""
+        self._newest_turn = ""
+        """The head of the turn that is expanded because it is the newest."""
+        self._expanded_turns: defaultdict[TreeBranch, set[int]] = defaultdict(set)
+        """Indexes of the expanded turns with steps, as of the last rebuild."""
         self.show(tree)
 
-    def show(self, tree: Tree) -> None:
-        """Show another tree, folded as before."""
+    def show(self, tree: TimelineTree) -> None:
+        """Show another tree with the same rows expanded."""
         self.tree = tree
-        self._newest = tree.live.turns[-1].head if tree.live.turns else ""
-        self._make()
+        self._newest_turn = tree.current_branch.turns[-1].head if tree.current_branch.turns else ""
+        self._rebuild()
 
     def filter(self, query: str) -> None:
-        """Show only checkpoints that speak of `query`; all of them for nothing.
+        """Show only checkpoints that contain `query`; an empty query shows all.
 
-        In a long timeline the older ones are found later, by `search_on`.
+        In a long timeline, `continue_search` finds the older ones.
         """
         self.query = query.strip().lower()
-        self._make()
+        self._rebuild()
 
     @property
     def is_searching(self) -> bool:
-        """Whether there may be more that fits."""
-        return self._search is not None
+        """Whether the filter hasn't searched all checkpoints yet."""
+        return self._incremental_filter is not None
 
-    def search_on(self) -> int:
-        """Search a bit further; how many rows came in, before those that were there."""
-        if self._search is None:
+    def continue_search(self) -> int:
+        """Search the next slice and return the number of rows that were prepended."""
+        if self._incremental_filter is None:
             return 0
-        found = self._search.go_on()
-        self.all.put_before(found)
-        if self._search.is_over:
-            self._search = None
-        return len(found)
+        uids = self._incremental_filter.search_slice()
+        self.all.prepend(uids)
+        if self._incremental_filter.is_done:
+            self._incremental_filter = None
+        return len(uids)
 
-    def grow(self, added: list[str]) -> bool:
-        """Show checkpoints that were added at the live line's end. False when rows before them changed."""
+    def append_checkpoints(self, added: list[str]) -> bool:
+        """Append checkpoints of the current branch. Return False if earlier rows have changed as well."""
         for uid in added:
             turn = self.tree.turn_of[uid]
             if self.query:
-                if self._words.fit(self.tree.nodes[uid], self.query):
+                if self._search_texts.matches(self.tree.nodes[uid], self.query):
                     self.all.append(uid)
             elif uid == turn.head:
-                if not self._settle_newest(turn):
+                if not self._update_newest(turn):
                     return False
                 self.all.append(turn)
             elif self._is_open(("turn", turn.head)):
-                self.all.append(Row("step", turn.strand, turn, uid))
+                self.all.append(TimelineRow("step", turn.tree_branch, turn, uid))
         return True
 
     def index_of(self, key: tuple[RowKind, str]) -> int | None:
-        """Where a row stands; None when it doesn't."""
+        """Return the index of a row, or None if it isn't visible."""
         kind, uid = key
         turn = self.tree.turn_of.get(uid) if kind in ("turn", "step") else None
         if turn is None or kind != ("turn" if uid == turn.head else "step"):
-            return self.all.place_of_row(key) if turn is None else None
+            return self.all.index_of_row(key) if turn is None else None
         if self.query:
-            return self.all.place_of(uid)
-        index = self.all.place_of(turn) if kind == "turn" else None
-        return index if index is not None else self.all.place_of_row(key)
+            return self.all.index_of_entry(uid)
+        index = self.all.index_of_entry(turn) if kind == "turn" else None
+        return index if index is not None else self.all.index_of_row(key)
 
     def index_of_checkpoint(self, uid: str) -> int | None:
-        """Where a checkpoint stands, else the turn or branch that it is folded into."""
+        """Return the index of a checkpoint, or of the turn or branch that it is folded into."""
         turn = self.tree.turn_of.get(uid)
         while turn is not None:
-            for key in (("turn", uid), ("step", uid), ("turn", turn.head), ("branch", turn.strand.key)):
+            for key in (("turn", uid), ("step", uid), ("turn", turn.head), ("branch", turn.tree_branch.key)):
                 if (index := self.index_of(key)) is not None:
                     return index
-            fork = turn.strand.fork
-            turn = self.tree.turn_of.get(fork) if fork is not None else None
-            uid = fork or ""
+            fork_uid = turn.tree_branch.fork_uid
+            turn = self.tree.turn_of.get(fork_uid) if fork_uid is not None else None
+            uid = fork_uid or ""
         return None
 
     # folding
 
-    def can_open(self, row: Row) -> bool:
-        """Whether there is something in it."""
+    def can_open(self, row: TimelineRow) -> bool:
+        """Return whether the row can be expanded."""
         if self.query or row.kind == "origin":
             return False
         if row.kind == "turn" and row.turn is not None:
             return bool(row.turn.steps)
         return row.kind == "branch"
 
-    def shows_open(self, row: Row) -> bool:
-        """Whether it is open."""
+    def is_open(self, row: TimelineRow) -> bool:
+        """Return whether the row is expanded."""
         return self._is_open(row.key)
 
-    def fold(self, row: Row, *, opened: bool) -> bool:
-        """Open or close a turn or branch; whether that changed anything."""
-        if not self.can_open(row) or self.shows_open(row) == opened:
+    def fold(self, row: TimelineRow, *, opened: bool) -> bool:
+        """Expand or collapse a turn or branch and return whether that changed anything."""
+        if not self.can_open(row) or self.is_open(row) == opened:
             return False
         if opened:
-            self._open.add(row.key)
+            self._expanded.add(row.key)
         else:
-            self._open.discard(row.key)
-            if row.key == ("turn", self._newest):
-                self._newest = ""
-        self._make()
+            self._expanded.discard(row.key)
+            if row.key == ("turn", self._newest_turn):
+                self._newest_turn = ""
+        self._rebuild()
         return True
 
     def reveal(self, uid: str) -> None:
-        """Open what a checkpoint is folded into."""
+        """Expand the turns and branches that contain a checkpoint."""
         turn = self.tree.turn_of.get(uid)
         while turn is not None:
             if uid != turn.head:
-                self._open.add(("turn", turn.head))
-            if turn.strand is not self.tree.live:
-                self._open.add(("branch", turn.strand.key))
-            uid = turn.strand.fork or ""
+                self._expanded.add(("turn", turn.head))
+            if turn.tree_branch is not self.tree.current_branch:
+                self._expanded.add(("branch", turn.tree_branch.key))
+            uid = turn.tree_branch.fork_uid or ""
             turn = self.tree.turn_of.get(uid)
-        self._make()
+        self._rebuild()
 
     def _is_open(self, key: tuple[RowKind, str]) -> bool:
-        return key in self._open or key == ("turn", self._newest)
+        return key in self._expanded or key == ("turn", self._newest_turn)
 
-    def _settle_newest(self, turn: Turn) -> bool:
-        # The turn that was open only since it was the newest closes; the user's own choices stay.
-        before, self._newest = self._newest, turn.head
-        if before and ("turn", before) not in self._open and self.tree.turn_of[before].steps:
-            self._make()
+    def _update_newest(self, turn: TimelineTurn) -> bool:
+        # Collapse the turn that was expanded only because it was the newest; keep what the user expanded.
+        previous, self._newest_turn = self._newest_turn, turn.head
+        if previous and ("turn", previous) not in self._expanded and self.tree.turn_of[previous].steps:
+            self._rebuild()
             return False
         return True
 
-    # making
+    # building
 
-    def _make(self) -> None:
-        rows = self.all = RowList(self._row_of)
+    def _rebuild(self) -> None:
+        rows = self.all = RowList(self._build_row)
         tree = self.tree
-        self._search = None
+        self._incremental_filter = None
         if self.query:
-            self._search = Search(tree.by_age, self.query, self._words)
-            self.search_on()
+            self._incremental_filter = IncrementalFilter(tree.nodes_by_age, self.query, self._search_texts)
+            self.continue_search()
             return
-        self._opened.clear()
-        for kind, uid in (*self._open, ("turn", self._newest)):
+        self._expanded_turns.clear()
+        for kind, uid in (*self._expanded, ("turn", self._newest_turn)):
             turn = tree.turn_of.get(uid) if kind == "turn" else None
             if turn is not None and turn.head == uid and turn.steps:
-                self._opened[turn.strand].add(turn.place)
-        if tree.rootless:
-            # Drawn from below: the beginning first, then what begins there.
-            rows.append(Row("origin", tree.live, joins=True))
-            self._add_branches(tree.rootless)
-        self._add_strand(tree.live)
+                self._expanded_turns[turn.tree_branch].add(turn.index)
+        if tree.root_branches:
+            # The list starts at the bottom of the pane: the session start first, then its branches.
+            rows.append(TimelineRow("origin", tree.current_branch, has_branch_above=True))
+            self._add_branches(tree.root_branches)
+        self._add_branch(tree.current_branch)
 
-    def _add_strand(self, strand: Strand) -> None:
-        done = 0
-        opened = self._opened.get(strand, _NONE)
-        for place in sorted(opened | strand.forks):
-            self.all.extend(strand.turns[done:place])
-            self._add_turn(strand, strand.turns[place], opened=place in opened)
-            done = place + 1
-        self.all.extend(strand.turns[done:] if done else strand.turns)
+    def _add_branch(self, tree_branch: TreeBranch) -> None:
+        start = 0
+        expanded = self._expanded_turns.get(tree_branch, _NO_TURNS)
+        for index in sorted(expanded | tree_branch.forked_turns):
+            self.all.extend(tree_branch.turns[start:index])
+            self._add_turn(tree_branch, tree_branch.turns[index], is_expanded=index in expanded)
+            start = index + 1
+        self.all.extend(tree_branch.turns[start:] if start else tree_branch.turns)
 
-    def _add_turn(self, strand: Strand, turn: Turn, *, opened: bool) -> None:
-        leaving = turn.leaving
-        if not opened:
-            self.all.append(Row("turn", strand, turn, turn.head, joins=bool(leaving)))
+    def _add_turn(self, tree_branch: TreeBranch, turn: TimelineTurn, *, is_expanded: bool) -> None:
+        child_branches = turn.child_branches
+        if not is_expanded:
+            self.all.append(
+                TimelineRow("turn", tree_branch, turn, turn.head, has_branch_above=bool(child_branches))
+            )
             for uid in (turn.head, *turn.steps):
-                self._add_branches(leaving.get(uid, ()))
+                self._add_branches(child_branches.get(uid, ()))
             return
-        self.all.append(Row("turn", strand, turn, turn.head, joins=turn.head in leaving))
-        self._add_branches(leaving.get(turn.head, ()))
+        self.all.append(
+            TimelineRow("turn", tree_branch, turn, turn.head, has_branch_above=turn.head in child_branches)
+        )
+        self._add_branches(child_branches.get(turn.head, ()))
         for uid in turn.steps:
-            self.all.append(Row("step", strand, turn, uid, joins=uid in leaving))
-            self._add_branches(leaving.get(uid, ()))
+            self.all.append(
+                TimelineRow("step", tree_branch, turn, uid, has_branch_above=uid in child_branches)
+            )
+            self._add_branches(child_branches.get(uid, ()))
 
-    def _add_branches(self, branches: "list[Strand] | tuple[()]") -> None:
-        for number, strand in enumerate(branches):
-            if self._is_open(("branch", strand.key)):
-                self._add_strand(strand)
-            self.all.append(Row("branch", strand, None, strand.tip, topmost=number == len(branches) - 1))
+    def _add_branches(self, branches: "list[TreeBranch] | tuple[()]") -> None:
+        for index, branch in enumerate(branches):
+            if self._is_open(("branch", branch.key)):
+                self._add_branch(branch)
+            self.all.append(
+                TimelineRow("branch", branch, None, branch.tip, is_topmost=index == len(branches) - 1)
+            )
 
     # filtering
 
-    def _row_of(self, entry: Turn | str) -> Row:
+    def _build_row(self, entry: TimelineTurn | str) -> TimelineRow:
         turn = self.tree.turn_of[entry] if isinstance(entry, str) else entry
         uid = entry if isinstance(entry, str) else turn.head
-        return Row("turn" if uid == turn.head else "step", turn.strand, turn, uid)
+        return TimelineRow("turn" if uid == turn.head else "step", turn.tree_branch, turn, uid)

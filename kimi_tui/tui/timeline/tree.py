@@ -1,4 +1,4 @@
-"""The tree of checkpoints as the pane shows it: strands made of turns, which other strands leave."""
+"""Tree of checkpoints for the timeline pane: branches that consist of turns and fork off each other."""
 
 import weakref
 from collections import Counter
@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 from kimi_tui.wire.timeline import CheckpointKind, Timeline, TimelineBranch, TimelineNode, TimelineUpdate
 
-_WITHIN: frozenset[CheckpointKind] = frozenset({"step", "dmail", "revert"})
-"""Kinds that belong to the turn before them; every other begins a row of its own."""
+_STEP_KINDS: frozenset[CheckpointKind] = frozenset({"step", "dmail", "revert"})
+"""Kinds that belong to the turn before them. All others begin a new turn."""
 
 
-_REPLACING: frozenset[CheckpointKind] = frozenset({"compaction", "clear"})
-"""Kinds that stand where a conversation was replaced, which is a branch since."""
+_REPLACING_KINDS: frozenset[CheckpointKind] = frozenset({"compaction", "clear"})
+"""Kinds of checkpoints at which a conversation was replaced and became a branch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What was done from a checkpoint, or from all of a turn's, until the next one."""
+    """Changes made between one or more checkpoints and the checkpoints after them."""
 
     added: int = 0
     removed: int = 0
     changed: int = 0
-    yours: int = 0
+    by_user: int = 0
     shell: bool = False
     partial: bool = False
 
-    def plus(self, node: TimelineNode) -> "Totals":
-        """These and what was done from one more checkpoint."""
+    def add(self, node: TimelineNode) -> "Totals":
+        """Return the totals including the changes after one more checkpoint."""
         files = node.files
         if files is None:
             return self if self.shell or not node.shell else Totals(*self._counts, True, self.partial)
@@ -35,59 +35,70 @@ class Totals:
             self.added + files.added_lines,
             self.removed + files.removed_lines,
             self.changed + files.changed,
-            self.yours + files.yours,
+            self.by_user + files.yours,
             self.shell or node.shell,
             self.partial or bool(files.coverage),
         )
 
     @property
     def _counts(self) -> tuple[int, int, int, int]:
-        return self.added, self.removed, self.changed, self.yours
+        return self.added, self.removed, self.changed, self.by_user
 
 
-class Turn:
-    """A prompt with its steps, or a mark that stands by itself, such as a compaction."""
+class TimelineTurn:
+    """A prompt with its steps, or a single checkpoint such as a compaction."""
 
-    __slots__ = ("_strand", "head", "leaving", "place", "steps", "totals")
+    __slots__ = ("_tree_branch_ref", "child_branches", "head", "index", "steps", "totals")
 
-    def __init__(self, head: str, strand: "weakref.ref[Strand]", place: int) -> None:
+    def __init__(self, head: str, tree_branch: "weakref.ref[TreeBranch]", index: int) -> None:
         self.head = head
         """The uid of its first checkpoint."""
-        self.place = place
-        """How many turns come before it on its strand."""
+        self.index = index
+        """Its index in the turns of its branch."""
         self.steps: list[str] = []
-        """The uids of the others, oldest first."""
-        self._strand = strand  # weak: a tree that is replaced goes at once, and the collector needn't find it
-        self.leaving: dict[str, list[Strand]] = {}
-        """The strands that leave it, by the checkpoint that they grew from."""
+        """The uids of its other checkpoints, oldest first."""
+        # Weak, so that a replaced tree is freed immediately instead of by the garbage collector.
+        self._tree_branch_ref = tree_branch
+        self.child_branches: dict[str, list[TreeBranch]] = {}
+        """The branches that fork off in this turn, by the uid of the checkpoint where they do."""
         self.totals: Totals | None = None
-        """What was done in it; None until somebody asks."""
+        """Changes made in the turn; None until `TimelineTree.totals` computes them."""
 
     @property
-    def strand(self) -> "Strand":
-        """What it lies on."""
-        strand = self._strand()
-        assert strand is not None
-        return strand
+    def tree_branch(self) -> "TreeBranch":
+        """The branch that contains the turn."""
+        tree_branch = self._tree_branch_ref()
+        assert tree_branch is not None
+        return tree_branch
 
 
-class Strand:
-    """A line of the conversation, from where it leaves another one to its tip."""
+class TreeBranch:
+    """A branch of the conversation, from its fork to its tip."""
 
-    __slots__ = ("__weakref__", "branch", "count", "fork", "forks", "lane", "prompts", "steps", "turns")
+    __slots__ = (
+        "__weakref__",
+        "branch",
+        "count",
+        "fork_uid",
+        "forked_turns",
+        "lane",
+        "prompts",
+        "steps",
+        "turns",
+    )
 
-    def __init__(self, *, fork: str | None, branch: TimelineBranch | None, lane: int) -> None:
-        self.fork = fork
-        """The checkpoint of another strand that it grew from; None when it has a beginning of its own."""
+    def __init__(self, *, fork_uid: str | None, branch: TimelineBranch | None, lane: int) -> None:
+        self.fork_uid = fork_uid
+        """The checkpoint of another branch where it forks off; None if it begins at the session start."""
         self.branch = branch
-        """What is known of it; None for the live line."""
+        """The engine's record of the branch; None for the current branch."""
         self.lane = lane
-        """How many strands stand left of it."""
-        self.turns: list[Turn] = []
-        self.forks: set[int] = set()
-        """The places of the turns that other strands leave."""
+        """Its indentation level: the number of branches to the left of it."""
+        self.turns: list[TimelineTurn] = []
+        self.forked_turns: set[int] = set()
+        """Indexes of the turns in which other branches fork off."""
         self.count = 0
-        """How many checkpoints it has."""
+        """Number of checkpoints."""
         self.prompts = 0
         self.steps = 0
 
@@ -103,8 +114,8 @@ class Strand:
         return last.steps[-1] if last.steps else last.head
 
 
-class Tree:
-    """All strands. A checkpoint at the live line's end costs the same in every tree."""
+class TimelineTree:
+    """All branches. Appending a checkpoint to the current branch takes constant time."""
 
     def __init__(self, timeline: Timeline | None = None) -> None:
         timeline = timeline or Timeline()
@@ -113,77 +124,80 @@ class Tree:
         self.undo = timeline.undo
         self.redo = timeline.redo
         self.current = timeline.current
-        self.older = timeline.older
-        """How many checkpoints there are besides, which are told of later."""
-        self.keeps_files = any(not node.problem for node in timeline.nodes)
-        """Whether the files' states are kept at all."""
-        self.turn_of: dict[str, Turn] = {}
-        """The turn of each checkpoint."""
-        self.rootless: list[Strand] = []
-        """Strands besides the live one that begin at the beginning."""
-        self._parents = {node.parent: node.uid for node in timeline.nodes if node.kind == "user"}
-        self.live = Strand(fork=None, branch=None, lane=0)
-        self._grow(self.live, self._path(timeline.current))
+        self.older_count = timeline.older
+        """Number of older checkpoints that haven't been loaded yet."""
+        self.has_file_states = any(not node.problem for node in timeline.nodes)
+        """Whether file states are recorded at all."""
+        self.turn_of: dict[str, TimelineTurn] = {}
+        """The turn of each checkpoint, by uid."""
+        self.root_branches: list[TreeBranch] = []
+        """Branches other than the current one that begin at the session start."""
+        self._prompts_by_parent = {node.parent: node.uid for node in timeline.nodes if node.kind == "user"}
+        self.current_branch = TreeBranch(fork_uid=None, branch=None, lane=0)
+        self._append_path(self.current_branch, self._path(timeline.current))
         self._add_branches()
 
     @property
-    def by_age(self) -> Iterable[TimelineNode]:
-        """Every checkpoint, the oldest first."""
+    def nodes_by_age(self) -> Iterable[TimelineNode]:
+        """All checkpoints, oldest first."""
         return self.nodes.values()
 
-    def by_id(self, number: int) -> TimelineNode | None:
-        """The checkpoint of that number."""
+    def find_by_id(self, number: int) -> TimelineNode | None:
+        """Return the checkpoint with this number."""
         return next((node for node in self.nodes.values() if node.id == number), None)
 
-    def totals(self, turn: Turn) -> Totals:
-        """What was done in a turn."""
+    def totals(self, turn: TimelineTurn) -> Totals:
+        """Return the changes made in a turn."""
         if turn.totals is None:
             total = Totals()
             for uid in (turn.head, *turn.steps):
-                total = total.plus(self.nodes[uid])
+                total = total.add(self.nodes[uid])
             turn.totals = total
         return turn.totals
 
-    def strand_of(self, uid: str) -> Strand:
-        """The strand that a checkpoint lies on."""
-        return self.turn_of[uid].strand
+    def tree_branch_of(self, uid: str) -> TreeBranch:
+        """Return the branch that contains a checkpoint."""
+        return self.turn_of[uid].tree_branch
 
     def branch_at(self, uid: str) -> TimelineBranch | None:
-        """The branch that a checkpoint lies on, or that a compaction or a clear left there; None for none."""
+        """Return the branch that contains a checkpoint, or that a compaction or a clear created there.
+
+        None if the checkpoint is on the current branch and replaced nothing.
+        """
         node = self.nodes[uid]
-        if (branch := self.strand_of(uid).branch) is not None:
+        if (branch := self.tree_branch_of(uid).branch) is not None:
             return branch
-        for known in self.branches:
-            if known.number == node.branch or (
-                known.reason == node.kind in _REPLACING and known.tip in (node.uid, node.parent)
+        for candidate in self.branches:
+            if candidate.number == node.branch or (
+                candidate.reason == node.kind in _REPLACING_KINDS and candidate.tip in (node.uid, node.parent)
             ):
-                return known
+                return candidate
         return None
 
-    def is_live(self, uid: str) -> bool:
-        """Whether a checkpoint lies on the live line."""
-        return self.strand_of(uid) is self.live
+    def is_on_current_branch(self, uid: str) -> bool:
+        """Return whether a checkpoint is on the current branch."""
+        return self.tree_branch_of(uid) is self.current_branch
 
     def update(self, update: TimelineUpdate) -> "tuple[list[str], bool]":
-        """Take in what is new: the uids that were added at the live line's end, and whether that was all.
+        """Apply an update. Return the uids appended to the current branch and whether nothing else changed.
 
-        When it was not, the rows have to be made anew.
+        If anything else changed, the tree must be rebuilt.
         """
         added: list[str] = []
         in_order = True
         for node in update.nodes:
             if (old := self.nodes.get(node.uid)) is not None:
                 self.nodes[node.uid] = node
-                self._recount(old, node)
+                self._update_totals(old, node)
                 in_order = in_order and old.kind == node.kind and old.parent == node.parent
             else:
                 self.nodes[node.uid] = node
-                self.keeps_files = self.keeps_files or not node.problem
+                self.has_file_states = self.has_file_states or not node.problem
                 if node.kind == "user":
-                    self._parents[node.parent] = node.uid
+                    self._prompts_by_parent[node.parent] = node.uid
                 if node.parent == self.current:
                     self.current = node.uid
-                    self._grow(self.live, [node.uid])
+                    self._append_path(self.current_branch, [node.uid])
                     added.append(node.uid)
                 else:
                     in_order = False
@@ -192,87 +206,92 @@ class Tree:
             self.current = update.current
         return added, in_order
 
-    def rebuilt(self) -> "Tree":
-        """The same checkpoints, arranged anew."""
+    def rebuild(self) -> "TimelineTree":
+        """Return a new tree of the same checkpoints."""
         nodes = tuple(sorted(self.nodes.values(), key=lambda node: node.id))
-        return Tree(
+        return TimelineTree(
             Timeline(
                 nodes=nodes,
                 branches=self.branches,
                 current=self.current,
                 undo=self.undo,
                 redo=self.redo,
-                older=self.older,
+                older=self.older_count,
             )
         )
 
-    # arranging
+    # building
 
     def _path(self, tip: str | None) -> list[str]:
-        # From the tip down to a checkpoint that has its place already, oldest first.
-        nodes, placed = self.nodes, self.turn_of
+        # The ancestors of the tip that aren't in the tree yet, oldest first.
+        nodes, turn_of = self.nodes, self.turn_of
         path: dict[str, None] = {}
-        while tip is not None and tip in nodes and tip not in placed and tip not in path:
+        while tip is not None and tip in nodes and tip not in turn_of and tip not in path:
             path[tip] = None
             tip = nodes[tip].parent
         return list(reversed(path))
 
-    def _grow(self, strand: Strand, path: Sequence[str]) -> None:
-        # With ten thousand checkpoints whoever opens the pane waits for this.
-        nodes, turns, turn_of, weak = self.nodes, strand.turns, self.turn_of, weakref.ref(strand)
+    def _append_path(self, tree_branch: TreeBranch, path: Sequence[str]) -> None:
+        # Performance matters: with ten thousand checkpoints, the user waits for this when opening the pane.
+        nodes, turns, turn_of, branch_ref = (
+            self.nodes,
+            tree_branch.turns,
+            self.turn_of,
+            weakref.ref(tree_branch),
+        )
         turn = turns[-1] if turns else None
         for uid in path:
             node = nodes[uid]
-            if turn is not None and node.kind in _WITHIN and not self._replaces_request(node):
+            if turn is not None and node.kind in _STEP_KINDS and not self._replaces_request(node):
                 turn.steps.append(uid)
                 if turn.totals is not None:
-                    turn.totals = turn.totals.plus(node)
+                    turn.totals = turn.totals.add(node)
             else:
-                turn = Turn(uid, weak, len(turns))
+                turn = TimelineTurn(uid, branch_ref, len(turns))
                 turns.append(turn)
             turn_of[uid] = turn
         kinds = Counter([nodes[uid].kind for uid in path])
-        strand.count += len(path)
-        strand.prompts += kinds["user"]
-        strand.steps += kinds["step"]
+        tree_branch.count += len(path)
+        tree_branch.prompts += kinds["user"]
+        tree_branch.steps += kinds["step"]
 
     def _replaces_request(self, node: TimelineNode) -> bool:
-        # A D-Mail to before a request stands where that request stood: it begins the turn anew.
+        # A D-Mail to before a prompt replaces that prompt, so it starts a turn.
         if node.kind != "dmail":
             return False
-        request = self._parents.get(node.parent)
-        return request is not None and self.nodes[request].id < node.id
+        prompt = self._prompts_by_parent.get(node.parent)
+        return prompt is not None and self.nodes[prompt].id < node.id
 
     def _add_branches(self) -> None:
-        known = sorted(self.branches, key=lambda branch: -branch.number)
-        for branch in known:
-            self._add_strand(branch.tip, branch)
+        for branch in sorted(self.branches, key=lambda branch: -branch.number):
+            self._add_branch(branch.tip, branch)
         if len(self.turn_of) < len(self.nodes):
-            # What no branch speaks of: what is known of it is shown all the same.
+            # Checkpoints on no known branch are shown on placeholder branches.
             for uid in reversed(list(self.nodes)):
                 if uid not in self.turn_of:
-                    self._add_strand(uid, TimelineBranch(number=-1, left=self.nodes[uid].time, tip=uid))
+                    self._add_branch(uid, TimelineBranch(number=-1, left=self.nodes[uid].time, tip=uid))
 
-    def _add_strand(self, tip: str | None, branch: TimelineBranch) -> None:
+    def _add_branch(self, tip: str | None, branch: TimelineBranch) -> None:
         path = self._path(tip)
         if not path:
             return
-        fork = self.nodes[path[0]].parent
-        trunk = self.turn_of.get(fork) if fork is not None else None
-        lane = trunk.strand.lane + 1 if trunk is not None else 1
-        strand = Strand(fork=fork if trunk is not None else None, branch=branch, lane=lane)
-        self._grow(strand, path)
-        if trunk is not None and fork is not None:
-            trunk.leaving.setdefault(fork, []).insert(0, strand)
-            trunk.strand.forks.add(trunk.place)
-        else:
-            self.rootless.insert(0, strand)
+        fork_uid = self.nodes[path[0]].parent
+        parent_turn = self.turn_of.get(fork_uid) if fork_uid is not None else None
+        if parent_turn is None or fork_uid is None:
+            tree_branch = TreeBranch(fork_uid=None, branch=branch, lane=1)
+            self._append_path(tree_branch, path)
+            self.root_branches.insert(0, tree_branch)
+            return
+        tree_branch = TreeBranch(fork_uid=fork_uid, branch=branch, lane=parent_turn.tree_branch.lane + 1)
+        self._append_path(tree_branch, path)
+        parent_turn.child_branches.setdefault(fork_uid, []).insert(0, tree_branch)
+        parent_turn.tree_branch.forked_turns.add(parent_turn.index)
 
-    def _recount(self, old: TimelineNode, node: TimelineNode) -> None:
+    def _update_totals(self, old: TimelineNode, node: TimelineNode) -> None:
         turn = self.turn_of.get(node.uid)
         if turn is None or turn.totals is None or (old.files == node.files and old.shell == node.shell):
             return
         if old.files is None and not old.shell:
-            turn.totals = turn.totals.plus(node)
+            turn.totals = turn.totals.add(node)
         else:
             turn.totals = None

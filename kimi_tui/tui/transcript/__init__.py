@@ -1,1 +1,1 @@
-"""The conversation pane: one virtualised scroll view over typed blocks."""
+"""Conversation pane: a virtualized scroll view of typed blocks."""

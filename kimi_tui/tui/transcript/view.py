@@ -1,7 +1,8 @@
-"""A scroll view over a flow of blocks: it lays out, measures and draws only what is seen."""
+"""Scroll view of a transcript layout: lays out, measures and draws only the visible rows."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from time import perf_counter
 from typing import Protocol
 
 from textual.geometry import Region, Size, Spacing
@@ -9,56 +10,62 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
+from textual.timer import Timer
 from textual.widget import Widget
 
-from kimi_tui.tui.brush import Brush, Placed
-from kimi_tui.tui.keys_first import keys_of
+from kimi_tui.tui.terminal.direct_paint import DirectPainter, PlacedStrip
+from kimi_tui.tui.terminal.key_priority import key_priority_of
 from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
-from kimi_tui.tui.transcript.canvas import PILL, Canvas, Marks
-from kimi_tui.tui.transcript.copying import selected_text
-from kimi_tui.tui.transcript.finder import Finder
-from kimi_tui.tui.transcript.flow import START, Flow, Place
-from kimi_tui.tui.transcript.looking_back import LookBack
-from kimi_tui.tui.transcript.pacer import Pacer
-from kimi_tui.tui.transcript.palette import Palette, palette_of
-from kimi_tui.tui.transcript.piece import Gallery
-from kimi_tui.tui.transcript.thumb import Thumb, ThumbCell
+from kimi_tui.tui.transcript.checkpoint_preview import CheckpointPreview
+from kimi_tui.tui.transcript.copy_text import text_in_selection
+from kimi_tui.tui.transcript.frame_scheduler import FRAME_S, FrameScheduler
+from kimi_tui.tui.transcript.layout import START, Position, TranscriptLayout
+from kimi_tui.tui.transcript.render_cache import RenderCache
+from kimi_tui.tui.transcript.row_cache import NEW_BELOW_LABEL, RowCache, RowDecorations
+from kimi_tui.tui.transcript.scrollbar_thumb import ScrollbarThumb, ThumbCell
+from kimi_tui.tui.transcript.style_cache import StyleCache, build_style_cache
+from kimi_tui.tui.transcript.text_search import TextSearch
 from kimi_tui.tui.transcript.viewport import Viewport
 
+_MEASURE_DELAY_S = 0.3
+"""Time without new content after which estimated heights are replaced by exact ones."""
+_MEASURE_SLICE_S = 0.002
+"""Time spent on measuring at once, so that a key never waits for it."""
 
-class Source(Protocol):
-    """Where the blocks come from."""
 
-    flow: Flow
-    arrivals: int
-    """Counts what came to be seen."""
+class BlockSource(Protocol):
+    """Provides the blocks to show."""
+
+    layout: TranscriptLayout
+    update_count: int
+    """Incremented with each visible change."""
 
     def block_of_call(self, call_id: str) -> Block | None:
-        """The block of a tool call."""
+        """Return the block of a tool call."""
 
-    def last_answer(self) -> Block | None:
-        """The latest answer."""
+    def last_response(self) -> Block | None:
+        """Return the latest response."""
 
     def toggle_all(self) -> None:
-        """Unfold everything, or fold everything."""
+        """Unfold all blocks or fold all blocks."""
 
     def marker_of_checkpoint(self, checkpoint_id: int) -> RevertedBlock | None:
-        """The marker that holds what came after a checkpoint which was undone."""
+        """Return the marker with the blocks after a checkpoint that was undone."""
 
 
-class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows a flow and scrolls in it.
+class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
+    """Scroll view of a `TranscriptLayout`.
 
-    The place of the top row is the truth; Textual's `scroll_y` and `virtual_size` follow it, since they
-    count rows whose heights are guesses while nobody looks at them. Nothing here causes a layout pass. A
-    drawing compares the new rows with those on the screen and refreshes only the cells that differ.
-    It draws without border and padding: a container around it may have them.
+    The position of the top row is authoritative. Textual's `scroll_y` and `virtual_size` are derived from
+    it, as they count rows whose heights are estimates until they are visible. Scrolling never causes a
+    layout pass. A frame compares the new rows with those on the screen and refreshes only the cells that
+    differ. The view must have no border and no padding; put them on a container around it.
     """
 
     ALLOW_SELECT = True
     DEFAULT_CSS = """
-    FlowView {
+    BlockScrollView {
         width: 1fr;
         height: 1fr;
         overflow-x: hidden;
@@ -68,199 +75,237 @@ class FlowView(ScrollView, can_focus=True, inherit_bindings=False):
     """
 
     has_new_below: reactive[bool] = reactive(default=False, repaint=False)
-    """Whether something has come below the screen since the user scrolled up."""
+    """Whether something was added below the screen since the user scrolled up."""
 
     def __init__(
         self,
-        source: Source,
-        gallery: Gallery,
+        source: BlockSource,
+        render_cache: RenderCache,
         *,
         name: str | None = None,
         id: str | None = None,  # noqa: A002 - Textual's name for it
         classes: str | None = None,
     ) -> None:
         super().__init__(name=name, id=id, classes=classes)
-        self.gallery = gallery
-        """What has been laid out; its counter says how often."""
+        self.render_cache = render_cache
+        """Its `layout_count` shows how many layouts were needed."""
         self.selected: Block | None = None
         self._source = source
-        self._flow = source.flow
-        self._viewport = Viewport(self._flow)
-        self._finder = Finder(self._flow)
-        self._canvas = Canvas(self._finder)
-        self._pacer = Pacer(self._draw, self.set_timer, is_held=lambda: keys_of(self.app).has_waiting)
-        self._palette: Palette | None = None
-        self._palette_key: object = None
-        self._brush = Brush(self, lambda: self.size.region, parts=lambda: (self.vertical_scrollbar,))
-        self._thumb = Thumb()
-        self._seen = 0
-        self._look_back = LookBack(self._flow, self._viewport, source)
+        self._block_layout = source.layout
+        self._viewport = Viewport(self._block_layout)
+        self._text_search = TextSearch(self._block_layout)
+        self._row_cache = RowCache(self._text_search)
+        self._frame_scheduler = FrameScheduler(
+            self._draw, self.set_timer, is_blocked=lambda: key_priority_of(self.app).is_key_pending
+        )
+        self._style_cache: StyleCache | None = None
+        self._style_cache_key: object = None
+        self._direct_painter = DirectPainter(
+            self, lambda: self.size.region, parts=lambda: (self.vertical_scrollbar,)
+        )
+        self._thumb = ScrollbarThumb()
+        self._measure_timer: Timer | None = None
+        self._measured_updates = 0
+        """Update count of the source when it was last found to be idle."""
+        self._seen_updates = 0
+        self._checkpoint_preview = CheckpointPreview(self._block_layout, self._viewport, source)
 
     # drawing
 
     def _draw(self) -> None:
         width, height = self.scrollable_content_region.size
         if width < 1 or height < 1:
-            self._canvas.show((), self.size, 0)
+            self._row_cache.update_rows((), self.size, 0)
             return
-        if self._flow.width != width:
+        if self._block_layout.width != width:
             self._viewport.rewrap(width)
-        if self._look_back.moved():
-            self._repaint()
+        if self._checkpoint_preview.refresh_dimming():
+            self._invalidate_rows()
         self._viewport.height = height
-        regions = self._canvas.show(self._viewport.rows(), self.size, width)
-        self._note_new_below()
-        thumb = self._sync_scrollbar()
-        if not regions and not thumb:
+        regions = self._row_cache.update_rows(self._viewport.visible_rows(), self.size, width)
+        if self._measure_timer is None and self._block_layout.has_estimates:
+            self._measure_timer = self.set_timer(_MEASURE_DELAY_S, self._measure_when_idle)
+        self._update_new_below()
+        thumb_cells = self._sync_scrollbar()
+        if not regions and not thumb_cells:
             return
-        beside = ((y, width, strip) for y, strip in thumb)
-        if not self._brush.paint(chain(self._strips(regions), beside)):
+        thumb_strips = ((y, width, strip) for y, strip in thumb_cells)
+        if not self._direct_painter.paint(chain(self._paint_regions(regions), thumb_strips)):
             if regions:
                 self.refresh(*regions)
-            if thumb:
+            if thumb_cells:
                 self.vertical_scrollbar.refresh()
 
-    def _strips(self, regions: Sequence[Region]) -> Iterator[Placed]:
+    @property
+    def is_measuring(self) -> bool:
+        """Whether some heights are estimates that later frames replace."""
+        return self._measure_timer is not None
+
+    def _measure_when_idle(self) -> None:
+        self._measure_timer = None
+        is_idle = self._source.update_count == self._measured_updates
+        if not is_idle or key_priority_of(self.app).is_key_pending:
+            self._measured_updates = self._source.update_count
+            self._measure_timer = self.set_timer(_MEASURE_DELAY_S, self._measure_when_idle)
+            return
+        slice_end = perf_counter() + _MEASURE_SLICE_S
+        while has_estimates := self._block_layout.measure(1):
+            if perf_counter() > slice_end:
+                break
+        if has_estimates:
+            self._measure_timer = self.set_timer(FRAME_S, self._measure_when_idle)
+        else:
+            self._frame_scheduler.request()
+
+    def _paint_regions(self, regions: Sequence[Region]) -> Iterator[PlacedStrip]:
         if regions:
-            palette, marks = self._colours(), self._marks()
+            style_cache, decorations = self._ensure_style_cache(), self._row_decorations()
             for region in regions:
                 for y in range(region.y, region.bottom):
-                    yield y, 0, self._canvas.painted(y, palette, marks)
+                    yield y, 0, self._row_cache.paint_row(y, style_cache, decorations)
 
-    def _note_new_below(self) -> None:
-        if self._viewport.following:
+    def _update_new_below(self) -> None:
+        if self._viewport.is_following:
             self.has_new_below = False
-        elif self._source.arrivals != self._seen:
+        elif self._source.update_count != self._seen_updates:
             self.has_new_below = True
-        self._seen = self._source.arrivals
+        self._seen_updates = self._source.update_count
 
     def watch_has_new_below(self) -> None:
-        """Show or hide the mark on the last row."""
-        self._canvas.repaint()
-        left = max(0, self._canvas.width - len(PILL))
-        self.refresh(Region(left, self._canvas.height - 1, len(PILL), 1))
+        """Show or hide the “new below” label on the last row."""
+        self._row_cache.invalidate()
+        left = max(0, self._row_cache.width - len(NEW_BELOW_LABEL))
+        self.refresh(Region(left, self._row_cache.height - 1, len(NEW_BELOW_LABEL), 1))
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The strips of some rows. Only those that have changed are made: a frame asks for all of them."""
+        """Return the strips in `crop`. Unchanged rows are cached, as each frame asks for all of them."""
         if self.styles.gutter != Spacing():
             return super().render_lines(crop)
-        strips = self._canvas.strips(crop.y, crop.bottom, self._colours(), self._marks())
+        strips = self._row_cache.strips(
+            crop.y, crop.bottom, self._ensure_style_cache(), self._row_decorations()
+        )
         if crop.column_span == (0, self.size.width):
             return strips
         return [strip.crop(crop.x, crop.right) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
-        """The strip of one row of the screen."""
-        return self._canvas.strip(y, self._colours(), self._marks())
+        """Return the strip of one row of the screen."""
+        return self._row_cache.strip(y, self._ensure_style_cache(), self._row_decorations())
 
-    def _repaint(self) -> None:
-        self._canvas.repaint()
+    def _invalidate_rows(self) -> None:
+        self._row_cache.invalidate()
         self.refresh()
 
-    def _marks(self) -> Marks:
+    def _row_decorations(self) -> RowDecorations:
         selection = self.text_selection
         if selection is None:
-            return Marks(self.selected, pill=self.has_new_below, dimmed_from=self._look_back.dimmed_from)
+            return RowDecorations(
+                self.selected,
+                has_new_below=self.has_new_below,
+                dimmed_from=self._checkpoint_preview.dimmed_from,
+            )
         style = self.screen.get_component_rich_style("screen--selection")
-        return Marks(self.selected, selection, style, self.has_new_below, self._look_back.dimmed_from)
+        return RowDecorations(
+            self.selected, selection, style, self.has_new_below, self._checkpoint_preview.dimmed_from
+        )
 
-    def _colours(self) -> Palette:
-        if self._palette is None:
-            self._palette = palette_of(self, filters=self.get_line_filters())
-        return self._palette
+    def _ensure_style_cache(self) -> StyleCache:
+        if self._style_cache is None:
+            self._style_cache = build_style_cache(self, filters=self.get_line_filters())
+        return self._style_cache
 
     def notify_style_update(self) -> None:
-        """The theme may be another one: then no colour is known any more."""
+        """Drop cached styles when the theme has changed."""
         super().notify_style_update()
         key = (self.app.theme, self.colors, self.app.native_ansi_color)
-        if key != self._palette_key:
-            self._palette_key, self._palette = key, None
-            self.gallery.forget_colours()
-            self._repaint()
+        if key != self._style_cache_key:
+            self._style_cache_key, self._style_cache = key, None
+            self.render_cache.clear_strips()
+            self._invalidate_rows()
 
     def on_resize(self) -> None:
-        """Lay out what is seen at the new width; what stands on top stays there."""
-        if self._flow.width not in (0, self.scrollable_content_region.width):
+        """Lay out the visible rows at the new width; the text at the top stays there."""
+        if self._block_layout.width not in (0, self.scrollable_content_region.width):
             self.screen.clear_selection()
-        self._pacer.draw_now()
+        self._frame_scheduler.draw_now()
 
     def block_at(self, y: int) -> Block | None:
-        """The block that row `y` of the screen belongs to."""
-        return self._canvas.rows[y].block if 0 <= y < len(self._canvas.rows) else None
+        """Return the block at row `y` of the screen."""
+        return self._row_cache.rows[y].block if 0 <= y < len(self._row_cache.rows) else None
 
-    def look_back(self, checkpoint_id: int | None) -> None:
-        """Show where a checkpoint stands and dim what came after it; None shows what was shown before."""
+    def preview_checkpoint(self, checkpoint_id: int | None) -> None:
+        """Scroll to a checkpoint and dim everything after it. None ends the preview."""
         if checkpoint_id is not None:
-            self._look_back.to(checkpoint_id)
-        elif not self._look_back.end():
+            self._checkpoint_preview.show(checkpoint_id)
+        elif not self._checkpoint_preview.end():
             return
-        self._pacer.draw_now()
-        self._repaint()
+        self._frame_scheduler.draw_now()
+        self._invalidate_rows()
 
     # scrolling
 
     def _sync_scrollbar(self) -> Sequence[ThumbCell]:
-        """Let Textual know where we are; the cells of the bar, if they change."""
+        """Update Textual's scroll state. Return the cells of the scroll bar that changed."""
         height = self.size.height
-        offset = self._flow.offset(self._viewport.top)
-        total = max(self._flow.height, offset + len(self._canvas.rows))
+        offset = self._block_layout.offset_of(self._viewport.top)
+        total = max(self._block_layout.height, offset + len(self._row_cache.rows))
         self.set_reactive(Widget.virtual_size, Size(self.size.width, total))
         self.set_reactive(Widget.scroll_y, float(offset))
         self.set_reactive(Widget.scroll_target_y, float(offset))
         if not self.show_vertical_scrollbar:
             return ()
         bar = self.vertical_scrollbar
-        return self._thumb.follow(bar, self._colours(), total=total, height=height, offset=offset)
+        return self._thumb.update(bar, self._ensure_style_cache(), total=total, height=height, offset=offset)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Somebody else scrolled: the wheel, the bar, or a selection that is dragged past the edge."""
-        if self.scrollable_content_region.size != (self._flow.width, self._viewport.height):
-            return  # A resize clamps the value; what is shown then is for `on_resize` to say.
-        if rows := round(new_value) - self._flow.offset(self._viewport.top):
+        """Follow scrolling by Textual: mouse wheel, scroll bar, or a selection dragged past the edge."""
+        if self.scrollable_content_region.size != (self._block_layout.width, self._viewport.height):
+            return  # A resize clamps the value; `on_resize` handles it.
+        if rows := round(new_value) - self._block_layout.offset_of(self._viewport.top):
             self._viewport.scroll(rows)
-            self._pacer.draw_now()
+            self._frame_scheduler.draw_now()
 
     def scroll_to(self, x: float | None = None, y: float | None = None, **options: object) -> None:
-        """Scroll without animation: rows may turn out higher than guessed on the way."""
+        """Scroll without animation, since rows may turn out higher than estimated on the way."""
         if y is not None:
             self.scroll_y = y
 
     def scroll_rows(self, rows: int) -> None:
-        """Scroll down by some rows, up when negative."""
+        """Scroll down by `rows`; up if negative."""
         self._viewport.scroll(rows)
-        self._pacer.draw_now()
+        self._frame_scheduler.draw_now()
 
-    def follow(self) -> None:
-        """Go to the end and stay there."""
-        self._go_to(None)
+    def scroll_to_end(self) -> None:
+        """Scroll to the end and follow it."""
+        self._scroll_to_position(None)
 
-    def _go_to(self, place: Place | None) -> None:
-        self._viewport.go_to(place)
-        self._pacer.draw_now()
+    def _scroll_to_position(self, position: Position | None) -> None:
+        self._viewport.go_to(position)
+        self._frame_scheduler.draw_now()
 
     def action_scroll_rows(self, rows: int) -> None:
         """Scroll by rows."""
         self.scroll_rows(rows)
 
     def action_scroll_pages(self, pages: float) -> None:
-        """Scroll by screens, keeping two rows of the last one in sight."""
+        """Scroll by screens, with an overlap of two rows."""
         rows = max(1, self.size.height - 2) * pages
         self.scroll_rows(round(rows) or (1 if pages > 0 else -1))
 
     def action_scroll_home(self) -> None:
-        """Go to the beginning."""
-        self._go_to(START)
+        """Scroll to the beginning."""
+        self._scroll_to_position(START)
 
     def action_scroll_end(self) -> None:
-        """Go to the end and stay there."""
-        self.follow()
+        """Scroll to the end and follow it."""
+        self.scroll_to_end()
 
-    # selecting text
+    # text selection
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The text under `selection`."""
-        return selected_text(self._flow, selection), "\n"
+        """Return the text within `selection`."""
+        return text_in_selection(self._block_layout, selection), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
-        """The selection covers other cells."""
-        self._repaint()
+        """Redraw after a change of the selection."""
+        self._invalidate_rows()

@@ -1,158 +1,162 @@
-"""The viewport: which rows of the flow the screen shows, and where it stands while the flow changes.
+"""Viewport: the visible rows of the layout, and its position while the layout changes.
 
-The place of the top row is what is kept, never a number of rows from the start: so blocks that grow, fold
-or are measured above it don't move what is being read. While it follows the end, the end is kept instead.
+The viewport stores the position of its top row, not an offset from the start, so blocks that are changed,
+folded or measured above it don't move the visible text. While it follows the end, it stays at the end
+instead.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kimi_tui.tui.markdown.line import Line
+from kimi_tui.tui.markdown.styled_line import StyledLine
 from kimi_tui.tui.transcript.blocks.block import Block
-from kimi_tui.tui.transcript.flow import START, Flow, Place
-from kimi_tui.tui.transcript.piece import Picture
+from kimi_tui.tui.transcript.layout import START, Position, TranscriptLayout
+from kimi_tui.tui.transcript.render_cache import RenderedPiece
 
-_FAR = 4
-"""Screens; a jump further than this is by guessed heights."""
+_MAX_EXACT_SCREENS = 4
+"""Screens; scrolling further than this uses estimated heights."""
 
 
-class Row(NamedTuple):
+class VisibleRow(NamedTuple):
     """One row of the screen."""
 
-    place: Place
+    position: Position
     block: Block
-    picture: Picture
+    rendered_piece: RenderedPiece
 
     @property
-    def line(self) -> Line:
-        """What stands there."""
-        return self.picture.lines[self.place.row]
+    def line(self) -> StyledLine:
+        """The styled text of the row."""
+        return self.rendered_piece.lines[self.position.row]
 
 
 class Viewport:
-    """A window of some rows on the flow."""
+    """Window over the rows of a layout."""
 
-    def __init__(self, flow: Flow) -> None:
-        self._flow = flow
+    def __init__(self, layout: TranscriptLayout) -> None:
+        self._layout = layout
         self.height = 0
         """Rows of the screen."""
         self._top = START
-        self._put_before = flow.put_before
-        self.following = True
-        """Whether it keeps to the end."""
-        self._held: tuple[Place, int] | None = None
-        """The top row after the last change of width, and how many letters of its piece come before it."""
+        self._prepended_sections = layout.prepended_sections
+        self.is_following = True
+        """Whether it stays at the end."""
+        self._width_anchor: tuple[Position, int] | None = None
+        """Top row after the last change of width, and the number of characters of its piece above it."""
 
     @property
-    def top(self) -> Place:
-        """The place of the first row, as of the last `rows`; it moves with what has come before it since."""
-        if more := self._flow.put_before - self._put_before:
-            self._put_before = self._flow.put_before
-            self._top = self._top._replace(chapter=max(0, self._top.chapter + more))
-            self._held = None
+    def top(self) -> Position:
+        """Position of the first row, adjusted for sections inserted before it."""
+        if prepended := self._layout.prepended_sections - self._prepended_sections:
+            self._prepended_sections = self._layout.prepended_sections
+            self._top = self._top._replace(section=max(0, self._top.section + prepended))
+            self._width_anchor = None
         return self._top
 
     @top.setter
-    def top(self, place: Place) -> None:
-        self._put_before = self._flow.put_before
-        self._top = place
+    def top(self, position: Position) -> None:
+        self._prepended_sections = self._layout.prepended_sections
+        self._top = position
 
-    def rows(self) -> list[Row]:
-        """The rows to be seen now; fewer than the height when there are no more."""
-        if not self.following:
-            rows = self._from(self.top)
-            if len(rows) == self.height and self._flow.down(self.top, self.height) is not None:
+    def visible_rows(self) -> list[VisibleRow]:
+        """Return the visible rows; fewer than `height` if the conversation is shorter."""
+        if not self.is_following:
+            rows = self._rows_from(self.top)
+            if len(rows) == self.height and self._layout.position_below(self.top, self.height) is not None:
                 return rows
-            self.following = True
-        self.top = self._top_at_end()
-        return self._from(self.top)
+            self.is_following = True
+        self.top = self._top_for_end()
+        return self._rows_from(self.top)
 
     def scroll(self, rows: int) -> None:
-        """Move down by `rows`, up when negative; what is between is measured, so that it is exact."""
-        if abs(rows) > _FAR * max(1, self.height):
-            self.go_to_offset(self._flow.offset(self.top) + rows)
+        """Scroll down by `rows`, up if negative. The pieces between are measured, so the result is exact."""
+        if abs(rows) > _MAX_EXACT_SCREENS * max(1, self.height):
+            self.go_to_offset(self._layout.offset_of(self.top) + rows)
         elif rows < 0:
-            self.go_to(self._flow.up(self.top, -rows))
-        elif not self.following:
-            self.go_to(self._flow.down(self.top, rows))
+            self.go_to(self._layout.position_above(self.top, -rows))
+        elif not self.is_following:
+            self.go_to(self._layout.position_below(self.top, rows))
 
     def go_to_offset(self, offset: int) -> None:
-        """Put the row about `offset` rows from the start on top."""
-        self.go_to(self._flow.at(offset) if offset > 0 else START)
+        """Put the row about `offset` rows from the start at the top."""
+        self.go_to(self._layout.position_at(offset) if offset > 0 else START)
 
-    def go_to(self, place: Place | None) -> None:
-        """Put `place` on top, or as near as the end allows; None goes to the end."""
-        self.following = place is None
-        if place is not None:
-            self.top = place
-            self.following = self._flow.down(place, self.height) is None
+    def go_to(self, position: Position | None) -> None:
+        """Put `position` at the top, or as near as the end allows. None goes to the end."""
+        self.is_following = position is None
+        if position is not None:
+            self.top = position
+            self.is_following = self._layout.position_below(position, self.height) is None
 
-    def show(self, place: Place, *, above: int = 1) -> None:
-        """Have `place` on the screen, moving only if it isn't; then `above` rows from the top."""
-        rows = self._from(self.top)
-        if any(row.place[:3] == place[:3] and row.place.row >= place.row for row in rows):
+    def ensure_visible(self, position: Position, *, above: int = 1) -> None:
+        """Scroll to `position` only if it isn't visible, and leave `above` rows above it."""
+        rows = self._rows_from(self.top)
+        if any(row.position[:3] == position[:3] and row.position.row >= position.row for row in rows):
             return
-        self.go_to(self._flow.up(place, above))
+        self.go_to(self._layout.position_above(position, above))
 
-    def hold(self, place: Place | None) -> None:
-        """The block that begins at `place` folds or unfolds: its head stays in sight."""
-        if place is not None and place[:2] == self.top[:2] and self.top > place:
-            self.go_to(place)
-        elif self.following:
-            self.following = False
+    def keep_head_visible(self, position: Position | None) -> None:
+        """Keep the head visible while the block at `position` is folded or unfolded."""
+        if position is not None and position[:2] == self.top[:2] and self.top > position:
+            self.go_to(position)
+        elif self.is_following:
+            self.is_following = False
 
     def rewrap(self, width: int) -> None:
-        """The width changes: keep the text that stands on top there, through any number of changes."""
-        block = self._flow.block_at(self.top)
+        """Change the width. The text at the top stays there, even over several changes."""
+        block = self._layout.block_at(self.top)
         if (
-            self._flow.width
-            and not self.following
+            self._layout.width
+            and not self.is_following
             and block is not None
             and self.top.piece < len(block.pieces)
         ):
             piece = block.pieces[self.top.piece]
-            if self._held is None or self._held[0] != self.top:
-                above = self._flow.picture(block, piece).lines[: self.top.row]
-                self._held = self.top, sum(map(_letters, above))
-            letters = self._held[1]
-            self._flow.width = width
+            if self._width_anchor is None or self._width_anchor[0] != self.top:
+                above = self._layout.render_piece(block, piece).lines[: self.top.row]
+                self._width_anchor = self.top, sum(map(_count_letters, above))
+            letters = self._width_anchor[1]
+            self._layout.set_width(width)
             if self.top.row > piece.gap:
-                self.top = self.top._replace(row=_row_of(letters, self._flow.picture(block, piece).lines))
-            self._held = self.top, letters
-        self._flow.width = width
+                self.top = self.top._replace(
+                    row=_find_row(letters, self._layout.render_piece(block, piece).lines)
+                )
+            self._width_anchor = self.top, letters
+        elif self._layout.width != width:
+            self._layout.set_width(width)
 
-    def _top_at_end(self) -> Place:
+    def _top_for_end(self) -> Position:
         rows = 0
         top = START
-        for place, block, piece in self._flow.pieces_before(None):
-            rows += len(self._flow.picture(block, piece).lines)
-            top = place
+        for position, block, piece in self._layout.pieces_before(None):
+            rows += len(self._layout.render_piece(block, piece).lines)
+            top = position
             if rows >= self.height:
-                return place._replace(row=rows - self.height)
+                return position._replace(row=rows - self.height)
         return top
 
-    def _from(self, top: Place) -> list[Row]:
-        rows: list[Row] = []
+    def _rows_from(self, top: Position) -> list[VisibleRow]:
+        rows: list[VisibleRow] = []
         row = top.row
-        for place, block, piece in self._flow.pieces_from(top):
-            picture = self._flow.picture(block, piece)
-            for index in range(row, len(picture.lines)):
+        for position, block, piece in self._layout.pieces_from(top):
+            rendered = self._layout.render_piece(block, piece)
+            for index in range(row, len(rendered.lines)):
                 if len(rows) >= self.height:
                     return rows
-                rows.append(Row(place._replace(row=index), block, picture))
+                rows.append(VisibleRow(position._replace(row=index), block, rendered))
             row = 0
         return rows
 
 
-def _row_of(letters: int, lines: Sequence[Line]) -> int:
-    # The row that shows the letter after so many.
+def _find_row(letters: int, lines: Sequence[StyledLine]) -> int:
+    # Return the row that contains the character after the first `letters`.
     for row, line in enumerate(lines):
-        letters -= _letters(line)
+        letters -= _count_letters(line)
         if letters < 0:
             return row
     return max(0, len(lines) - 1)
 
 
-def _letters(line: Line) -> int:
-    # Spaces come and go with the breaks.
+def _count_letters(line: StyledLine) -> int:
+    # Spaces aren't counted, as wrapping removes some.
     return len(line.text[line.margin :].replace(" ", ""))

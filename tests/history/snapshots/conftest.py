@@ -1,15 +1,15 @@
-"""A place for files."""
+"""Fixtures for file histories."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.history.snapshots.place import Place
+from tests.history.snapshots.file_history_fixture import FileHistoryFixture
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """An opened file history of an empty work dir."""
-    place = Place(tmp_path)
-    place.history.open()
-    return place
+def project(tmp_path: Path) -> FileHistoryFixture:
+    """An open file history of an empty working directory."""
+    project = FileHistoryFixture(tmp_path)
+    project.history.open()
+    return project

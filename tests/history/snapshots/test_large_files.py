@@ -1,4 +1,4 @@
-"""Large files, which are read and kept in pieces, in a session's file history."""
+"""Large files in a file history: they are read and stored in pieces."""
 
 import random
 from collections.abc import Callable
@@ -8,233 +8,246 @@ from types import MappingProxyType
 
 import pytest
 
-from kimi_tui.history.snapshots.blobs import BlobStore
-from kimi_tui.history.snapshots.caps import DEFAULT_CAPS, Caps
-from kimi_tui.history.snapshots.content import Kept, keep_content
+from kimi_tui.history.snapshots.blob_store import BlobStore
+from kimi_tui.history.snapshots.change_detection import detect_from_scan
+from kimi_tui.history.snapshots.deadline import ScanCanceled, ScanDeadline
 from kimi_tui.history.snapshots.entry import Entries, Entry
-from kimi_tui.history.snapshots.known import Known, key_of
-from kimi_tui.history.snapshots.look import look_at_scan
-from kimi_tui.history.snapshots.patch import patch_between
-from kimi_tui.history.snapshots.patience import Patience, Stopped
-from kimi_tui.history.snapshots.scan import Scanner
-from tests.history.snapshots.place import Place
+from kimi_tui.history.snapshots.file_content import StoredContent, store_content
+from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
+from kimi_tui.history.snapshots.patch import build_patch
+from kimi_tui.history.snapshots.scanner import Scanner
+from kimi_tui.history.snapshots.stat_cache import StatCache, key_of
+from tests.history.snapshots.file_history_fixture import FileHistoryFixture
 
-BITE = 64
-LARGE = 10 * BITE + 7
-
-
-def opened(folder: Path, caps: Caps = DEFAULT_CAPS) -> Place:
-    place = Place(folder, caps=caps, piece=BITE)
-    place.history.open()
-    return place
+PIECE_SIZE = 64
+LARGE = 10 * PIECE_SIZE + 7
 
 
-def noise(size: int, seed: int = 0) -> bytes:
+def open_history(folder: Path, limits: SnapshotLimits = DEFAULT_LIMITS) -> FileHistoryFixture:
+    project = FileHistoryFixture(folder, limits=limits, piece=PIECE_SIZE)
+    project.history.open()
+    return project
+
+
+def random_bytes(size: int, seed: int = 0) -> bytes:
     return random.Random(seed).randbytes(size)
 
 
-def test_a_large_file_comes_back_byte_by_byte(tmp_path: Path) -> None:
-    place = opened(tmp_path)
-    database = place.work / "database"
-    database.write_bytes(noise(LARGE))
+def test_a_large_file_is_restored_byte_by_byte(tmp_path: Path) -> None:
+    project = open_history(tmp_path)
+    database = project.work / "database"
+    database.write_bytes(random_bytes(LARGE))
     database.chmod(0o640)
-    start = place.checkpoint()
-    with place.agent("vacuum"), database.open("r+b") as file:
-        file.seek(3 * BITE + 5)
+    start = project.checkpoint()
+    with project.agent("vacuum"), database.open("r+b") as file:
+        file.seek(3 * PIECE_SIZE + 5)
         file.write(b"!")
-        file.truncate(7 * BITE)
-    head = place.checkpoint()
-    assert place.revert(start) == {"database": "restore"}
-    assert database.read_bytes() == noise(LARGE)
+        file.truncate(7 * PIECE_SIZE)
+    head = project.checkpoint()
+    assert project.revert(start) == {"database": "restore"}
+    assert database.read_bytes() == random_bytes(LARGE)
     assert database.stat().st_mode & 0o777 == 0o640
-    place.revert(head)
+    project.revert(head)
     assert (
-        database.read_bytes() == noise(LARGE)[: 3 * BITE + 5] + b"!" + noise(LARGE)[3 * BITE + 6 : 7 * BITE]
+        database.read_bytes()
+        == random_bytes(LARGE)[: 3 * PIECE_SIZE + 5]
+        + b"!"
+        + random_bytes(LARGE)[3 * PIECE_SIZE + 6 : 7 * PIECE_SIZE]
     )
 
 
-def test_a_large_file_whose_content_is_damaged_is_left_as_it_is(tmp_path: Path) -> None:
-    place = opened(tmp_path)
-    database = place.work / "database"
-    database.write_bytes(noise(LARGE))
-    start = place.checkpoint()
-    (pack,) = (place.store.folder / "packs").iterdir()
-    with place.agent():
+def test_a_large_file_whose_stored_content_is_damaged_is_not_touched(tmp_path: Path) -> None:
+    project = open_history(tmp_path)
+    database = project.work / "database"
+    database.write_bytes(random_bytes(LARGE))
+    start = project.checkpoint()
+    (pack,) = (project.store.folder / "packs").iterdir()
+    with project.agent():
         database.write_bytes(b"the agent's")
     data = bytearray(pack.read_bytes())
-    data[9 * BITE] ^= 1  # so that most of it can be written before that is found
+    data[9 * PIECE_SIZE] ^= 1  # so that most of it is written before the damage is found
     pack.write_bytes(data)
-    plan = place.history.plan(start)
-    outcome, _ = place.history.execute(plan, {"database"})
-    assert outcome.failed == (("database", "its content is not kept any more"),)
-    assert place.files() == {"database": "the agent's"}
+    plan = project.history.plan(start)
+    outcome, _ = project.history.execute(plan, {"database"})
+    assert outcome.failed == (("database", "its content is no longer stored"),)
+    assert project.files() == {"database": "the agent's"}
 
 
-def test_texts_that_are_too_large_to_merge_are_asked_about(place: Place) -> None:
-    log = place.work / "log"
+def test_texts_that_are_too_large_to_merge_are_conflicts(project: FileHistoryFixture) -> None:
+    log = project.work / "log"
     log.write_bytes(b"line\n" * 1_000_000)
-    start = place.checkpoint()
-    with place.agent(), log.open("ab") as file:
+    start = project.checkpoint()
+    with project.agent(), log.open("ab") as file:
         file.write(b"agent\n")
     with log.open("r+b") as file:
         file.write(b"user\n")
-    (item,) = place.history.plan(start).items
+    (item,) = project.history.plan(start).items
     assert (item.action, item.note) == ("conflict", "you and the agent changed the same file")
-    assert place.history.texts(item) is None
+    assert project.history.text_pair(item) is None
 
 
-class Growing:
-    """Somebody who writes on while a file is read."""
+class GrowingFile:
+    """Appends to a file each time it is called, as another process may do while the file is read."""
 
     def __init__(self, path: Path, more: int) -> None:
         self._path = path
-        self._more = noise(more)
+        self._more = random_bytes(more)
 
     def __call__(self) -> None:
         with self._path.open("ab") as file:
             file.write(self._more)
 
 
-def kept(path: Path, store: BlobStore, *, limit: int, check: Callable[[], object] = lambda: None) -> Kept:
-    """What becomes of a file that was last changed long ago."""
-    seen = (1, 1, *key_of(path.stat())[2:])
-    return keep_content(str(path), limit, seen, store, check=check)
+def store_file(
+    path: Path, store: BlobStore, *, limit: int, check: Callable[[], object] = lambda: None
+) -> StoredContent:
+    """Store a file with a stat key that says it was last changed long ago."""
+    stat_key = (1, 1, *key_of(path.stat())[2:])
+    return store_content(str(path), limit, stat_key, store, check=check)
 
 
-def test_a_file_that_grows_while_it_is_read_is_looked_at_again(tmp_path: Path) -> None:
+def test_a_file_that_grows_while_it_is_read_is_read_again_next_time(tmp_path: Path) -> None:
     store = BlobStore(tmp_path / "store", piece=16)
     path = tmp_path / "log"
-    path.write_bytes(noise(2000))
-    assert kept(path, store, limit=10_000).key != ()
-    found = kept(path, store, limit=10_000, check=Growing(path, 10))
-    assert found.key == ()
-    assert found.entry.size > 2000
-    assert store.read(found.entry.ref) == path.read_bytes()[: found.entry.size]
+    path.write_bytes(random_bytes(2000))
+    assert store_file(path, store, limit=10_000).key != ()
+    result = store_file(path, store, limit=10_000, check=GrowingFile(path, 10))
+    assert result.key == ()
+    assert result.entry.size > 2000
+    assert store.read(result.entry.ref) == path.read_bytes()[: result.entry.size]
 
 
-def test_a_file_that_grows_beyond_the_cap_while_it_is_read_is_left_out(tmp_path: Path) -> None:
+def test_a_file_that_grows_beyond_the_limit_while_it_is_read_is_omitted(tmp_path: Path) -> None:
     store = BlobStore(tmp_path / "store", piece=16)
     path = tmp_path / "log"
-    path.write_bytes(noise(2000))
-    found = kept(path, store, limit=2500, check=Growing(path, 1000))
-    assert (found.entry.kind, found.entry.ref) == ("omitted", "it is too large")
+    path.write_bytes(random_bytes(2000))
+    result = store_file(path, store, limit=2500, check=GrowingFile(path, 1000))
+    assert (result.entry.kind, result.entry.ref) == ("omitted", "too large")
     assert not [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
 
 
-def test_what_changes_its_length_before_it_is_read_is_taken_as_it_is_then(tmp_path: Path) -> None:
+def test_a_file_resized_before_it_is_read_is_stored_with_its_new_content(tmp_path: Path) -> None:
     store = BlobStore(tmp_path / "store", piece=16)
     path = tmp_path / "file"
     for before, after in [(10, 1000), (1000, 10), (10, 20), (1000, 0)]:
-        path.write_bytes(noise(before))
-        seen = key_of(path.stat())
-        path.write_bytes(noise(after, seed=1))
-        found = keep_content(str(path), 10_000, seen, store)
-        assert (found.entry.size, found.key) == (after, ())
-        assert store.read(found.entry.ref) == noise(after, seed=1)
+        path.write_bytes(random_bytes(before))
+        stat_key = key_of(path.stat())
+        path.write_bytes(random_bytes(after, seed=1))
+        result = store_content(str(path), 10_000, stat_key, store)
+        assert (result.entry.size, result.key) == (after, ())
+        assert store.read(result.entry.ref) == random_bytes(after, seed=1)
 
 
-class Hurried(Patience):
-    """Half of its time is over from the beginning."""
+class HalfExpiredDeadline(ScanDeadline):
+    """A deadline of which half has passed from the start."""
 
     @property
     def is_half_over(self) -> bool:
         return True
 
 
-class GivenUp(Patience):
-    """Is stopped once a large file is being read."""
+class CanceledDeadline(ScanDeadline):
+    """A deadline that is canceled while a large file is read."""
 
     def check(self, done: int, total: int | None = None) -> None:
         if done > 0:
-            self.stop()
+            self.cancel()
         super().check(done, total)
 
 
-def look(
-    place: Place, patience: Patience, caps: Caps = DEFAULT_CAPS, *, entries: Entries = MappingProxyType({})
+def detect_all(
+    project: FileHistoryFixture,
+    deadline: ScanDeadline,
+    limits: SnapshotLimits = DEFAULT_LIMITS,
+    *,
+    entries: Entries = MappingProxyType({}),
 ) -> dict[str, Entry | None]:
-    """What a look at a work dir finds of which only `entries` are known."""
-    scan = Scanner(place.work, Known(), max_files=100, patience=Patience()).run()
-    found = look_at_scan(
-        place.work, scan, entries=entries, blobs=place.store.blobs, caps=caps, patience=patience
+    """Return the changes found by a full scan of a working directory in which only `entries` are known."""
+    scan = Scanner(project.work, StatCache(), max_files=100, deadline=ScanDeadline()).run()
+    result = detect_from_scan(
+        project.work, scan, entries=entries, blobs=project.store.blobs, limits=limits, deadline=deadline
     )
-    return found.changes
+    return result.changes
 
 
 @pytest.fixture
-def mixed(tmp_path: Path) -> Place:
-    """Two large files and a small one, which is the last by name."""
-    place = opened(tmp_path)
-    (place.work / "a").write_bytes(noise(2 * LARGE, 1))
-    (place.work / "b").write_bytes(noise(2 * LARGE, 2))
-    (place.work / "c").write_bytes(b"small\n")
-    return place
+def mixed(tmp_path: Path) -> FileHistoryFixture:
+    """A working directory with two large files and a small one, which is the last by name."""
+    project = open_history(tmp_path)
+    (project.work / "a").write_bytes(random_bytes(2 * LARGE, 1))
+    (project.work / "b").write_bytes(random_bytes(2 * LARGE, 2))
+    (project.work / "c").write_bytes(b"small\n")
+    return project
 
 
-def test_large_files_are_left_out_when_the_time_is_half_over(mixed: Place) -> None:
-    found = look(mixed, Hurried())
-    assert {path: entry.kind for path, entry in found.items() if entry} == {
+def test_large_files_are_omitted_when_half_of_the_time_has_passed(mixed: FileHistoryFixture) -> None:
+    changes = detect_all(mixed, HalfExpiredDeadline())
+    assert {path: entry.kind for path, entry in changes.items() if entry} == {
         "a": "omitted",
         "b": "omitted",
         "c": "file",
     }
-    assert {entry.ref for entry in found.values() if entry and entry.kind == "omitted"} == {
-        "there is too much at once"
+    assert {entry.ref for entry in changes.values() if entry and entry.kind == "omitted"} == {
+        "too much new data at once"
     }
 
 
-def test_a_large_file_that_is_covered_and_as_long_as_it_was_stays_so_when_the_time_is_half_over(
-    mixed: Place,
+def test_a_covered_large_file_of_the_same_size_stays_covered_when_half_of_the_time_has_passed(
+    mixed: FileHistoryFixture,
 ) -> None:
-    known = {path: entry for path, entry in look(mixed, Patience()).items() if entry is not None}
-    assert look(mixed, Hurried(), entries=known) == {}
-    (mixed.work / "a").write_bytes(noise(3 * LARGE))
-    assert list(look(mixed, Hurried(), entries=known)) == ["a"]
+    known = {path: entry for path, entry in detect_all(mixed, ScanDeadline()).items() if entry is not None}
+    assert detect_all(mixed, HalfExpiredDeadline(), entries=known) == {}
+    (mixed.work / "a").write_bytes(random_bytes(3 * LARGE))
+    assert list(detect_all(mixed, HalfExpiredDeadline(), entries=known)) == ["a"]
 
 
-def test_what_there_is_room_for_goes_to_the_small_files_first(mixed: Place) -> None:
-    found = look(mixed, Patience(), replace(DEFAULT_CAPS, total=2 * LARGE + 10))
-    kinds = {path: entry.kind for path, entry in found.items() if entry}
+def test_small_files_get_the_available_space_first(mixed: FileHistoryFixture) -> None:
+    changes = detect_all(mixed, ScanDeadline(), replace(DEFAULT_LIMITS, total=2 * LARGE + 10))
+    kinds = {path: entry.kind for path, entry in changes.items() if entry}
     assert kinds["c"] == "file"
     assert sorted(kinds.values()) == ["file", "file", "omitted"]
 
 
-def test_a_file_that_is_larger_than_all_states_may_be_is_left_out_though_it_was_covered(mixed: Place) -> None:
-    known = {path: entry for path, entry in look(mixed, Patience()).items() if entry is not None}
-    found = look(mixed, Patience(), replace(DEFAULT_CAPS, total=LARGE), entries=known)
-    assert {path: entry.ref for path, entry in found.items() if entry} == dict.fromkeys(
-        ["a", "b"], "there is too much at once"
+def test_a_file_larger_than_the_total_limit_is_omitted_even_if_it_was_covered(
+    mixed: FileHistoryFixture,
+) -> None:
+    known = {path: entry for path, entry in detect_all(mixed, ScanDeadline()).items() if entry is not None}
+    changes = detect_all(mixed, ScanDeadline(), replace(DEFAULT_LIMITS, total=LARGE), entries=known)
+    assert {path: entry.ref for path, entry in changes.items() if entry} == dict.fromkeys(
+        ["a", "b"], "too much new data at once"
     )
 
 
-def test_a_large_file_that_is_written_anew_at_every_step_costs_a_session_no_more_than_twice_its_share(
+def test_a_large_file_rewritten_at_every_step_uses_at_most_twice_the_total_limit(
     tmp_path: Path,
 ) -> None:
-    caps = Caps(total=20 * LARGE)
-    place = opened(tmp_path, caps)
-    film, note = place.work / "film", place.work / "note"
+    limits = SnapshotLimits(total=20 * LARGE)
+    project = open_history(tmp_path, limits)
+    film, note = project.work / "film", project.work / "note"
     steps = 0
-    while not place.history.not_covered:
+    while not project.history.not_covered:
         steps += 1
-        film.write_bytes(noise(LARGE, steps))
+        film.write_bytes(random_bytes(LARGE, steps))
         note.write_text(f"{steps}\n")
-        last = place.checkpoint()
-    assert place.history.not_covered == {"film": "this session has kept too much already"}
-    assert caps.total < place.store.usage().contents < 2 * caps.total + 3 * LARGE
-    with place.agent():
+        last = project.checkpoint()
+    assert project.history.not_covered == {"film": "this session has already stored too much"}
+    assert limits.total < project.store.usage().contents < 2 * limits.total + 3 * LARGE
+    with project.agent():
         note.write_text("the agent's\n")
-    place.revert(last)
+    project.revert(last)
     assert note.read_text() == f"{steps}\n"
 
 
-def test_a_look_can_be_given_up_before_each_large_file(mixed: Place) -> None:
-    with pytest.raises(Stopped):
-        look(mixed, GivenUp())
+def test_a_scan_can_be_canceled_before_each_large_file(mixed: FileHistoryFixture) -> None:
+    with pytest.raises(ScanCanceled):
+        detect_all(mixed, CanceledDeadline())
     assert not list(mixed.store.folder.rglob("*.new"))
 
 
-def test_a_file_that_is_too_large_for_a_patch_is_named(place: Place) -> None:
+def test_a_file_that_is_too_large_for_a_patch_is_reported(project: FileHistoryFixture) -> None:
     before, after = Entry("file", 0o644, 17 << 20, "0" * 40), Entry("file", 0o644, 17 << 20, "1" * 40)
-    patch = patch_between({"film": before}, {"film": after}, ["film"], place.store.blobs, patience=Patience())
-    assert patch.left_out == (("film", "it is too large for a patch"),)
+    patch = build_patch(
+        {"film": before}, {"film": after}, ["film"], project.store.blobs, deadline=ScanDeadline()
+    )
+    assert patch.omitted == (("film", "too large for a patch"),)
     assert patch.text == b""

@@ -1,25 +1,25 @@
-"""A patch between two states, as git takes it."""
+"""Patches between two states, for `git apply`."""
 
 import os
 import subprocess
 from pathlib import Path
 
-from kimi_tui.history.snapshots.caps import Caps
-from tests.history.snapshots.place import Place
+from kimi_tui.history.snapshots.limits import SnapshotLimits
+from tests.history.snapshots.file_history_fixture import FileHistoryFixture
 
 
 def apply(patch: bytes, folder: Path, *options: str) -> None:
     subprocess.run(["git", "apply", "--whitespace=nowarn", *options], input=patch, cwd=folder, check=True)
 
 
-def looks(folder: Path) -> dict[Path, tuple[bytes, int]]:
-    """Every file below a folder: what it holds, or where it leads to, and whether it can be run."""
-    found = {}
+def snapshot_dir(folder: Path) -> dict[Path, tuple[bytes, int]]:
+    """Return the content or link target of every file below a directory, and whether it is executable."""
+    files = {}
     for path in folder.rglob("*"):
         if path.is_symlink() or path.is_file():
-            held = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
-            found[path.relative_to(folder)] = (held, path.lstat().st_mode & 0o100)
-    return found
+            content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+            files[path.relative_to(folder)] = (content, path.lstat().st_mode & 0o100)
+    return files
 
 
 def fill_before(work: Path) -> None:
@@ -64,35 +64,35 @@ def fill_after(work: Path) -> None:
     (work / "deep" / "er" / "made").write_text("made\n")
 
 
-def test_git_makes_the_one_state_of_the_other_and_back(place: Place, tmp_path: Path) -> None:
-    fill_before(place.work)
-    before = place.checkpoint()
-    as_before = looks(place.work)
-    fill_after(place.work)
-    after = place.checkpoint()
-    patch = place.history.patch(before, after)
-    assert not patch.left_out
+def test_git_applies_a_patch_forwards_and_in_reverse(project: FileHistoryFixture, tmp_path: Path) -> None:
+    fill_before(project.work)
+    before = project.checkpoint()
+    snapshot_before = snapshot_dir(project.work)
+    fill_after(project.work)
+    after = project.checkpoint()
+    patch = project.history.patch(before, after)
+    assert not patch.omitted
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     fill_before(elsewhere)
     apply(patch.text, elsewhere)
-    assert looks(elsewhere) == looks(place.work)
+    assert snapshot_dir(elsewhere) == snapshot_dir(project.work)
     apply(patch.text, elsewhere, "--reverse")
-    assert looks(elsewhere) == as_before
+    assert snapshot_dir(elsewhere) == snapshot_before
 
 
-def test_it_names_what_it_cannot_hold(tmp_path: Path) -> None:
-    place = Place(tmp_path, caps=Caps(file=10))
-    place.history.open()
-    before = place.checkpoint()
-    (place.work / "small").write_text("small\n")
-    (place.work / "large").write_text("x" * 11)
-    patch = place.history.patch(before, place.checkpoint())
+def test_omitted_files_are_reported(tmp_path: Path) -> None:
+    project = FileHistoryFixture(tmp_path, limits=SnapshotLimits(file=10))
+    project.history.open()
+    before = project.checkpoint()
+    (project.work / "small").write_text("small\n")
+    (project.work / "large").write_text("x" * 11)
+    patch = project.history.patch(before, project.checkpoint())
     assert patch.paths == ("small",)
-    assert patch.left_out == (("large", "it is too large"),)
+    assert patch.omitted == (("large", "too large"),)
 
 
-def test_states_that_do_not_differ_make_no_patch(place: Place) -> None:
-    (place.work / "f").write_text("f\n")
-    state = place.checkpoint()
-    assert place.history.patch(state, state).text == b""
+def test_equal_states_have_an_empty_patch(project: FileHistoryFixture) -> None:
+    (project.work / "f").write_text("f\n")
+    state = project.checkpoint()
+    assert project.history.patch(state, state).text == b""

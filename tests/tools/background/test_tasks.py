@@ -1,3 +1,5 @@
+"""Background tasks: life cycle, persistence and reports."""
+
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -7,249 +9,254 @@ from typing import Any
 import pytest
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.tools.background.record import TaskRecord, write_record
-from kimi_tui.tools.background.tasks import MOST_RUNNING, BackgroundTasks, TooManyTasks
-from kimi_tui.tools.background.work import Ending, Order, RunningTask
+from kimi_tui.tools.background.task_handle import RunningTask, TaskOutcome, TaskRequest
+from kimi_tui.tools.background.task_record import TaskRecord, write_record
+from kimi_tui.tools.background.tasks import MAX_RUNNING, BackgroundTasks, TooManyTasks
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate
 from kimi_tui.wire.events import Notification
-from tests.patience import PATIENCE_S
-from tests.tools.marked import left_behind
+from tests.timeouts import TEST_TIMEOUT_S
+from tests.tools.orphan_process import start_orphan
 
 
-class Bench:
-    """Background tasks in a folder, and what was told of them."""
+class TaskEnv:
+    """Background tasks in a directory, with the events and reminders they produce."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.sent: list[Any] = []
-        self.said: list[str] = []
+        self.reminders: list[str] = []
         self.now = 1000.0
         self.tasks = BackgroundTasks(folder, send=self.sent.append, clock=lambda: self.now)
         self.tasks.open()
 
     async def start(
-        self, work: Callable[[RunningTask], Awaitable[Ending]], description: str = "the work", **more: Any
+        self,
+        work: Callable[[RunningTask], Awaitable[TaskOutcome]],
+        description: str = "the work",
+        **more: Any,
     ) -> BackgroundTask:
         return await self.tasks.start(
-            Order(kind="bash", description=description, command="make", work=work, **more)
+            TaskRequest(kind="bash", description=description, command="make", work=work, **more)
         )
 
-    async def ended(self, task_id: str) -> BackgroundTask:
-        task = await self.tasks.wait(task_id, timeout_s=PATIENCE_S)
+    async def wait_for_end(self, task_id: str) -> BackgroundTask:
+        task = await self.tasks.wait_for(task_id, timeout_s=TEST_TIMEOUT_S)
         assert task is not None
         assert task.status != "running"
         return task
 
-    async def hear(self) -> list[str]:
-        """What the model is told now."""
-        self.said.clear()
+    async def collect_reminders(self) -> list[str]:
+        """Return the reminders that the model gets now."""
+        self.reminders.clear()
 
-        async def say(text: str) -> None:
-            self.said.append(text)
+        async def add_reminder(text: str) -> None:
+            self.reminders.append(text)
 
-        await self.tasks.remind(say)
-        return list(self.said)
+        await self.tasks.report_ended(add_reminder)
+        return list(self.reminders)
 
-    def of(self, kind: type) -> list[Any]:
+    def sent_of(self, kind: type) -> list[Any]:
         return [event for event in self.sent if isinstance(event, kind)]
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    bench = Bench(tmp_path / "tasks")
-    yield bench
-    await bench.tasks.close()
+async def task_env(tmp_path: Path) -> AsyncIterator[TaskEnv]:
+    task_env = TaskEnv(tmp_path / "tasks")
+    yield task_env
+    await task_env.tasks.close()
 
 
-async def goes_well(running: RunningTask) -> Ending:
+async def succeed(running: RunningTask) -> TaskOutcome:
     running.write("all fine\n")
-    return Ending("done", "exit code 0")
+    return TaskOutcome("done", "exit code 0")
 
 
-async def never_ends(running: RunningTask) -> Ending:
-    running.write("at it\n")
+async def run_forever(running: RunningTask) -> TaskOutcome:
+    running.write("working\n")
     await asyncio.Event().wait()
     raise AssertionError
 
 
-async def breaks(running: RunningTask) -> Ending:
+async def fail(running: RunningTask) -> TaskOutcome:
     raise ValueError("oops")
 
 
-async def test_a_task_runs_and_ends_and_everybody_is_told(bench: Bench) -> None:
-    task = await bench.start(goes_well)
+async def test_the_end_of_a_task_is_reported_to_the_user_and_the_model(task_env: TaskEnv) -> None:
+    task = await task_env.start(succeed)
     assert (task.id, task.status) == ("bash-1", "running")
-    bench.now += 32
-    task = await bench.ended("bash-1")
+    task_env.now += 32
+    task = await task_env.wait_for_end("bash-1")
 
     assert (task.status, task.outcome) == ("done", "exit code 0")
-    assert [[it.status for it in update.tasks] for update in bench.of(TasksUpdate)] == [["running"], ["done"]]
-    (notice,) = bench.of(Notification)
+    assert [[it.status for it in update.tasks] for update in task_env.sent_of(TasksUpdate)] == [
+        ["running"],
+        ["done"],
+    ]
+    (notice,) = task_env.sent_of(Notification)
     assert "bash-1" in notice.title
     assert "exit code 0 after 32 s" in notice.body
-    (note,) = await bench.hear()
+    (note,) = await task_env.collect_reminders()
     assert "bash-1 (the work) has ended: exit code 0 after 32 s" in note
-    assert await bench.hear() == []
+    assert await task_env.collect_reminders() == []
 
 
-async def test_its_output_is_read_in_pieces(bench: Bench) -> None:
-    await bench.start(goes_well)
-    await bench.ended("bash-1")
-    assert await bench.tasks.read("bash-1", 0, 4) == (0, "all ", 4)
-    assert await bench.tasks.read("bash-1", 4, 100) == (4, "fine\n", 9)
-    assert await bench.tasks.read("bash-1", 9, 100) == (9, "", 9)
-    assert await bench.tasks.read("bash-1", -5, 100) == (4, "fine\n", 9)
-    assert await bench.tasks.read("nothing", 0, 100) == (0, "", 0)
+async def test_output_is_read_in_chunks(task_env: TaskEnv) -> None:
+    await task_env.start(succeed)
+    await task_env.wait_for_end("bash-1")
+    assert await task_env.tasks.read("bash-1", 0, 4) == (0, "all ", 4)
+    assert await task_env.tasks.read("bash-1", 4, 100) == (4, "fine\n", 9)
+    assert await task_env.tasks.read("bash-1", 9, 100) == (9, "", 9)
+    assert await task_env.tasks.read("bash-1", -5, 100) == (4, "fine\n", 9)
+    assert await task_env.tasks.read("nothing", 0, 100) == (0, "", 0)
 
 
-async def test_a_piece_never_cuts_a_character(bench: Bench) -> None:
-    async def speaks(running: RunningTask) -> Ending:
+async def test_a_chunk_never_splits_a_character(task_env: TaskEnv) -> None:
+    async def write_text(running: RunningTask) -> TaskOutcome:
         running.write("äöü€𝄞")
-        return Ending("done", "well")
+        return TaskOutcome("done", "well")
 
-    await bench.start(speaks)
-    await bench.ended("bash-1")
+    await task_env.start(write_text)
+    await task_env.wait_for_end("bash-1")
     text, offset = "", 0
     while True:
-        start, piece, end = await bench.tasks.read("bash-1", offset, 4)
+        start, chunk, end = await task_env.tasks.read("bash-1", offset, 4)
         assert start == offset
-        if not piece:
+        if not chunk:
             break
-        text, offset = text + piece, end
+        text, offset = text + chunk, end
     assert text == "äöü€𝄞"
     for back in range(1, 14):
-        _, piece, _ = await bench.tasks.read("bash-1", -back, 100)
-        assert "äöü€𝄞".endswith(piece)
+        _, chunk, _ = await task_env.tasks.read("bash-1", -back, 100)
+        assert "äöü€𝄞".endswith(chunk)
 
 
-async def test_work_that_fails_is_a_task_that_failed(bench: Bench) -> None:
-    await bench.start(breaks)
-    task = await bench.ended("bash-1")
+async def test_work_that_raises_fails_the_task(task_env: TaskEnv) -> None:
+    await task_env.start(fail)
+    task = await task_env.wait_for_end("bash-1")
     assert (task.status, task.outcome) == ("failed", "ValueError: oops")
-    assert bench.of(Notification)[0].severity == "warning"
+    assert task_env.sent_of(Notification)[0].severity == "warning"
 
 
-async def test_a_stopped_task_ends_at_once_and_the_model_learns_who_did_it(bench: Bench) -> None:
-    await bench.start(never_ends)
-    task = await bench.tasks.stop("bash-1", by="by the user")
+async def test_a_stopped_task_ends_and_the_model_learns_who_stopped_it(task_env: TaskEnv) -> None:
+    await task_env.start(run_forever)
+    task = await task_env.tasks.stop("bash-1", by="by the user")
     assert task is not None
     assert (task.status, task.outcome) == ("stopped", "stopped by the user")
-    assert not bench.of(Notification)  # who stopped it knows
-    assert "stopped by the user" in (await bench.hear())[0]
-    assert await bench.tasks.stop("bash-1", by="by the user") == task
-    assert await bench.tasks.stop("bash-2", by="by the user") is None
+    assert not task_env.sent_of(Notification)  # the user stopped it
+    assert "stopped by the user" in (await task_env.collect_reminders())[0]
+    assert await task_env.tasks.stop("bash-1", by="by the user") == task
+    assert await task_env.tasks.stop("bash-2", by="by the user") is None
 
 
-async def test_waiting_gives_up_after_its_time(bench: Bench) -> None:
-    await bench.start(never_ends)
-    task = await bench.tasks.wait("bash-1", timeout_s=0.01)
+async def test_waiting_times_out(task_env: TaskEnv) -> None:
+    await task_env.start(run_forever)
+    task = await task_env.tasks.wait_for("bash-1", timeout_s=0.01)
     assert task is not None
     assert task.status == "running"
 
 
-async def test_there_is_a_most_that_may_run(bench: Bench) -> None:
-    for _ in range(MOST_RUNNING):
-        await bench.start(never_ends)
-    with pytest.raises(TooManyTasks, match="run already"):
-        await bench.start(never_ends)
-    await bench.tasks.stop("bash-3", by="by the user")
-    assert (await bench.start(never_ends)).id == f"bash-{MOST_RUNNING + 1}"
+async def test_the_number_of_running_tasks_is_limited(task_env: TaskEnv) -> None:
+    for _ in range(MAX_RUNNING):
+        await task_env.start(run_forever)
+    with pytest.raises(TooManyTasks, match="already running"):
+        await task_env.start(run_forever)
+    await task_env.tasks.stop("bash-3", by="by the user")
+    assert (await task_env.start(run_forever)).id == f"bash-{MAX_RUNNING + 1}"
 
 
-async def test_where_nothing_can_be_kept_nothing_starts(tmp_path: Path) -> None:
+async def test_a_task_whose_files_cannot_be_saved_does_not_start(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    bench = Bench(tmp_path / "file" / "tasks")
-    with pytest.raises(KimiTuiError, match="can't be kept"):
-        await bench.start(goes_well)
-    assert not bench.tasks.all
+    task_env = TaskEnv(tmp_path / "file" / "tasks")
+    with pytest.raises(KimiTuiError, match="Can't save"):
+        await task_env.start(succeed)
+    assert not task_env.tasks.all
 
 
-async def test_closing_stops_what_runs_and_the_next_session_tells(bench: Bench) -> None:
-    await bench.start(never_ends, "the server")
-    await bench.start(goes_well)
-    await bench.ended("bash-2")
-    await bench.hear()
-    await bench.tasks.close()
+async def test_closing_stops_running_tasks_and_the_next_session_reports_them(task_env: TaskEnv) -> None:
+    await task_env.start(run_forever, "the server")
+    await task_env.start(succeed)
+    await task_env.wait_for_end("bash-2")
+    await task_env.collect_reminders()
+    await task_env.tasks.close()
 
-    later = Bench(bench.folder)
+    later = TaskEnv(task_env.folder)
     assert [task.status for task in later.tasks.all] == ["stopped", "done"]
-    (note,) = await later.hear()
+    (note,) = await later.collect_reminders()
     assert "bash-1 (the server)" in note
-    assert "stopped when kimi-tui ended" in note
+    assert "stopped when kimi-tui exited" in note
     assert "bash-2" not in note
-    assert (await later.start(goes_well)).id == "bash-3"
-    await later.ended("bash-3")
+    assert (await later.start(succeed)).id == "bash-3"
+    await later.wait_for_end("bash-3")
 
 
-async def test_what_was_cut_off_is_named_once_at_the_next_start(tmp_path: Path) -> None:
+async def test_lost_tasks_are_reported_once_at_the_next_start(tmp_path: Path) -> None:
     folder = tmp_path / "tasks"
     write_record(folder, TaskRecord(task=BackgroundTask("bash-1", "bash", "the server", started=990.0)))
     write_record(folder, TaskRecord(task=BackgroundTask("agent-2", "agent", "the search", agent_id="a1")))
     (folder / "bash-3.json").write_text("{broken")
 
-    bench = Bench(folder)
-    bench.tasks.introduce()
-    assert [task.status for task in bench.tasks.all] == ["lost", "lost"]
-    assert ["the server" in it.title for it in bench.of(Notification)] == [True, False]
-    (note,) = await bench.hear()
+    task_env = TaskEnv(folder)
+    task_env.tasks.publish_initial_state()
+    assert [task.status for task in task_env.tasks.all] == ["lost", "lost"]
+    assert ["the server" in it.title for it in task_env.sent_of(Notification)] == [True, False]
+    (note,) = await task_env.collect_reminders()
     assert 'resume="a1"' in note
-    assert (await bench.start(goes_well)).id == "bash-4"
-    await bench.ended("bash-4")
+    assert (await task_env.start(succeed)).id == "bash-4"
+    await task_env.wait_for_end("bash-4")
 
-    again = Bench(folder)
-    again.tasks.introduce()
-    assert [it.title for it in again.of(Notification)] == []
+    again = TaskEnv(folder)
+    again.tasks.publish_initial_state()
+    assert [it.title for it in again.sent_of(Notification)] == []
 
 
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="there is no /proc")
-async def test_a_process_that_had_begun_but_was_not_noted_yet_is_ended(tmp_path: Path) -> None:
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
+async def test_a_process_whose_group_was_not_saved_yet_is_killed(tmp_path: Path) -> None:
     folder = tmp_path / "tasks"
     output = str(folder / "bash-1.log")
-    process = left_behind(output)
+    process = start_orphan(output)
     task = BackgroundTask("bash-1", "bash", "the server", started=990.0, output=output)
     write_record(folder, TaskRecord(task=task))
-    bench = Bench(folder)
-    assert process.wait(PATIENCE_S) == -signal.SIGKILL
-    assert "were ended now" in bench.tasks.all[0].outcome
+    task_env = TaskEnv(folder)
+    assert process.wait(TEST_TIMEOUT_S) == -signal.SIGKILL
+    assert "have now been stopped" in task_env.tasks.all[0].outcome
 
 
-async def test_processes_that_were_left_behind_are_ended_and_no_others(tmp_path: Path) -> None:
+async def test_only_processes_left_behind_are_killed(tmp_path: Path) -> None:
     folder = tmp_path / "tasks"
-    mine, foreign = (left_behind(str(folder / name)) for name in ("bash-1.log", "other.log"))
-    for number, process in enumerate((mine, foreign), 1):
+    own, unrelated = (start_orphan(str(folder / name)) for name in ("bash-1.log", "other.log"))
+    for number, process in enumerate((own, unrelated), 1):
         output = str(folder / f"bash-{number}.log")
         task = BackgroundTask(f"bash-{number}", "bash", "sleep", output=output)
         write_record(folder, TaskRecord(task=task, group=process.pid))
     try:
-        bench = Bench(folder)
-        assert await asyncio.to_thread(mine.wait, PATIENCE_S) == -signal.SIGKILL
-        assert foreign.poll() is None
-        first, second = bench.tasks.all
-        assert "were ended now" in first.outcome
-        assert "ended" not in second.outcome.removeprefix("kimi-tui ended")
+        task_env = TaskEnv(folder)
+        assert await asyncio.to_thread(own.wait, TEST_TIMEOUT_S) == -signal.SIGKILL
+        assert unrelated.poll() is None
+        first, second = task_env.tasks.all
+        assert "have now been stopped" in first.outcome
+        assert "stopped" not in second.outcome
     finally:
-        for process in (mine, foreign):
+        for process in (own, unrelated):
             process.kill()
             process.wait()
 
 
-async def test_the_running_tasks_are_restated_after_a_compaction(bench: Bench) -> None:
-    assert bench.tasks.restated() == ""
-    await bench.start(never_ends, "the server")
-    await bench.start(goes_well)
-    await bench.ended("bash-2")
-    assert bench.tasks.restated().splitlines()[1:] == ["- bash-1 (the server)"]
+async def test_running_tasks_are_listed_after_a_compaction(task_env: TaskEnv) -> None:
+    assert task_env.tasks.summarize_running() == ""
+    await task_env.start(run_forever, "the server")
+    await task_env.start(succeed)
+    await task_env.wait_for_end("bash-2")
+    assert task_env.tasks.summarize_running().splitlines()[1:] == ["- bash-1 (the server)"]
 
 
-async def test_a_flood_of_output_stays_bounded(tmp_path: Path) -> None:
-    from kimi_tui.tools.background.log import TaskLog, read_piece
+async def test_saved_output_is_limited(tmp_path: Path) -> None:
+    from kimi_tui.tools.background.task_log import TaskLog, read_chunk
 
     log = TaskLog(tmp_path / "t.log", limit=10)
     log.open()
     for _ in range(5):
         log.write("12345678")
     log.close()
-    _, text, _ = read_piece(log.path, 0, 1000)
+    _, text, _ = read_chunk(log.path, 0, 1000)
     assert text.startswith("1234567812\n")
-    assert "more than is kept" in text
-    assert text.count("more than is kept") == 1
+    assert text.count("is not saved") == 1

@@ -1,4 +1,4 @@
-"""Commands in the sandbox, by the bubblewrap of this machine."""
+"""Commands in the sandbox, with this machine's bubblewrap."""
 
 import asyncio
 import shutil
@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.tools.sandbox.bounds import Bounds, bounds_of
-from kimi_tui.tools.sandbox.sandbox import Sandbox, new_temp
-from kimi_tui.tools.shell.process import Exit, Shell, ShellUnavailable
-from tests.patience import PATIENCE_S
+from kimi_tui.tools.sandbox.policy import SandboxPolicy, build_policy
+from kimi_tui.tools.sandbox.sandbox import CommandSandbox, create_temp_dir
+from kimi_tui.tools.shell.shell import ExitStatus, Shell, ShellUnavailable
+from tests.timeouts import TEST_TIMEOUT_S
 
 
-class Room:
-    """A work dir and secrets beside it, outside of the folders that a sandbox makes anew."""
+class SandboxEnv:
+    """A working directory and a secret next to it, outside of the directories that a sandbox replaces."""
 
     def __init__(self, folder: Path) -> None:
         self.work_dir = folder / "work"
@@ -27,11 +27,11 @@ class Room:
         self.secret.write_text("private")
         self.outside = folder / "outside"
         self.outside.write_text("as it was")
-        self.temp = new_temp()
+        self.temp = create_temp_dir()
         self.shell = Shell(term_grace_s=0.3)
 
-    def bounds(self, *, network: bool = False) -> Bounds:
-        return bounds_of(
+    def build_policy(self, *, network: bool = False) -> SandboxPolicy:
+        return build_policy(
             work_dir=self.work_dir,
             additional_dirs=(),
             writable=(),
@@ -44,74 +44,76 @@ class Room:
             secrets=frozenset(),
         )
 
-    async def run(self, command: str, timeout_s: float = 60) -> tuple[Exit, str]:
+    async def run(self, command: str, timeout_s: float = 60) -> tuple[ExitStatus, str]:
         output = bytearray()
-        ended = await self.shell.run(
+        exit_status = await self.shell.run(
             command, work_dir=self.work_dir, timeout_s=timeout_s, on_output=output.extend
         )
-        return ended, output.decode()
+        return exit_status, output.decode()
 
 
 @pytest.fixture
-async def room(tmp_path: Path) -> AsyncIterator[Room]:
-    room = Room(tmp_path.resolve())
-    sandbox = Sandbox(room.bounds())
+async def sandbox_env(tmp_path: Path) -> AsyncIterator[SandboxEnv]:
+    sandbox_env = SandboxEnv(tmp_path.resolve())
+    sandbox = CommandSandbox(sandbox_env.build_policy())
     await sandbox.open()
     if sandbox.problem is not None:
         await sandbox.close()
         pytest.skip(sandbox.problem.what)
-    room.shell.confinement = sandbox
-    yield room
-    await room.shell.close()
+    sandbox_env.shell.sandbox = sandbox
+    yield sandbox_env
+    await sandbox_env.shell.close()
     await sandbox.close()
-    assert not room.temp.exists()
+    assert not sandbox_env.temp.exists()
 
 
-async def test_only_the_work_dir_and_the_commands_own_temporary_files_can_be_changed(room: Room) -> None:
-    _, said = await room.run(
-        f"echo new > file; echo new > /tmp/mine; echo changed > {room.outside}; echo x > /usr/x"
+async def test_only_the_work_dir_and_the_sandboxs_tmp_are_writable(
+    sandbox_env: SandboxEnv,
+) -> None:
+    _, output = await sandbox_env.run(
+        f"echo new > file; echo new > /tmp/mine; echo changed > {sandbox_env.outside}; echo x > /usr/x"
     )
-    assert (room.work_dir / "file").read_text() == "new\n"
-    assert room.outside.read_text() == "as it was"
-    assert said.count("Read-only file system") == 2
-    _, kept = await room.run("cat /tmp/mine")
-    assert kept == "new\n"
+    assert (sandbox_env.work_dir / "file").read_text() == "new\n"
+    assert sandbox_env.outside.read_text() == "as it was"
+    assert output.count("Read-only file system") == 2
+    _, content = await sandbox_env.run("cat /tmp/mine")
+    assert content == "new\n"
     assert not Path("/tmp/mine").exists()
 
 
-async def test_secrets_look_empty_and_git_hooks_can_not_be_planted(room: Room) -> None:
-    _, said = await room.run(
-        f"cat {room.secret} || echo nothing; echo evil > .git/hooks/pre-commit; mv .git away; ls -A"
+async def test_secrets_are_hidden_and_git_hooks_cannot_be_installed(sandbox_env: SandboxEnv) -> None:
+    _, output = await sandbox_env.run(
+        f"cat {sandbox_env.secret} || echo nothing; echo evil > .git/hooks/pre-commit; mv .git away; ls -A"
     )
-    assert "private" not in said
-    assert "nothing" in said
-    assert not list((room.work_dir / ".git" / "hooks").iterdir())
-    assert said.endswith("\n.git\n")
+    assert "private" not in output
+    assert "nothing" in output
+    assert not list((sandbox_env.work_dir / ".git" / "hooks").iterdir())
+    assert output.endswith("\n.git\n")
 
 
-async def test_no_other_process_is_seen_and_nothing_counts_as_left_behind(room: Room) -> None:
-    ended, said = await room.run("echo /proc/[0-9]*")
-    assert ended == Exit(0)
-    assert len(said.split()) <= 3
+async def test_other_processes_are_invisible_and_none_counts_as_left_running(sandbox_env: SandboxEnv) -> None:
+    exit_status, output = await sandbox_env.run("echo /proc/[0-9]*")
+    assert exit_status == ExitStatus(0)
+    assert len(output.split()) <= 3
 
 
-async def test_the_network_of_the_machine_is_out_of_reach_unless_it_is_allowed(room: Room) -> None:
+async def test_the_network_is_unreachable_unless_it_is_allowed(sandbox_env: SandboxEnv) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         command = f"exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected"
-        ended, _ = await room.run(f"bash -c '{command}'")
-        assert ended.status != 0
-        allowing = Sandbox(room.bounds(network=True))
+        exit_status, _ = await sandbox_env.run(f"bash -c '{command}'")
+        assert exit_status.status != 0
+        allowing = CommandSandbox(sandbox_env.build_policy(network=True))
         await allowing.open()
-        room.shell.confinement = allowing
-        _, said = await room.run(f"bash -c '{command}'")
-    assert said == "connected\n"
+        sandbox_env.shell.sandbox = allowing
+        _, output = await sandbox_env.run(f"bash -c '{command}'")
+    assert output == "connected\n"
 
 
-async def test_a_timeout_ends_all_that_ran_in_the_sandbox(room: Room) -> None:
-    ended, _ = await room.run("sleep 7411 & setsid sleep 7411 & wait", timeout_s=0.5)
-    assert ended.timed_out
-    async with asyncio.timeout(PATIENCE_S):  # the system ends them a moment after the sandbox
+async def test_a_timeout_ends_everything_in_the_sandbox(sandbox_env: SandboxEnv) -> None:
+    exit_status, _ = await sandbox_env.run("sleep 7411 & setsid sleep 7411 & wait", timeout_s=0.5)
+    assert exit_status.timed_out
+    async with asyncio.timeout(TEST_TIMEOUT_S):  # the system kills them shortly after the sandbox
         while b"sleep\x007411\x00" in _command_lines():
             await asyncio.sleep(0.02)
 
@@ -119,25 +121,25 @@ async def test_a_timeout_ends_all_that_ran_in_the_sandbox(room: Room) -> None:
 def _command_lines() -> list[bytes]:
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):  # it has ended meanwhile
+        with suppress(OSError):  # the process has ended
             found.append(path.read_bytes())
     return found
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
 async def test_without_a_sandbox_no_command_runs(tmp_path: Path, platform: str) -> None:
-    room = Room(tmp_path)
-    sandbox = Sandbox(room.bounds(), platform=platform, path=str(tmp_path))
+    sandbox_env = SandboxEnv(tmp_path)
+    sandbox = CommandSandbox(sandbox_env.build_policy(), platform=platform, path=str(tmp_path))
     await sandbox.open()
-    room.shell.confinement = sandbox
+    sandbox_env.shell.sandbox = sandbox
     with pytest.raises(ShellUnavailable, match="--no-sandbox"):
-        await room.run("touch created")
-    assert not (room.work_dir / "created").exists()
+        await sandbox_env.run("touch created")
+    assert not (sandbox_env.work_dir / "created").exists()
     await sandbox.close()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is Linux's")
-async def test_a_bubblewrap_that_may_not_make_namespaces_is_told_in_its_own_words(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap requires Linux")
+async def test_the_error_of_bubblewrap_is_reported(tmp_path: Path) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
     fake = programs / "bwrap"
@@ -145,8 +147,8 @@ async def test_a_bubblewrap_that_may_not_make_namespaces_is_told_in_its_own_word
         f"#!{shutil.which('sh')}\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
     )
     fake.chmod(0o755)
-    room = Room(tmp_path / "room")
-    sandbox = Sandbox(room.bounds(), path=str(programs))
+    sandbox_env = SandboxEnv(tmp_path / "sandbox_env")
+    sandbox = CommandSandbox(sandbox_env.build_policy(), path=str(programs))
     await sandbox.open()
     assert sandbox.problem is not None
     assert "No permissions to create new namespace" in sandbox.problem.what

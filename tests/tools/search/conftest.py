@@ -1,29 +1,29 @@
-"""A tree of files to search in."""
+"""A project to search in."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.tools.desk import Desk
+from tests.tools.tool_env import ToolEnv
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def tool_env(tmp_path: Path) -> ToolEnv:
     folder = tmp_path / "work"
     folder.mkdir()
-    return Desk(folder)
+    return ToolEnv(folder)
 
 
 @pytest.fixture
-def project(desk: Desk) -> Desk:
-    """A repository with sources, and what git ignores."""
-    (desk.dir / ".git").mkdir()
-    desk.put(".gitignore", "build/\n*.log\n")
-    desk.put("src/a.py", "import os\n\nneedle = 1\nprint(needle)\n")
-    desk.put("src/b.ts", "const needle = 2\n")
-    desk.put("README.md", "Nothing here\n")
-    desk.put(".github/workflow.yml", "needle: 3\n")
-    desk.put("build/out.py", "needle = 4\n")
-    desk.put("debug.log", "needle\n")
-    desk.put(".git/config", "needle\n")
-    return desk
+def project(tool_env: ToolEnv) -> ToolEnv:
+    """A repository with source files and ignored files."""
+    (tool_env.dir / ".git").mkdir()
+    tool_env.write_file(".gitignore", "build/\n*.log\n")
+    tool_env.write_file("src/a.py", "import os\n\nneedle = 1\nprint(needle)\n")
+    tool_env.write_file("src/b.ts", "const needle = 2\n")
+    tool_env.write_file("README.md", "Nothing here\n")
+    tool_env.write_file(".github/workflow.yml", "needle: 3\n")
+    tool_env.write_file("build/out.py", "needle = 4\n")
+    tool_env.write_file("debug.log", "needle\n")
+    tool_env.write_file(".git/config", "needle\n")
+    return tool_env

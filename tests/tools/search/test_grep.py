@@ -1,4 +1,4 @@
-"""Grep, by ripgrep and by our own program, as a model sees it."""
+"""Grep, as seen by the model, with ripgrep and with the Python program."""
 
 import asyncio
 import os
@@ -9,105 +9,112 @@ from typing import Any, cast
 
 import pytest
 
-from kimi_tui.tools.approval import PathSubject, ToolRejected
-from kimi_tui.tools.search.engine import answer_of, ripgrep_programs
+from kimi_tui.permission.subject import PathSubject
+from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.search.grep import Grep
+from kimi_tui.tools.search.programs import collect_output, find_ripgrep
 from kimi_tui.wire.events import ToolReturn
-from tests.clock import Clock
-from tests.tools.calls import running_call
-from tests.tools.desk import Desk, brief, output
+from tests.loop_clock import LoopClock
+from tests.tools.call_context import build_context
+from tests.tools.tool_env import ToolEnv, brief_text, output_text
 
 
 @pytest.fixture(params=["ripgrep", "fallback"])
 def programs(request: pytest.FixtureRequest) -> Callable[[], tuple[str, ...]]:
-    return ripgrep_programs if request.param == "ripgrep" else tuple
+    return find_ripgrep if request.param == "ripgrep" else tuple
 
 
 async def grep(
-    desk: Desk, pattern: str, *, programs: Callable[[], tuple[str, ...]] = ripgrep_programs, **arguments: Any
+    tool_env: ToolEnv,
+    pattern: str,
+    *,
+    programs: Callable[[], tuple[str, ...]] = find_ripgrep,
+    **arguments: Any,
 ) -> ToolReturn:
-    tool = Grep(desk.workspace, desk.user, programs=programs)
-    return await desk.run(tool, pattern=pattern, **arguments)
+    tool = Grep(tool_env.path_scope, tool_env.user, programs=programs)
+    return await tool_env.run(tool, pattern=pattern, **arguments)
 
 
-def lines(result: ToolReturn) -> list[str]:
+def output_lines(result: ToolReturn) -> list[str]:
     assert not result.is_error, result.message
-    return output(result).splitlines()
+    return output_text(result).splitlines()
 
 
 Programs = Callable[[], tuple[str, ...]]
 
 
-async def test_the_names_of_files_are_given_newest_first(project: Desk, programs: Programs) -> None:
+async def test_files_are_listed_newest_first(project: ToolEnv, programs: Programs) -> None:
     for age, name in enumerate(("src/b.ts", "src/a.py", ".github/workflow.yml")):
         os.utime(project.dir / name, (10_000 - age, 10_000 - age))
     result = await grep(project, "needle", programs=programs)
 
-    assert lines(result) == ["src/b.ts", "src/a.py", ".github/workflow.yml"]
-    assert brief(result) == "3 files"
+    assert output_lines(result) == ["src/b.ts", "src/a.py", ".github/workflow.yml"]
+    assert brief_text(result) == "3 files"
 
 
-async def test_lines_are_given_with_path_and_number(project: Desk, programs: Programs) -> None:
+async def test_lines_have_path_and_number(project: ToolEnv, programs: Programs) -> None:
     result = await grep(project, "needle", programs=programs, output_mode="content")
 
-    assert lines(result) == [
+    assert output_lines(result) == [
         ".github/workflow.yml:1:needle: 3",
         "src/a.py:3:needle = 1",
         "src/a.py:4:print(needle)",
         "src/b.ts:1:const needle = 2",
     ]
-    assert brief(result) == "4 matching lines"
+    assert brief_text(result) == "4 matching lines"
 
 
-async def test_line_numbers_may_be_left_out(project: Desk, programs: Programs) -> None:
+async def test_line_numbers_may_be_left_out(project: ToolEnv, programs: Programs) -> None:
     result = await grep(project, "const", programs=programs, output_mode="content", **{"-n": False})
-    assert lines(result) == ["src/b.ts:const needle = 2"]
+    assert output_lines(result) == ["src/b.ts:const needle = 2"]
 
 
-async def test_context_is_marked_and_gaps_are_shown(desk: Desk, programs: Programs) -> None:
-    desk.put("a.txt", "".join(f"{number}\n" for number in range(1, 21)))
-    result = await grep(desk, "^(3|12)$", programs=programs, output_mode="content", **{"-B": 1, "-A": 2})
+async def test_context_is_marked_and_gaps_are_shown(tool_env: ToolEnv, programs: Programs) -> None:
+    tool_env.write_file("a.txt", "".join(f"{number}\n" for number in range(1, 21)))
+    result = await grep(tool_env, "^(3|12)$", programs=programs, output_mode="content", **{"-B": 1, "-A": 2})
 
-    assert lines(result) == [
+    assert output_lines(result) == [
         "a.txt-2-2", "a.txt:3:3", "a.txt-4-4", "a.txt-5-5",
         "--",
         "a.txt-11-11", "a.txt:12:12", "a.txt-13-13", "a.txt-14-14",
     ]  # fmt: skip
-    around = await grep(desk, "^3$", programs=programs, output_mode="content", **{"-C": 1})
-    assert lines(around) == ["a.txt-2-2", "a.txt:3:3", "a.txt-4-4"]
+    around = await grep(tool_env, "^3$", programs=programs, output_mode="content", **{"-C": 1})
+    assert output_lines(around) == ["a.txt-2-2", "a.txt:3:3", "a.txt-4-4"]
 
 
-async def test_matches_are_counted(project: Desk, programs: Programs) -> None:
-    desk = project
-    desk.put("src/c.py", "needle needle\nneedle\n")
-    result = await grep(desk, "needle", programs=programs, output_mode="count", path="src")
+async def test_matches_are_counted(project: ToolEnv, programs: Programs) -> None:
+    tool_env = project
+    tool_env.write_file("src/c.py", "needle needle\nneedle\n")
+    result = await grep(tool_env, "needle", programs=programs, output_mode="count", path="src")
 
-    assert lines(result) == ["src/a.py:2", "src/b.ts:1", "src/c.py:3"]
-    assert brief(result) == "6 matches in 3 files"
+    assert output_lines(result) == ["src/a.py:2", "src/b.ts:1", "src/c.py:3"]
+    assert brief_text(result) == "6 matches in 3 files"
 
 
-async def test_files_are_chosen_by_glob_and_by_type(project: Desk, programs: Programs) -> None:
-    assert lines(await grep(project, "needle", programs=programs, glob="*.ts")) == ["src/b.ts"]
-    assert lines(await grep(project, "needle", programs=programs, glob="src/*.{ts,tsx}")) == ["src/b.ts"]
-    assert lines(await grep(project, "needle", programs=programs, type="py")) == ["src/a.py"]
-    both = await grep(project, "needle", programs=programs, glob="*.ts *.py", path="src")
-    assert sorted(lines(both)) == ["src/a.py", "src/b.ts"]
-    assert sorted(lines(await grep(project, "needle", programs=programs, glob="!*.ts", path="src"))) == [
-        "src/a.py"
+async def test_files_are_selected_by_glob_and_type(project: ToolEnv, programs: Programs) -> None:
+    assert output_lines(await grep(project, "needle", programs=programs, glob="*.ts")) == ["src/b.ts"]
+    assert output_lines(await grep(project, "needle", programs=programs, glob="src/*.{ts,tsx}")) == [
+        "src/b.ts"
     ]
+    assert output_lines(await grep(project, "needle", programs=programs, type="py")) == ["src/a.py"]
+    both = await grep(project, "needle", programs=programs, glob="*.ts *.py", path="src")
+    assert sorted(output_lines(both)) == ["src/a.py", "src/b.ts"]
+    assert sorted(
+        output_lines(await grep(project, "needle", programs=programs, glob="!*.ts", path="src"))
+    ) == ["src/a.py"]
 
 
-async def test_case_may_be_ignored(project: Desk, programs: Programs) -> None:
-    assert lines(await grep(project, "NEEDLE", programs=programs)) == []
-    assert len(lines(await grep(project, "NEEDLE", programs=programs, **{"-i": True}))) == 3
+async def test_case_may_be_ignored(project: ToolEnv, programs: Programs) -> None:
+    assert output_lines(await grep(project, "NEEDLE", programs=programs)) == []
+    assert len(output_lines(await grep(project, "NEEDLE", programs=programs, **{"-i": True}))) == 3
 
 
-async def test_a_pattern_may_span_lines(project: Desk, programs: Programs) -> None:
+async def test_a_pattern_may_span_lines(project: ToolEnv, programs: Programs) -> None:
     single = await grep(project, "import.*print", programs=programs)
     several = await grep(project, "import.*print", programs=programs, multiline=True, output_mode="content")
 
-    assert lines(single) == []
-    assert lines(several) == [
+    assert output_lines(single) == []
+    assert output_lines(several) == [
         "src/a.py:1:import os",
         "src/a.py:2:",
         "src/a.py:3:needle = 1",
@@ -115,327 +122,330 @@ async def test_a_pattern_may_span_lines(project: Desk, programs: Programs) -> No
     ]
 
 
-async def test_a_long_result_is_given_in_pages(desk: Desk, programs: Programs) -> None:
-    desk.put("a.txt", "x\n" * 600)
-    first = await grep(desk, "x", programs=programs, output_mode="content")
-    last = await grep(desk, "x", programs=programs, output_mode="content", offset=500)
+async def test_a_long_result_is_returned_in_pages(tool_env: ToolEnv, programs: Programs) -> None:
+    tool_env.write_file("a.txt", "x\n" * 600)
+    first = await grep(tool_env, "x", programs=programs, output_mode="content")
+    last = await grep(tool_env, "x", programs=programs, output_mode="content", offset=500)
 
-    assert len(lines(first)) == 250
-    assert "These are 1 to 250 of 600; go on with offset=250." in first.message
-    assert lines(last)[0] == "a.txt:501:x"
-    assert "These are 501 to 600 of 600." in last.message
-    assert len(lines(await grep(desk, "x", programs=programs, output_mode="content", head_limit=0))) == 600
-    beyond = await grep(desk, "x", programs=programs, output_mode="content", offset=900)
-    assert "offset=900 is beyond them" in beyond.message
+    assert len(output_lines(first)) == 250
+    assert "Entries 1 to 250 of 600; continue with offset=250." in first.message
+    assert output_lines(last)[0] == "a.txt:501:x"
+    assert "Entries 501 to 600 of 600." in last.message
+    assert (
+        len(output_lines(await grep(tool_env, "x", programs=programs, output_mode="content", head_limit=0)))
+        == 600
+    )
+    beyond = await grep(tool_env, "x", programs=programs, output_mode="content", offset=900)
+    assert "offset=900 is beyond the last of 600 entries" in beyond.message
 
 
-async def test_a_long_line_is_cut(desk: Desk, programs: Programs) -> None:
-    desk.put("a.txt", "needle" + "x" * 1_000_000 + "\n")
-    (line,) = lines(await grep(desk, "needle", programs=programs, output_mode="content"))
+async def test_a_long_line_is_cut(tool_env: ToolEnv, programs: Programs) -> None:
+    tool_env.write_file("a.txt", "needle" + "x" * 1_000_000 + "\n")
+    (line,) = output_lines(await grep(tool_env, "needle", programs=programs, output_mode="content"))
 
     assert line.startswith("a.txt:1:needle")
     assert len(line) < 2200
 
 
-async def test_the_output_has_a_limit(desk: Desk, programs: Programs) -> None:
-    desk.put("a.txt", ("y" * 1500 + "\n") * 300)
-    result = await grep(desk, "y", programs=programs, output_mode="content", head_limit=0)
+async def test_the_output_has_a_limit(tool_env: ToolEnv, programs: Programs) -> None:
+    tool_env.write_file("a.txt", ("y" * 1500 + "\n") * 300)
+    result = await grep(tool_env, "y", programs=programs, output_mode="content", head_limit=0)
 
-    assert len(output(result)) <= 100_000
+    assert len(output_text(result)) <= 100_000
     assert "output limit" in result.message
-    assert f"offset={len(lines(result))}" in result.message
+    assert f"offset={len(output_lines(result))}" in result.message
 
 
-async def test_one_file_is_searched_though_git_ignores_it(project: Desk, programs: Programs) -> None:
+async def test_an_ignored_file_is_searched_if_named(project: ToolEnv, programs: Programs) -> None:
     result = await grep(project, "needle", programs=programs, path="debug.log", output_mode="content")
-    assert lines(result) == ["debug.log:1:needle"]
+    assert output_lines(result) == ["debug.log:1:needle"]
 
 
-async def test_an_ignored_folder_is_searched_when_the_path_leads_there(
-    project: Desk, programs: Programs
-) -> None:
-    assert lines(await grep(project, "needle", programs=programs, path="build")) == ["build/out.py"]
+async def test_an_ignored_directory_is_searched_if_named(project: ToolEnv, programs: Programs) -> None:
+    assert output_lines(await grep(project, "needle", programs=programs, path="build")) == ["build/out.py"]
 
 
-async def test_the_work_of_version_control_is_never_searched(desk: Desk, programs: Programs) -> None:
-    desk.put("sub/.git/config", "needle\n")
-    assert lines(await grep(desk, "needle", programs=programs)) == []
+async def test_version_control_data_is_never_searched(tool_env: ToolEnv, programs: Programs) -> None:
+    tool_env.write_file("sub/.git/config", "needle\n")
+    assert output_lines(await grep(tool_env, "needle", programs=programs)) == []
 
 
 async def test_outside_of_the_work_dir_paths_are_absolute(
-    desk: Desk, tmp_path: Path, programs: Programs
+    tool_env: ToolEnv, tmp_path: Path, programs: Programs
 ) -> None:
     (tmp_path / "other.txt").write_text("needle\n")
-    result = await grep(desk, "needle", programs=programs, path=str(tmp_path))
+    result = await grep(tool_env, "needle", programs=programs, path=str(tmp_path))
 
-    assert lines(result) == [str(tmp_path / "other.txt")]
-    assert desk.user.asked == []
-
-
-async def test_line_endings_are_no_part_of_lines(desk: Desk, programs: Programs) -> None:
-    desk.put("a.txt", b"one\r\ntwo\r\n")
-    assert lines(await grep(desk, "one$", programs=programs, output_mode="content")) == ["a.txt:1:one"]
+    assert output_lines(result) == [str(tmp_path / "other.txt")]
+    assert tool_env.user.requests == []
 
 
-async def test_utf16_is_searched_and_binaries_are_not(desk: Desk, programs: Programs) -> None:
-    desk.put("wide.txt", "needle\n".encode("utf-16"))
-    desk.put("data.bin", b"\x00needle\n")
-    assert lines(await grep(desk, "needle", programs=programs, output_mode="content")) == [
+async def test_line_endings_do_not_belong_to_lines(tool_env: ToolEnv, programs: Programs) -> None:
+    tool_env.write_file("a.txt", b"one\r\ntwo\r\n")
+    assert output_lines(await grep(tool_env, "one$", programs=programs, output_mode="content")) == [
+        "a.txt:1:one"
+    ]
+
+
+async def test_utf16_is_searched_and_binaries_are_not(tool_env: ToolEnv, programs: Programs) -> None:
+    tool_env.write_file("wide.txt", "needle\n".encode("utf-16"))
+    tool_env.write_file("data.bin", b"\x00needle\n")
+    assert output_lines(await grep(tool_env, "needle", programs=programs, output_mode="content")) == [
         "wide.txt:1:needle"
     ]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="names are text there")
-async def test_names_are_bytes(desk: Desk, programs: Programs) -> None:
-    desk.put(os.fsdecode(b"caf\xe9\n1.txt"), "needle\n")
-    result = await grep(desk, "needle", programs=programs, output_mode="content")
-    assert lines(result) == ["caf\ufffd\ufffd1.txt:1:needle"]
+@pytest.mark.skipif(os.name == "nt", reason="file names are text on Windows")
+async def test_names_that_are_not_text_are_found(tool_env: ToolEnv, programs: Programs) -> None:
+    tool_env.write_file(os.fsdecode(b"caf\xe9\n1.txt"), "needle\n")
+    result = await grep(tool_env, "needle", programs=programs, output_mode="content")
+    assert output_lines(result) == ["caf\ufffd\ufffd1.txt:1:needle"]
 
-    by_its_shown_name = await grep(desk, "needle", programs=programs, path="caf\ufffd\ufffd1.txt")
-    assert len(lines(by_its_shown_name)) == 1
+    by_printable_name = await grep(tool_env, "needle", programs=programs, path="caf\ufffd\ufffd1.txt")
+    assert len(output_lines(by_printable_name)) == 1
 
 
-async def test_bytes_that_are_no_utf8_are_replaced(desk: Desk, programs: Programs) -> None:
-    desk.put("a.txt", b"caf\xe9 needle\n")
-    assert lines(await grep(desk, "needle", programs=programs, output_mode="content")) == [
+async def test_bytes_that_are_not_utf8_are_replaced(tool_env: ToolEnv, programs: Programs) -> None:
+    tool_env.write_file("a.txt", b"caf\xe9 needle\n")
+    assert output_lines(await grep(tool_env, "needle", programs=programs, output_mode="content")) == [
         "a.txt:1:caf\ufffd needle"
     ]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         ({"pattern": "a("}, "pattern"),
         ({"pattern": "x", "type": "nonsense"}, "nonsense"),
         ({"pattern": "x", "glob": "{a"}, "glob"),
-        ({"pattern": "x", "path": "missing"}, "does not exist"),
+        ({"pattern": "x", "path": "missing"}, "doesn't exist"),
         ({"pattern": "a\x00b"}, "NUL"),
-        ({"pattern": "a\ud800b"}, "half a character"),
+        ({"pattern": "a\ud800b"}, "surrogate pair"),
     ],
 )
-async def test_a_search_that_makes_no_sense_is_a_clear_error(
-    project: Desk, programs: Programs, arguments: dict[str, Any], said: str
+async def test_an_invalid_search_is_an_error(
+    project: ToolEnv, programs: Programs, arguments: dict[str, Any], expected: str
 ) -> None:
     result = await grep(project, programs=programs, **arguments)
 
     assert result.is_error
-    assert said in result.message
+    assert expected in result.message
 
 
-async def test_a_newline_in_the_pattern_says_how_to_span_lines(project: Desk) -> None:
+async def test_a_newline_in_the_pattern_gives_a_hint(project: ToolEnv) -> None:
     assert "Set multiline" in (await grep(project, "a\\nb")).message
 
 
-async def test_look_around_works_though_ripgrep_has_none(project: Desk) -> None:
+async def test_look_around_falls_back_to_python(project: ToolEnv) -> None:
     result = await grep(project, "(?<=const )needle", output_mode="content")
 
-    assert lines(result) == ["src/b.ts:1:const needle = 2"]
+    assert output_lines(result) == ["src/b.ts:1:const needle = 2"]
     assert "Python" in result.message
 
 
-async def test_nothing_found_is_no_error(project: Desk, programs: Programs) -> None:
+async def test_no_matches_is_not_an_error(project: ToolEnv, programs: Programs) -> None:
     result = await grep(project, "no such thing", programs=programs)
 
     assert not result.is_error
-    assert "No match." in result.message
-    assert "git ignores" in result.message
+    assert "No matches." in result.message
+    assert "ignored by git" in result.message
 
 
-async def test_secrets_are_left_out_and_named(desk: Desk, programs: Programs) -> None:
-    desk.put(".env", "TOKEN=needle\n")
-    desk.put("keys/server.pem", "needle\n")
-    desk.put(".env.example", "TOKEN=needle here\n")
+async def test_secret_files_are_left_out_and_reported(tool_env: ToolEnv, programs: Programs) -> None:
+    tool_env.write_file(".env", "TOKEN=needle\n")
+    tool_env.write_file("keys/server.pem", "needle\n")
+    tool_env.write_file(".env.example", "TOKEN=needle here\n")
     for mode in ("files_with_matches", "content", "count"):
-        result = await grep(desk, "needle", programs=programs, output_mode=mode)
-        assert len(lines(result)) == 1
-        assert lines(result)[0].startswith(".env.example")
-        assert "Not searched, since they may hold secrets: .env, keys/server.pem." in result.message
+        result = await grep(tool_env, "needle", programs=programs, output_mode=mode)
+        assert len(output_lines(result)) == 1
+        assert output_lines(result)[0].startswith(".env.example")
+        assert "Not searched because they may hold secrets: .env, keys/server.pem." in result.message
 
 
-async def test_what_is_said_of_secrets_tells_nothing_of_them(desk: Desk, programs: Programs) -> None:
-    desk.put(".env", "TOKEN=needle\n")
-    right = await grep(desk, "TOKEN=n", programs=programs, glob=".env")
-    wrong = await grep(desk, "TOKEN=m", programs=programs, glob=".env")
+async def test_the_note_on_secret_files_reveals_nothing_about_their_content(
+    tool_env: ToolEnv, programs: Programs
+) -> None:
+    tool_env.write_file(".env", "TOKEN=needle\n")
+    right = await grep(tool_env, "TOKEN=n", programs=programs, glob=".env")
+    wrong = await grep(tool_env, "TOKEN=m", programs=programs, glob=".env")
 
-    assert output(right) == output(wrong) == ""
+    assert output_text(right) == output_text(wrong) == ""
     assert right.message.split("Files")[0] == wrong.message.split("Files")[0]
 
 
-async def test_a_secret_is_searched_by_name_with_consent(desk: Desk, programs: Programs) -> None:
-    path = desk.put(".env", "TOKEN=needle\n")
-    result = await grep(desk, "needle", programs=programs, path=".env", output_mode="content")
+async def test_a_named_secret_file_is_searched_with_approval(tool_env: ToolEnv, programs: Programs) -> None:
+    path = tool_env.write_file(".env", "TOKEN=needle\n")
+    result = await grep(tool_env, "needle", programs=programs, path=".env", output_mode="content")
 
-    assert lines(result) == [".env:1:TOKEN=needle"]
-    assert desk.user.asked[0].subject == PathSubject(path, writes=False)
+    assert output_lines(result) == [".env:1:TOKEN=needle"]
+    assert tool_env.user.requests[0].subject == PathSubject(path, writes=False)
 
-    desk.user.refuses = True
+    tool_env.user.rejects = True
     with pytest.raises(ToolRejected):
-        await grep(desk, "needle", programs=programs, path=".env")
+        await grep(tool_env, "needle", programs=programs, path=".env")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there are none")
+@pytest.mark.skipif(os.name == "nt", reason="not available on Windows")
 @pytest.mark.timeout(60)
-async def test_what_a_link_leads_to_is_as_secret_as_where_it_lies(
-    desk: Desk, programs: Programs, tmp_path: Path
+async def test_the_targets_of_links_are_checked_for_secrets(
+    tool_env: ToolEnv, programs: Programs, tmp_path: Path
 ) -> None:
     home = tmp_path / "home" / ".aws"
     home.mkdir(parents=True)
     (home / "config").write_text("needle = 1\n")
     (home / "notes").write_text("needle = 2\n")
-    (desk.dir / "link").symlink_to(home)
-    result = await grep(desk, "needle", path="link", programs=programs, output_mode="content")
+    (tool_env.dir / "link").symlink_to(home)
+    result = await grep(tool_env, "needle", path="link", programs=programs, output_mode="content")
 
-    assert lines(result) == ["link/notes:1:needle = 2"]
-    assert desk.user.asked == []
+    assert output_lines(result) == ["link/notes:1:needle = 2"]
+    assert tool_env.user.requests == []
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder is known by its path alone")
-async def test_a_folder_that_is_turned_elsewhere_meanwhile_is_not_searched(
-    desk: Desk, tmp_path: Path
-) -> None:
-    """The first program can't be started; by the next one's start the folder is another one."""
-    desk.put("d/a.txt", "needle here\n")
-    desk.put("elsewhere/b.txt", "needle there\n")
-    turned = False
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems only have the directory's path")
+async def test_a_directory_replaced_by_a_link_is_not_searched(tool_env: ToolEnv, tmp_path: Path) -> None:
+    """The directory is replaced after it was opened, before the program starts."""
+    tool_env.write_file("d/a.txt", "needle here\n")
+    tool_env.write_file("elsewhere/b.txt", "needle there\n")
+    is_replaced = False
 
     def programs() -> tuple[str, ...]:
-        nonlocal turned
-        if not turned:
-            turned = True
-            (desk.dir / "d").rename(desk.dir / "old")
-            (desk.dir / "d").symlink_to("elsewhere")
-        return ripgrep_programs()
+        nonlocal is_replaced
+        if not is_replaced:
+            is_replaced = True
+            (tool_env.dir / "d").rename(tool_env.dir / "old")
+            (tool_env.dir / "d").symlink_to("elsewhere")
+        return find_ripgrep()
 
-    result = await grep(desk, "needle", path="d", programs=programs, output_mode="content")
-    assert lines(result) == ["d/a.txt:1:needle here"]
+    result = await grep(tool_env, "needle", path="d", programs=programs, output_mode="content")
+    assert output_lines(result) == ["d/a.txt:1:needle here"]
 
 
-async def test_a_file_that_is_turned_elsewhere_meanwhile_is_not_searched(desk: Desk) -> None:
-    desk.put("a.txt", "needle here\n")
-    desk.put("b.txt", "needle there\n")
+async def test_a_file_replaced_by_a_link_is_not_searched(tool_env: ToolEnv) -> None:
+    tool_env.write_file("a.txt", "needle here\n")
+    tool_env.write_file("b.txt", "needle there\n")
 
-    for programs in (ripgrep_programs, tuple):
-        desk.put("a.txt", "needle here\n")
+    for programs in (find_ripgrep, tuple):
+        tool_env.write_file("a.txt", "needle here\n")
 
-        def turned(programs: Programs = programs) -> tuple[str, ...]:
-            (desk.dir / "a.txt").unlink()
-            (desk.dir / "a.txt").symlink_to("b.txt")
+        def replace_file(programs: Programs = programs) -> tuple[str, ...]:
+            (tool_env.dir / "a.txt").unlink()
+            (tool_env.dir / "a.txt").symlink_to("b.txt")
             return programs()
 
-        result = await grep(desk, "needle", path="a.txt", programs=turned, output_mode="content")
-        assert lines(result) == ["a.txt:1:needle here"]
-        (desk.dir / "a.txt").unlink()
+        result = await grep(tool_env, "needle", path="a.txt", programs=replace_file, output_mode="content")
+        assert output_lines(result) == ["a.txt:1:needle here"]
+        (tool_env.dir / "a.txt").unlink()
 
 
-async def test_special_files_hold_up_nothing(desk: Desk, programs: Programs) -> None:
-    os.mkfifo(desk.dir / "fifo")
-    (desk.dir / "loop").symlink_to("loop")
-    with (desk.dir / "huge").open("wb") as file:
+async def test_special_files_do_not_block_the_search(tool_env: ToolEnv, programs: Programs) -> None:
+    os.mkfifo(tool_env.dir / "fifo")
+    (tool_env.dir / "loop").symlink_to("loop")
+    with (tool_env.dir / "huge").open("wb") as file:
         file.truncate(1 << 30)
-    desk.put("a.txt", "needle\n")
+    tool_env.write_file("a.txt", "needle\n")
 
-    assert lines(await grep(desk, "needle", programs=programs)) == ["a.txt"]
-    assert (await grep(desk, "needle", programs=programs, path="fifo")).is_error
-    assert (await grep(desk, "needle", programs=programs, path="/dev/zero")).is_error
-    assert (await grep(desk, "needle", programs=programs, path="loop")).is_error
+    assert output_lines(await grep(tool_env, "needle", programs=programs)) == ["a.txt"]
+    assert (await grep(tool_env, "needle", programs=programs, path="fifo")).is_error
+    assert (await grep(tool_env, "needle", programs=programs, path="/dev/zero")).is_error
+    assert (await grep(tool_env, "needle", programs=programs, path="loop")).is_error
 
 
-def program(folder: Path, body: str) -> Programs:
-    """A program in ripgrep's place."""
+def make_program(folder: Path, body: str) -> Programs:
+    """Create a program to use instead of ripgrep."""
     path = folder / "rg"
     path.write_text(f"#!{sys.executable}\n{body}\n")
     path.chmod(0o755)
     return lambda: (str(path),)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
+@pytest.mark.skipif(os.name == "nt", reason="scripts are not executable on Windows")
 @pytest.mark.timeout(60)
-async def test_a_search_that_takes_too_long_gives_what_it_has(desk: Desk, tmp_path: Path) -> None:
-    said = tmp_path / "said"
-    said.mkdir()
-    slow = program(
+async def test_a_search_that_times_out_returns_partial_results(tool_env: ToolEnv, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    pids.mkdir()
+    slow = make_program(
         tmp_path,
         "import os, sys, time\nsys.stdout.write('./a.txt\\0')\nsys.stdout.flush()\n"
-        f"open({str(said)!r} + '/' + str(os.getpid()), 'w').close()\ntime.sleep(1000)",
+        f"open({str(pids)!r} + '/' + str(os.getpid()), 'w').close()\ntime.sleep(1000)",
     )
-    desk.put("a.txt")
-    clock = Clock()
-    tool = Grep(desk.workspace, desk.user, programs=slow, seconds=200)
-    running = asyncio.ensure_future(desk.run(tool, pattern="x"))
-    while len(list(said.iterdir())) < 2:
+    tool_env.write_file("a.txt")
+    clock = LoopClock()
+    tool = Grep(tool_env.path_scope, tool_env.user, programs=slow, seconds=200)
+    running = asyncio.ensure_future(tool_env.run(tool, pattern="x"))
+    while len(list(pids.iterdir())) < 2:
         await asyncio.sleep(0.005)
-    result = await clock.forward_until(running, 200)
+    result = await clock.advance_until(running, 200)
 
-    assert lines(result) == ["a.txt"]
+    assert output_lines(result) == ["a.txt"]
     assert "was stopped" in result.message
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
+@pytest.mark.skipif(os.name == "nt", reason="scripts are not executable on Windows")
 @pytest.mark.timeout(60)
-async def test_a_search_that_finds_too_much_is_stopped(desk: Desk, tmp_path: Path) -> None:
-    endless = program(tmp_path, "while True: print('./a.txt\\0' + '1:' + 'x' * 100000)")
-    result = await grep(desk, "x", programs=endless, output_mode="content")
+async def test_a_search_that_finds_too_much_is_stopped(tool_env: ToolEnv, tmp_path: Path) -> None:
+    endless = make_program(tmp_path, "while True: print('./a.txt\\0' + '1:' + 'x' * 100000)")
+    result = await grep(tool_env, "x", programs=endless, output_mode="content")
 
     assert "found too much" in result.message
-    assert len(lines(result)) <= 250
+    assert len(output_lines(result)) <= 250
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
+@pytest.mark.skipif(os.name == "nt", reason="scripts are not executable on Windows")
 @pytest.mark.timeout(60)
-async def test_a_cancelled_search_leaves_no_process(desk: Desk, tmp_path: Path) -> None:
-    said = tmp_path / "pids"
-    said.mkdir()
-    endless = program(
+async def test_a_canceled_search_leaves_no_process(tool_env: ToolEnv, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    pids.mkdir()
+    endless = make_program(
         tmp_path,
-        f"import os, time\nopen({str(said)!r} + '/' + str(os.getpid()), 'w').close()\ntime.sleep(1000)",
+        f"import os, time\nopen({str(pids)!r} + '/' + str(os.getpid()), 'w').close()\ntime.sleep(1000)",
     )
-    tool = Grep(desk.workspace, desk.user, programs=endless)
-    running = asyncio.ensure_future(tool.run(Grep.Params.model_validate({"pattern": "x"}), running_call()))
-    while len(list(said.iterdir())) < 2:
+    tool = Grep(tool_env.path_scope, tool_env.user, programs=endless)
+    running = asyncio.ensure_future(tool.run(Grep.Params.model_validate({"pattern": "x"}), build_context()))
+    while len(list(pids.iterdir())) < 2:
         await asyncio.sleep(0.01)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
 
-    for entry in said.iterdir():
+    for entry in pids.iterdir():
         with pytest.raises(ProcessLookupError):
             os.kill(int(entry.name), 0)
 
 
-async def test_modules_in_the_searched_folder_are_never_run(
-    project: Desk, monkeypatch: pytest.MonkeyPatch
+async def test_modules_in_the_searched_directory_are_never_imported(
+    project: ToolEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", ".")
-    project.put("pathspec.py", "raise SystemExit(2)  # needle\n")
+    project.write_file("pathspec.py", "raise SystemExit(2)  # needle\n")
     result = await grep(project, "needle", programs=tuple)
 
-    assert len(lines(result)) == 4
+    assert len(output_lines(result)) == 4
 
 
-async def test_a_program_that_cannot_be_started_is_passed_over(project: Desk) -> None:
-    assert len(lines(await grep(project, "needle", programs=lambda: ("/nowhere/rg",)))) == 3
+async def test_a_program_that_cannot_be_started_is_skipped(project: ToolEnv) -> None:
+    assert len(output_lines(await grep(project, "needle", programs=lambda: ("/nowhere/rg",)))) == 3
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
-async def test_places_that_could_not_be_read_are_named(desk: Desk, tmp_path: Path) -> None:
-    partly = program(
+@pytest.mark.skipif(os.name == "nt", reason="scripts are not executable on Windows")
+async def test_unreadable_files_are_reported(tool_env: ToolEnv, tmp_path: Path) -> None:
+    partly = make_program(
         tmp_path,
         "import sys\nsys.stdout.write('./a.txt\\0')\n"
         "sys.exit('rg: ./closed: Permission denied (os error 13)') if 0 else None\n"
         "print('rg: ./closed: Permission denied (os error 13)', file=sys.stderr)\nsys.exit(2)",
     )
-    desk.put("a.txt")
-    result = await grep(desk, "x", programs=partly)
+    tool_env.write_file("a.txt")
+    result = await grep(tool_env, "x", programs=partly)
 
-    assert lines(result) == ["a.txt"]
-    assert "1 place could not be read, such as rg: ./closed" in result.message
+    assert output_lines(result) == ["a.txt"]
+    assert "1 path could not be read, such as rg: ./closed" in result.message
 
 
 @pytest.mark.timeout(60)
-async def test_a_pattern_that_never_ends_is_stopped(desk: Desk) -> None:
-    """Backtracking without end keeps a process busy, never us."""
-    desk.put("a.txt", "a" * 60 + "b\n")
-    tool = Grep(desk.workspace, desk.user, seconds=3)
+async def test_a_pattern_that_backtracks_endlessly_is_stopped(tool_env: ToolEnv) -> None:
+    """Endless backtracking keeps a process busy, never the event loop."""
+    tool_env.write_file("a.txt", "a" * 60 + "b\n")
+    tool = Grep(tool_env.path_scope, tool_env.user, seconds=3)
     turns = 0
 
     async def watch() -> None:
@@ -445,14 +455,14 @@ async def test_a_pattern_that_never_ends_is_stopped(desk: Desk) -> None:
             turns += 1
 
     watching = asyncio.ensure_future(watch())
-    result = await desk.run(tool, pattern="(?=(a+)+$)(a+)+$")
+    result = await tool_env.run(tool, pattern="(?=(a+)+$)(a+)+$")
     watching.cancel()
     assert "was stopped" in result.message
     assert turns > 10
 
 
-class Stopped:
-    """A program that has found something, which stands in its pipe still when its time is over."""
+class FakeProcess:
+    """A program whose results are still in the pipe when the time limit is reached."""
 
     def __init__(self, found: bytes) -> None:
         self._found = found
@@ -469,10 +479,10 @@ class Stopped:
         return self.returncode
 
 
-async def test_what_was_found_in_time_is_kept_when_the_time_is_over() -> None:
-    answer = await answer_of(cast("Any", Stopped(b"a.txt\n")), 0)
+async def test_results_in_the_pipe_are_kept_on_timeout() -> None:
+    answer = await collect_output(cast("Any", FakeProcess(b"a.txt\n")), 0)
     assert (answer.output, answer.end) == (b"a.txt\n", "time")
 
 
-def test_ripgrep_comes_with_the_program() -> None:
-    assert any("rg" in Path(program).name for program in ripgrep_programs())
+def test_ripgrep_is_bundled() -> None:
+    assert any("rg" in Path(program).name for program in find_ripgrep())

@@ -1,4 +1,4 @@
-"""LS, as a model sees it."""
+"""LS, as seen by the model."""
 
 import os
 import socket
@@ -9,33 +9,33 @@ import pytest
 
 from kimi_tui.tools.search.ls import LS
 from kimi_tui.wire.events import ToolReturn
-from tests.tools.desk import Desk, brief, output
+from tests.tools.tool_env import ToolEnv, brief_text, output_text
 
 
-async def ls(desk: Desk, **arguments: Any) -> ToolReturn:
-    return await desk.run(LS(desk.workspace), **arguments)
+async def ls(tool_env: ToolEnv, **arguments: Any) -> ToolReturn:
+    return await tool_env.run(LS(tool_env.path_scope), **arguments)
 
 
-async def test_folders_come_first_and_files_have_sizes(desk: Desk) -> None:
-    desk.put("b.txt", "x" * 1500)
-    desk.put("a.txt", "x")
-    desk.put("z/c.txt")
-    result = await ls(desk)
+async def test_directories_come_first_and_files_have_sizes(tool_env: ToolEnv) -> None:
+    tool_env.write_file("b.txt", "x" * 1500)
+    tool_env.write_file("a.txt", "x")
+    tool_env.write_file("z/c.txt")
+    result = await ls(tool_env)
 
-    assert output(result) == "z/\na.txt  1 byte\nb.txt  1.5 KB\n"
-    assert brief(result) == "3 entries"
-
-
-async def test_deeper_levels_are_indented(desk: Desk) -> None:
-    desk.put("a/b/c.txt", "x")
-    desk.put("a/d.txt", "x")
-
-    assert output(await ls(desk, depth=2)) == "a/\n  b/\n  d.txt  1 byte\n"
-    assert output(await ls(desk, depth=3)) == "a/\n  b/\n    c.txt  1 byte\n  d.txt  1 byte\n"
+    assert output_text(result) == "z/\na.txt  1 byte\nb.txt  1.5 KB\n"
+    assert brief_text(result) == "3 entries"
 
 
-async def test_what_git_ignores_is_marked_and_not_looked_into(project: Desk) -> None:
-    lines = output(await ls(project, depth=3)).splitlines()
+async def test_deeper_levels_are_indented(tool_env: ToolEnv) -> None:
+    tool_env.write_file("a/b/c.txt", "x")
+    tool_env.write_file("a/d.txt", "x")
+
+    assert output_text(await ls(tool_env, depth=2)) == "a/\n  b/\n  d.txt  1 byte\n"
+    assert output_text(await ls(tool_env, depth=3)) == "a/\n  b/\n    c.txt  1 byte\n  d.txt  1 byte\n"
+
+
+async def test_ignored_entries_are_marked_and_not_entered(project: ToolEnv) -> None:
+    lines = output_text(await ls(project, depth=3)).splitlines()
 
     assert "build/  (git-ignored)" in lines
     assert "debug.log  7 bytes  (git-ignored)" in lines
@@ -43,22 +43,24 @@ async def test_what_git_ignores_is_marked_and_not_looked_into(project: Desk) -> 
     assert lines[0:2] == [".git/", ".github/"]
 
 
-async def test_an_ignored_folder_is_listed_when_asked_for(project: Desk) -> None:
-    assert output(await ls(project, path="build")) == "out.py  11 bytes\n"
+async def test_an_ignored_directory_is_listed_on_request(project: ToolEnv) -> None:
+    assert output_text(await ls(project, path="build")) == "out.py  11 bytes\n"
 
 
-async def test_unwanted_entries_are_left_out(project: Desk) -> None:
-    lines = output(await ls(project, depth=2, ignore=["*.py", ".git*", "src/b.*", "build/"])).splitlines()
+async def test_entries_that_match_ignore_are_left_out(project: ToolEnv) -> None:
+    lines = output_text(
+        await ls(project, depth=2, ignore=["*.py", ".git*", "src/b.*", "build/"])
+    ).splitlines()
     assert lines == ["src/", "README.md  13 bytes", "debug.log  7 bytes  (git-ignored)"]
 
 
-async def test_a_thousand_entries_are_shown_upper_levels_first(desk: Desk) -> None:
+async def test_a_thousand_entries_are_shown_upper_levels_first(tool_env: ToolEnv) -> None:
     for number in range(1500):
-        desk.put(f"many/{number:04}")
-    desk.put("few/one")
-    desk.put("top.txt")
-    result = await ls(desk, depth=2)
-    lines = output(result).splitlines()
+        tool_env.write_file(f"many/{number:04}")
+    tool_env.write_file("few/one")
+    tool_env.write_file("top.txt")
+    result = await ls(tool_env, depth=2)
+    lines = output_text(result).splitlines()
 
     assert len(lines) == 1001
     assert "top.txt  0 bytes" in lines
@@ -67,40 +69,43 @@ async def test_a_thousand_entries_are_shown_upper_levels_first(desk: Desk) -> No
     assert "There are more" in result.message
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there are none")
-async def test_links_and_special_files_say_what_they_are(desk: Desk) -> None:
-    os.mkfifo(desk.dir / "fifo")
-    (desk.dir / "link").symlink_to("nowhere")
+@pytest.mark.skipif(os.name == "nt", reason="not available on Windows")
+async def test_links_and_special_files_are_described(tool_env: ToolEnv) -> None:
+    os.mkfifo(tool_env.dir / "fifo")
+    (tool_env.dir / "link").symlink_to("nowhere")
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(os.path.relpath(desk.dir / "socket"))
+        listener.bind(os.path.relpath(tool_env.dir / "socket"))
 
-    assert output(await ls(desk)) == "fifo  (a named pipe (FIFO))\nlink -> nowhere\nsocket  (a socket)\n"
+    assert (
+        output_text(await ls(tool_env))
+        == "fifo  (a named pipe (FIFO))\nlink -> nowhere\nsocket  (a socket)\n"
+    )
 
 
-@pytest.mark.skipif(os.name == "nt", reason="names are text there")
-async def test_names_are_bytes(desk: Desk) -> None:
-    desk.put(os.fsdecode(b"caf\xe9\n"))
-    assert output(await ls(desk)) == "caf\ufffd\ufffd  0 bytes\n"
+@pytest.mark.skipif(os.name == "nt", reason="file names are text on Windows")
+async def test_names_that_are_not_text_are_listed(tool_env: ToolEnv) -> None:
+    tool_env.write_file(os.fsdecode(b"caf\xe9\n"))
+    assert output_text(await ls(tool_env)) == "caf\ufffd\ufffd  0 bytes\n"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
-        ({"path": "missing"}, "does not exist"),
-        ({"path": "file.txt"}, "no folder"),
+        ({"path": "missing"}, "doesn't exist"),
+        ({"path": "file.txt"}, "isn't a directory"),
         ({"path": ".."}, "absolute path"),
-        ({"ignore": ["{a"]}, "no “}”"),
+        ({"ignore": ["{a"]}, "without “}”"),
     ],
 )
-async def test_what_cannot_be_listed_is_a_clear_error(
-    desk: Desk, arguments: dict[str, Any], said: str
+async def test_paths_that_cannot_be_listed_are_errors(
+    tool_env: ToolEnv, arguments: dict[str, Any], expected: str
 ) -> None:
-    desk.put("file.txt")
-    result = await ls(desk, **arguments)
+    tool_env.write_file("file.txt")
+    result = await ls(tool_env, **arguments)
 
     assert result.is_error
-    assert said in result.message
+    assert expected in result.message
 
 
-async def test_outside_of_the_work_dir_an_absolute_path_is_needed(desk: Desk, tmp_path: Path) -> None:
-    assert output(await ls(desk, path=str(tmp_path))) == "work/\n"
+async def test_an_absolute_path_may_be_outside_of_the_work_dir(tool_env: ToolEnv, tmp_path: Path) -> None:
+    assert output_text(await ls(tool_env, path=str(tmp_path))) == "work/\n"

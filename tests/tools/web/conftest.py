@@ -1,13 +1,13 @@
-"""A server on this machine, and a fetcher that may reach it and nothing else here."""
+"""A local site, and a fetcher that may reach it and public addresses, but no other local address."""
 
 from collections.abc import AsyncIterator
 from ipaddress import ip_address
 
 import pytest
 
-from kimi_tui.tools.web.address import Address, is_public
-from kimi_tui.tools.web.fetcher import Fetcher
-from tests.tools.web.sites import Site, serving
+from kimi_tui.tools.web.page_fetcher import PageFetcher
+from kimi_tui.tools.web.public_address import Address, is_public
+from tests.tools.web.fake_site import FakeSite, serve_site
 
 
 @pytest.fixture(autouse=True)
@@ -18,8 +18,8 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with serving() as running:
+async def site() -> AsyncIterator[FakeSite]:
+    async with serve_site() as running:
         yield running
 
 
@@ -28,5 +28,5 @@ def may_reach(address: Address) -> bool:
 
 
 @pytest.fixture
-def fetcher() -> Fetcher:
-    return Fetcher(may_reach=may_reach)
+def fetcher() -> PageFetcher:
+    return PageFetcher(may_reach=may_reach)

@@ -1,25 +1,25 @@
-"""Plans, comparisons and branches in dialogs: nothing is done before the user says so."""
+"""Plan, changes and branch dialogs: nothing changes before the user confirms."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from kimi_tui.base.content import TextPart
-from kimi_tui.tui.hints import Hints
-from kimi_tui.tui.timeline.files import FileList, Listed
+from kimi_tui.base.content_parts import TextPart
+from kimi_tui.tui.timeline.file_list import FileList, FileRow
 from kimi_tui.tui.timeline.plan_dialog import PlanDialog
 from kimi_tui.tui.timeline.view import TimelineView
 from kimi_tui.tui.transcript.transcript import Transcript
+from kimi_tui.tui.widgets.key_hints import KeyHints
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate
 from kimi_tui.wire.codec import envelope
 from kimi_tui.wire.commands import (
     Compare,
     ForkSession,
     Interrupt,
-    LookIntoBranch,
     PlanRevert,
     PlanSwitch,
+    ReadBranch,
     Redo,
     Revert,
     RunSlash,
@@ -30,353 +30,376 @@ from kimi_tui.wire.commands import (
 )
 from kimi_tui.wire.events import Notification, Reverted, TurnBegin, TurnEnd
 from kimi_tui.wire.timeline import BranchContent, PatchWritten, PlannedFile, RevertPlan
-from tests.tui.conftest import Desk
-from tests.tui.timeline.story import COMPARISON, PLAN, TIMELINE
+from tests.tui.conftest import AppHarness
+from tests.tui.timeline.sample_timeline import COMPARISON, PLAN, TIMELINE
 
 
-def files(desk: Desk) -> FileList:
-    return desk.app.screen.query_one(FileList)
+def files(harness: AppHarness) -> FileList:
+    return harness.app.screen.query_one(FileList)
 
 
-async def open_plan(desk: Desk, *keys: str, plan: RevertPlan = PLAN) -> None:
-    """Press keys in the pane until a plan is asked for; the engine answers."""
-    await desk.pilot.press(*keys)
-    await desk.until(lambda: desk.told(PlanRevert) or desk.told(PlanSwitch))
-    desk.engine.say(plan)
-    await desk.until(lambda: isinstance(desk.app.screen, PlanDialog) and files(desk).line is not None)
+async def open_plan(harness: AppHarness, *keys: str, plan: RevertPlan = PLAN) -> None:
+    """Press keys in the pane that request a plan, and send the plan."""
+    await harness.driver.press(*keys)
+    await harness.wait_until(lambda: harness.commands_of(PlanRevert) or harness.commands_of(PlanSwitch))
+    harness.engine.send(plan)
+    await harness.wait_until(
+        lambda: isinstance(harness.app.screen, PlanDialog) and files(harness).highlighted_row is not None
+    )
 
 
-async def closed(desk: Desk) -> None:
-    await desk.until(lambda: len(desk.app.screen_stack) == 1)
+async def wait_until_closed(harness: AppHarness) -> None:
+    await harness.wait_until(lambda: len(harness.app.screen_stack) == 1)
 
 
-async def click_text(desk: Desk, text: str, *, at: int = 0, times: int = 1) -> None:
-    """Click where the dialog shows `text`."""
-    lines = desk.shown().split("\n")
+async def click_text(harness: AppHarness, text: str, *, at: int = 0, times: int = 1) -> None:
+    """Click the place where the dialog shows `text`."""
+    lines = harness.screen_text().split("\n")
     y = next(y for y, line in enumerate(lines) if text in line)
-    await desk.pilot.click(offset=(lines[y].index(text) + at, y), times=times)
+    await harness.driver.click(offset=(lines[y].index(text) + at, y), times=times)
 
 
-async def test_enter_shows_the_plan_and_enter_again_goes_back_with_files(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await open_plan(desk, "down", "down", "down", "down", "enter")
-        shown = desk.words()
-        assert "Go back to before “good” (checkpoint 9)" in shown
+async def test_enter_shows_the_plan_and_a_second_enter_reverts_with_files(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await open_plan(harness, "down", "down", "down", "down", "enter")
+        shown = harness.unwrapped_text()
+        assert "Revert to before “good” (checkpoint 9)" in shown
         assert (
-            "4 of 7 files +4 −5 · 1 conflict · undo brings it back · 1 message stays on a branch · 2 sh"
-            in shown
+            "4 of 7 files +4 −5 · 1 conflict · can be undone · 1 message kept on a branch · 2 shell" in shown
         )
         assert "[✔] restore src/auth.py" in shown
         assert "[ ] conflict a.py you edited the lines that the agent wrote −2" in shown
-        assert "$ git push origin main" in desk.words() or files(desk).virtual_size.height > 8
-        assert desk.told(PlanRevert) == [PlanRevert(9, "both")]
-        assert not desk.told(Revert)
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(Revert))
-        assert desk.told(Revert) == [Revert(9, "both", None)]
+        assert "$ git push origin main" in harness.unwrapped_text() or files(harness).virtual_size.height > 8
+        assert harness.commands_of(PlanRevert) == [PlanRevert(9, "both")]
+        assert not harness.commands_of(Revert)
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Revert))
+        assert harness.commands_of(Revert) == [Revert(9, "both", None)]
 
 
-async def test_going_back_while_the_agent_works_stops_it_first_and_says_so(open_timeline: Any) -> None:
-    async with open_timeline(size=(100, 30)) as desk:
-        desk.engine.say(TurnBegin("go on"))
-        await desk.until(lambda: desk.screen.state.turn is not None)
-        await desk.pilot.press("down", "F")
-        await desk.until(lambda: "Fork once it has finished" in desk.toasts())
-        await open_plan(desk, "enter")
-        assert "the agent is at work and is stopped first · 4 of 7 files" in desk.words()
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(Interrupt))
-        assert not desk.told(Revert)
-        desk.engine.say(TurnEnd("cancelled"))
-        await desk.until(lambda: desk.told(Revert))
-        assert not desk.told(ForkSession)
+async def test_a_revert_during_a_turn_interrupts_the_turn_first_and_says_so(open_timeline: Any) -> None:
+    async with open_timeline(size=(100, 30)) as harness:
+        harness.engine.send(TurnBegin("go on"))
+        await harness.wait_until(lambda: harness.screen.state.turn is not None)
+        await harness.driver.press("down", "F")
+        await harness.wait_until(lambda: "Interrupt it or wait until it ends" in harness.toast_text())
+        await open_plan(harness, "enter")
+        assert "the running turn is interrupted first · 4 of 7 files" in harness.unwrapped_text()
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Interrupt))
+        assert not harness.commands_of(Revert)
+        harness.engine.send(TurnEnd("cancelled"))
+        await harness.wait_until(lambda: harness.commands_of(Revert))
+        assert not harness.commands_of(ForkSession)
 
 
-async def test_what_the_user_changed_stands_below_what_goes_back_and_tasks_that_go_on_are_told_of(
+async def test_files_of_the_user_are_listed_last_and_running_background_tasks_are_counted(
     open_timeline: Any,
 ) -> None:
     files = (PlannedFile("a.py", "keep", ticked=False, note="only you changed it"), *PLAN.files)
     task = BackgroundTask("t1", "bash", "make watch")
-    async with open_timeline() as desk:
-        await desk.say(TasksUpdate((task,)))
-        await open_plan(desk, "down", "enter", plan=replace(PLAN, files=files))
-        shown = desk.words()
-        assert "1 background task goes on" in shown
+    async with open_timeline() as harness:
+        await harness.send(TasksUpdate((task,)))
+        await open_plan(harness, "down", "enter", plan=replace(PLAN, files=files))
+        shown = harness.unwrapped_text()
+        assert "1 background task keeps running" in shown
         assert shown.index("README.md") < shown.index("only you changed it")
 
 
-async def test_a_turn_that_ends_while_the_plan_is_read_is_not_stopped(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        desk.engine.say(TurnBegin("go on"))
-        await desk.until(lambda: desk.screen.state.turn is not None)
-        await open_plan(desk, "down", "enter")
-        desk.engine.say(TurnEnd("finished"))
-        await desk.until(lambda: "the agent is at work" not in desk.words())
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(Revert))
-        assert not desk.told(Interrupt)
+async def test_a_turn_that_ends_while_the_plan_is_open_is_not_interrupted(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        harness.engine.send(TurnBegin("go on"))
+        await harness.wait_until(lambda: harness.screen.state.turn is not None)
+        await open_plan(harness, "down", "enter")
+        harness.engine.send(TurnEnd("finished"))
+        await harness.wait_until(lambda: "the running turn" not in harness.unwrapped_text())
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Revert))
+        assert not harness.commands_of(Interrupt)
 
 
-async def test_one_goes_to_a_jump_itself_since_its_name_says_which_side_of_it(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await desk.pilot.press("slash")
-        await desk.write("after going")
-        await desk.pilot.press("enter", "home", "down")
-        await desk.until(lambda: "enter back to this" in desk.shown())
-        await open_plan(desk, "enter")
-        assert "Go back to “after going back to 4” (checkpoint 8)" in desk.words()
+async def test_the_title_of_a_revert_checkpoint_has_no_second_before(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await harness.driver.press("slash")
+        await harness.type_text("after revert")
+        await harness.driver.press("enter", "home", "down")
+        await harness.wait_until(lambda: "enter revert to this" in harness.screen_text())
+        await open_plan(harness, "enter")
+        assert "Revert to “after revert to 4” (checkpoint 8)" in harness.unwrapped_text()
 
 
-async def test_what_a_jump_made_is_not_said_to_be_the_agents(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await open_plan(desk, "down", "enter")
-        await desk.pilot.press("down")
-        await desk.until(lambda: "The agent made it; it is deleted." in desk.words())
-    async with open_timeline() as desk:
-        await desk.pilot.press("u")
-        await desk.until(lambda: desk.told(PlanRevert))
-        desk.engine.say(replace(PLAN, reason="undo"))
-        await desk.until(lambda: "restore src/auth.py" in desk.words())
-        await desk.pilot.press("down")
-        await desk.until(lambda: "It was not there then; it is deleted." in desk.words())
+async def test_files_that_a_revert_created_are_not_attributed_to_the_agent(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await open_plan(harness, "down", "enter")
+        await harness.driver.press("down")
+        await harness.wait_until(
+            lambda: "The agent created this file. It is deleted." in harness.unwrapped_text()
+        )
+    async with open_timeline() as harness:
+        await harness.driver.press("u")
+        await harness.wait_until(lambda: harness.commands_of(PlanRevert))
+        harness.engine.send(replace(PLAN, reason="undo"))
+        await harness.wait_until(lambda: "restore src/auth.py" in harness.unwrapped_text())
+        await harness.driver.press("down")
+        await harness.wait_until(
+            lambda: "The file didn't exist then. It is deleted." in harness.unwrapped_text()
+        )
 
 
-async def test_escape_changes_nothing_and_a_late_answer_goes_nowhere(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await desk.pilot.press("down", "enter")
-        await desk.until(lambda: desk.told(PlanRevert))
-        await desk.pilot.press("enter", "escape")
-        await closed(desk)
-        assert desk.app.focused is desk.screen.query_one(TimelineView)
-        before = desk.shown()
-        desk.engine.say(PLAN, replace(TIMELINE, undo=""))
-        await desk.until(lambda: desk.shown() != before)
-        assert "Going back to checkpoint" not in desk.shown()
-        assert not desk.told(Revert)
+async def test_escape_changes_nothing_and_a_late_reply_is_dropped(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await harness.driver.press("down", "enter")
+        await harness.wait_until(lambda: harness.commands_of(PlanRevert))
+        await harness.driver.press("enter", "escape")
+        await wait_until_closed(harness)
+        assert harness.app.focused is harness.screen.query_one(TimelineView)
+        before = harness.screen_text()
+        harness.engine.send(PLAN, replace(TIMELINE, undo=""))
+        await harness.wait_until(lambda: harness.screen_text() != before)
+        assert "Revert to checkpoint" not in harness.screen_text()
+        assert not harness.commands_of(Revert)
 
 
-async def test_ticks_say_which_files_go_back(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await open_plan(desk, "down", "enter")
-        await desk.pilot.press("space", "down", "down", "down", "down", "space", "end", "space")
-        assert files(desk).ticks == {"bash.txt", "docs/登录.md", "README.md", "a.py"}
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(Revert))
-        assert desk.told(Revert) == [Revert(12, "both", ("README.md", "a.py", "bash.txt", "docs/登录.md"))]
+async def test_selected_files_are_reverted(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await open_plan(harness, "down", "enter")
+        await harness.driver.press("space", "down", "down", "down", "down", "space", "end", "space")
+        assert files(harness).selected_paths == {"bash.txt", "docs/登录.md", "README.md", "a.py"}
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Revert))
+        assert harness.commands_of(Revert) == [
+            Revert(12, "both", ("README.md", "a.py", "bash.txt", "docs/登录.md"))
+        ]
 
 
-async def test_a_ticks_all_that_can_be_and_then_none(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await open_plan(desk, "down", "f")
-        await desk.pilot.press("a")
-        assert len(files(desk).ticks) == 6
-        assert "big.bin" not in files(desk).ticks
-        await desk.pilot.press("a", "enter")
-        await desk.until(lambda: "Nothing is ticked, so nothing would change." in desk.words())
-        assert not desk.told(Revert)
+async def test_a_selects_all_files_and_then_none(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await open_plan(harness, "down", "f")
+        await harness.driver.press("a")
+        assert len(files(harness).selected_paths) == 6
+        assert "big.bin" not in files(harness).selected_paths
+        await harness.driver.press("a", "enter")
+        await harness.wait_until(lambda: "No files selected." in harness.unwrapped_text())
+        assert not harness.commands_of(Revert)
 
 
 @pytest.mark.parametrize(("key", "scope"), [("c", "conversation"), ("f", "files")])
-async def test_c_and_f_go_back_with_one_of_both(open_timeline: Any, key: str, scope: str) -> None:
-    async with open_timeline() as desk:
-        await open_plan(desk, "down", key)
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(Revert))
-        assert desk.told(Revert) == [Revert(12, scope, None)]
+async def test_c_and_f_revert_only_the_conversation_or_the_files(
+    open_timeline: Any, key: str, scope: str
+) -> None:
+    async with open_timeline() as harness:
+        await open_plan(harness, "down", key)
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Revert))
+        assert harness.commands_of(Revert) == [Revert(12, scope, None)]
 
 
-async def test_only_this_turn_has_a_plan_of_its_own(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await open_plan(desk, "down", "enter")
-        await desk.pilot.press("t")
-        await desk.until(lambda: len(desk.told(PlanRevert)) == 2)
-        assert desk.told(PlanRevert)[1] == PlanRevert(12, "turn")
-        desk.engine.say(replace(PLAN, files=PLAN.files[:1], commands=(), scope="turn"))
-        await desk.until(lambda: files(desk).virtual_size.height == 1)
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(Revert))
-        assert desk.told(Revert) == [Revert(12, "turn", None)]
+async def test_this_turn_only_requests_its_own_plan(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await open_plan(harness, "down", "enter")
+        await harness.driver.press("t")
+        await harness.wait_until(lambda: len(harness.commands_of(PlanRevert)) == 2)
+        assert harness.commands_of(PlanRevert)[1] == PlanRevert(12, "turn")
+        harness.engine.send(replace(PLAN, files=PLAN.files[:1], commands=(), scope="turn"))
+        await harness.wait_until(lambda: files(harness).virtual_size.height == 1)
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Revert))
+        assert harness.commands_of(Revert) == [Revert(12, "turn", None)]
 
 
-async def test_a_dmail_leaves_the_note_that_was_written(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await open_plan(desk, "end", "m")
-        await desk.write("try a, then b")
-        assert files(desk).ticks != set()
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(Revert))
-        assert desk.told(Revert) == [Revert(0, "both", None, "try a, then b")]
+async def test_a_dmail_contains_the_typed_note(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await open_plan(harness, "end", "m")
+        await harness.type_text("try a, then b")
+        assert files(harness).selected_paths != set()
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Revert))
+        assert harness.commands_of(Revert) == [Revert(0, "both", None, "try a, then b")]
 
 
 async def test_everything_in_a_plan_can_be_done_with_the_mouse(open_timeline: Any) -> None:
-    async with open_timeline((120, 40)) as desk:
-        rows = [desk.screen.query_one(TimelineView).render_line(y).text for y in range(5)]
+    async with open_timeline((120, 40)) as harness:
+        rows = [harness.screen.query_one(TimelineView).render_line(y).text for y in range(5)]
         y = next(y for y, row in enumerate(rows) if "10 Bash" in row)
-        await desk.pilot.click(TimelineView, offset=(12, y), times=2)
-        await desk.until(lambda: desk.told(PlanRevert))
-        desk.engine.say(PLAN)
-        await desk.until(lambda: files(desk).line is not None)
-        await click_text(desk, "[ ] conflict", at=1)
-        assert "a.py" in files(desk).ticks
-        await desk.until(lambda: "You edited it too" in desk.words())
-        await click_text(desk, "git push")
-        await desk.until(lambda: "What it did outside of the listed files" in desk.words())
-        await click_text(desk, "f files")
-        scopes = desk.app.screen.query_one("#plan-scopes", Hints)
-        await desk.until(lambda: "● f files" in scopes.render().plain)
-        await click_text(desk, "enter go back")
-        await desk.until(lambda: desk.told(Revert))
-        (revert,) = desk.told(Revert)
+        await harness.driver.click(TimelineView, offset=(12, y), times=2)
+        await harness.wait_until(lambda: harness.commands_of(PlanRevert))
+        harness.engine.send(PLAN)
+        await harness.wait_until(lambda: files(harness).highlighted_row is not None)
+        await click_text(harness, "[ ] conflict", at=1)
+        assert "a.py" in files(harness).selected_paths
+        await harness.wait_until(lambda: "You edited this file too" in harness.unwrapped_text())
+        await click_text(harness, "git push")
+        await harness.wait_until(lambda: "Only its changes to the listed" in harness.unwrapped_text())
+        await click_text(harness, "f files")
+        scopes = harness.app.screen.query_one("#plan-scopes", KeyHints)
+        await harness.wait_until(lambda: "● f files" in scopes.render().plain)
+        await click_text(harness, "enter revert")
+        await harness.wait_until(lambda: harness.commands_of(Revert))
+        (revert,) = harness.commands_of(Revert)
         assert (revert.to, revert.scope) == (10, "files")
         assert set(revert.paths) == {"src/auth.py", "bash.txt", "docs/登录.md", "README.md", "a.py"}
 
 
-async def test_undo_and_redo_are_plans_too(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await open_plan(desk, "u", plan=replace(PLAN, reason="undo"))
-        assert "Take back: going back to 4" in desk.shown()
-        assert "redo does it again" in desk.words()
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(Undo))
-        assert desk.told(PlanRevert) == [PlanRevert("undo")]
-        await closed(desk)
-        desk.engine.say(replace(TIMELINE, undo="", redo="going back to 4"))
-        await desk.until(lambda: "U redo" in desk.words())
-        await desk.pilot.press("U")
-        await desk.until(lambda: len(desk.told(PlanRevert)) == 2)
-        desk.engine.say(replace(PLAN, reason="redo"))
-        await desk.until(
-            lambda: "Do again what the last undo" in desk.shown() and files(desk).line is not None
+async def test_undo_and_redo_show_plans(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await open_plan(harness, "u", plan=replace(PLAN, reason="undo"))
+        assert "Undo: revert to 4" in harness.screen_text()
+        assert "can be redone" in harness.unwrapped_text()
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Undo))
+        assert harness.commands_of(PlanRevert) == [PlanRevert("undo")]
+        await wait_until_closed(harness)
+        harness.engine.send(replace(TIMELINE, undo="", redo="revert to 4"))
+        await harness.wait_until(lambda: "U redo" in harness.unwrapped_text())
+        await harness.driver.press("U")
+        await harness.wait_until(lambda: len(harness.commands_of(PlanRevert)) == 2)
+        harness.engine.send(replace(PLAN, reason="redo"))
+        await harness.wait_until(
+            lambda: (
+                "Redo the last undone revert" in harness.screen_text()
+                and files(harness).highlighted_row is not None
+            )
         )
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(Redo))
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Redo))
 
 
-async def test_a_branch_is_read_and_gone_on_with(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await desk.pilot.press("end", "up", "o")
-        await desk.until(lambda: desk.told(LookIntoBranch))
+async def test_a_branch_is_viewed_and_switched_to(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await harness.driver.press("end", "up", "o")
+        await harness.wait_until(lambda: harness.commands_of(ReadBranch))
         events = (TurnBegin("the login form returns 500, fix it"), TextPart("I look into it."))
-        desk.engine.say(BranchContent(1, tuple(envelope(event) for event in events)))
-        await desk.until(lambda: "I look into it." in desk.shown())
-        await desk.pilot.press("b")
-        await desk.until(lambda: desk.told(PlanSwitch))
-        desk.engine.say(replace(PLAN, reason="switch", branch=1))
-        await desk.until(lambda: isinstance(desk.app.screen, PlanDialog) and files(desk).line is not None)
-        await desk.pilot.press("c", "enter")
-        await desk.until(lambda: desk.told(SwitchBranch))
-        assert desk.told(SwitchBranch) == [SwitchBranch(1, None, "conversation", None)]
+        harness.engine.send(BranchContent(1, tuple(envelope(event) for event in events)))
+        await harness.wait_until(lambda: "I look into it." in harness.screen_text())
+        await harness.driver.press("b")
+        await harness.wait_until(lambda: harness.commands_of(PlanSwitch))
+        harness.engine.send(replace(PLAN, reason="switch", branch=1))
+        await harness.wait_until(
+            lambda: isinstance(harness.app.screen, PlanDialog) and files(harness).highlighted_row is not None
+        )
+        await harness.driver.press("c", "enter")
+        await harness.wait_until(lambda: harness.commands_of(SwitchBranch))
+        assert harness.commands_of(SwitchBranch) == [SwitchBranch(1, None, "conversation", None)]
 
 
-async def test_space_shows_what_has_changed_between_here_and_now(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await desk.pilot.press("end", "space")
-        await desk.until(lambda: desk.told(Compare))
-        assert desk.told(Compare) == [Compare(0, None)]
-        desk.engine.say(COMPARISON)
-        await desk.until(lambda: "2 files +13 −3" in desk.words())
-        assert "added notes.txt changed by you +1" in desk.words()
-        await desk.pilot.press("down", "y")
-        await desk.until(lambda: desk.clipboard.text is not None)
-        assert "+mine" in desk.clipboard.text
-        await desk.pilot.press("escape")
-        await closed(desk)
+async def test_space_shows_the_changes_since_a_checkpoint(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await harness.driver.press("end", "space")
+        await harness.wait_until(lambda: harness.commands_of(Compare))
+        assert harness.commands_of(Compare) == [Compare(0, None)]
+        harness.engine.send(COMPARISON)
+        await harness.wait_until(lambda: "2 files +13 −3" in harness.unwrapped_text())
+        assert "added notes.txt changed by you +1" in harness.unwrapped_text()
+        await harness.driver.press("down", "y")
+        await harness.wait_until(lambda: harness.clipboard.text is not None)
+        assert "+mine" in harness.clipboard.text
+        await harness.driver.press("escape")
+        await wait_until_closed(harness)
 
 
-async def test_one_file_is_brought_back_from_what_has_changed(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await desk.pilot.press("end", "space")
-        await desk.until(lambda: desk.told(Compare))
-        desk.engine.say(COMPARISON)
-        await desk.until(lambda: "enter have this file as it was" in desk.words())
-        await desk.pilot.press("down", "enter")
-        await desk.until(lambda: desk.told(PlanRevert))
-        assert desk.told(PlanRevert) == [PlanRevert(0, "files")]
+async def test_a_single_file_is_restored_from_the_changes(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await harness.driver.press("end", "space")
+        await harness.wait_until(lambda: harness.commands_of(Compare))
+        harness.engine.send(COMPARISON)
+        await harness.wait_until(lambda: "enter restore this file" in harness.unwrapped_text())
+        await harness.driver.press("down", "enter")
+        await harness.wait_until(lambda: harness.commands_of(PlanRevert))
+        assert harness.commands_of(PlanRevert) == [PlanRevert(0, "files")]
         changed = [
             replace(PLAN.files[0], path=file.path, action="restore", ticked=True) for file in COMPARISON.files
         ]
-        desk.engine.say(replace(PLAN, to=0, scope="files", files=tuple(changed), commands=()))
-        await desk.until(lambda: "Bring notes.txt back as it was before" in desk.words())
-        await desk.until(lambda: files(desk).ticks == {"notes.txt"})
-        line = files(desk).line
-        assert isinstance(line, Listed)
-        assert line.path == "notes.txt"  # its diff is what is shown
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(Revert))
-        assert desk.told(Revert) == [Revert(0, "files", ("notes.txt",))]
+        harness.engine.send(replace(PLAN, to=0, scope="files", files=tuple(changed), commands=()))
+        await harness.wait_until(lambda: "Restore notes.txt as it was before" in harness.unwrapped_text())
+        await harness.wait_until(lambda: files(harness).selected_paths == {"notes.txt"})
+        row = files(harness).highlighted_row
+        assert isinstance(row, FileRow)
+        assert row.path == "notes.txt"  # so its diff is shown
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Revert))
+        assert harness.commands_of(Revert) == [Revert(0, "files", ("notes.txt",))]
 
 
-async def test_what_has_changed_is_written_as_a_patch(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await desk.pilot.press("end", "space")
-        await desk.until(lambda: desk.told(Compare))
-        desk.engine.say(COMPARISON)
-        await desk.until(lambda: "w write a patch" in desk.words())
-        await desk.pilot.press("w")
-        await desk.until(lambda: desk.told(WritePatch))
-        assert desk.told(WritePatch) == [WritePatch(0, None)]
-        desk.engine.say(PatchWritten("/w/checkpoint-0-to-now.patch", 0, files=2))
-        await desk.until(lambda: "2 files are in /w/checkpoint-0-to-now.patch." in desk.words())
-        await desk.pilot.press("escape")
-        await closed(desk)
-        await desk.pilot.press("escape", "ctrl+end")
-        await desk.until(lambda: "takes them back." in desk.words())  # the conversation has it, too
-
-
-async def test_a_block_of_the_conversation_leads_to_before_it(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        transcript = desk.screen.query_one(Transcript)
-        transcript.focus()
-        await desk.until(lambda: transcript.has_focus)
-        await desk.pilot.press("left_curly_bracket", "r")
-        await desk.until(lambda: desk.told(PlanRevert))
-        assert desk.told(PlanRevert) == [PlanRevert(12, "both")]
-        assert "Go back to before “All tests pass now.” (checkpoint 12)" in desk.words()
-
-
-async def test_a_plan_that_cannot_be_made_says_why(open_timeline: Any) -> None:
-    async with open_timeline() as desk:
-        await desk.pilot.press("down", "enter")
-        await desk.until(lambda: desk.told(PlanRevert))
-        error = Notification("n", "", "", "", "", "There is no checkpoint 12.", "See /checkpoints.", "error")
-        desk.engine.say(error)
-        await desk.until(lambda: "There is no checkpoint 12. See /checkpoints." in desk.words())
-        await desk.pilot.press("enter", "escape")
-        await closed(desk)
-        assert not desk.told(Revert)
-
-
-async def test_commands_open_the_same_dialogs_and_dry_runs_go_to_the_engine(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await desk.write("/revert 4 files\n".rstrip("\n"))
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(ShowTimeline))
-        desk.engine.say(TIMELINE)
-        await desk.until(lambda: desk.told(PlanRevert))
-        assert desk.told(PlanRevert) == [PlanRevert(4, "files")]
-        await desk.pilot.press("escape")
-        await closed(desk)
-        for line in ("/undo --dry-run", "/revert 4 --dry-run"):
-            await desk.write(line)
-            await desk.pilot.press("enter")
-        await desk.until(lambda: len(desk.told(RunSlash)) == 2)
-        assert [command.line for command in desk.told(RunSlash)] == ["undo --dry-run", "revert 4 --dry-run"]
-        await desk.write("/diff 2 9")
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.told(Compare))
-        assert desk.told(Compare) == [Compare(2, 9)]
-
-
-async def test_what_a_jump_took_back_stands_in_the_prompt_unless_a_draft_does(open_desk: Any) -> None:
-    async with open_desk() as desk:
-        await desk.say(TurnBegin("fix it"))
-        desk.engine.say(Reverted(0, 3, "user", 1, scope="both", prompt="fix it"))
-        await desk.until(lambda: desk.prompt_text == "fix it")
-        desk.engine.say(Reverted(3, 4, "undo", 2, scope="both"))
-        await desk.until(lambda: desk.prompt_text == "")
-        await desk.write("mine")
-        desk.engine.say(Reverted(0, 5, "redo", 3, scope="both", prompt="fix it"))
-        await desk.until(
-            lambda: any("Your draft stays" in toast.message for toast in desk.app._notifications)
+async def test_changes_are_written_as_a_patch(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await harness.driver.press("end", "space")
+        await harness.wait_until(lambda: harness.commands_of(Compare))
+        harness.engine.send(COMPARISON)
+        await harness.wait_until(lambda: "w write a patch" in harness.unwrapped_text())
+        await harness.driver.press("w")
+        await harness.wait_until(lambda: harness.commands_of(WritePatch))
+        assert harness.commands_of(WritePatch) == [WritePatch(0, None)]
+        harness.engine.send(PatchWritten("/w/checkpoint-0-to-now.patch", 0, files=2))
+        await harness.wait_until(
+            lambda: "Patch of 2 files: /w/checkpoint-0-to-now.patch" in harness.unwrapped_text()
         )
-        assert desk.prompt_text == "mine"
+        await harness.driver.press("escape")
+        await wait_until_closed(harness)
+        await harness.driver.press("escape", "ctrl+end")
+        await harness.wait_until(
+            lambda: "git apply --reverse." in harness.unwrapped_text()
+        )  # the conversation also reports the patch
+
+
+async def test_r_on_a_block_of_the_conversation_reverts_to_before_it(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        transcript = harness.screen.query_one(Transcript)
+        transcript.focus()
+        await harness.wait_until(lambda: transcript.has_focus)
+        await harness.driver.press("left_curly_bracket", "r")
+        await harness.wait_until(lambda: harness.commands_of(PlanRevert))
+        assert harness.commands_of(PlanRevert) == [PlanRevert(12, "both")]
+        assert "Revert to before “All tests pass now.” (checkpoint 12)" in harness.unwrapped_text()
+
+
+async def test_an_error_of_the_engine_is_shown_instead_of_the_plan(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await harness.driver.press("down", "enter")
+        await harness.wait_until(lambda: harness.commands_of(PlanRevert))
+        error = Notification("n", "", "", "", "", "There is no checkpoint 12.", "See /checkpoints.", "error")
+        harness.engine.send(error)
+        await harness.wait_until(
+            lambda: "There is no checkpoint 12. See /checkpoints." in harness.unwrapped_text()
+        )
+        await harness.driver.press("enter", "escape")
+        await wait_until_closed(harness)
+        assert not harness.commands_of(Revert)
+
+
+async def test_commands_open_the_same_dialogs_and_dry_runs_are_sent_to_the_engine(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.type_text("/revert 4 files\n".rstrip("\n"))
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(ShowTimeline))
+        harness.engine.send(TIMELINE)
+        await harness.wait_until(lambda: harness.commands_of(PlanRevert))
+        assert harness.commands_of(PlanRevert) == [PlanRevert(4, "files")]
+        await harness.driver.press("escape")
+        await wait_until_closed(harness)
+        for line in ("/undo --dry-run", "/revert 4 --dry-run"):
+            await harness.type_text(line)
+            await harness.driver.press("enter")
+        await harness.wait_until(lambda: len(harness.commands_of(RunSlash)) == 2)
+        assert [command.line for command in harness.commands_of(RunSlash)] == [
+            "undo --dry-run",
+            "revert 4 --dry-run",
+        ]
+        await harness.type_text("/diff 2 9")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(Compare))
+        assert harness.commands_of(Compare) == [Compare(2, 9)]
+
+
+async def test_a_reverted_prompt_is_restored_unless_there_is_a_draft(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.send(TurnBegin("fix it"))
+        harness.engine.send(Reverted(0, 3, "user", 1, scope="both", prompt="fix it"))
+        await harness.wait_until(lambda: harness.prompt_text == "fix it")
+        harness.engine.send(Reverted(3, 4, "undo", 2, scope="both"))
+        await harness.wait_until(lambda: harness.prompt_text == "")
+        await harness.type_text("mine")
+        harness.engine.send(Reverted(0, 5, "redo", 3, scope="both", prompt="fix it"))
+        await harness.wait_until(
+            lambda: any("Your draft was kept" in toast.message for toast in harness.app._notifications)
+        )
+        assert harness.prompt_text == "mine"

@@ -1,4 +1,4 @@
-"""A bare app around the conversation pane, fed by hand."""
+"""Minimal app with a conversation pane, and a harness for its tests."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -9,11 +9,11 @@ from textual.app import App, ComposeResult
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.tui.transcript.transcript import Transcript
-from tests.tui.hand import Hand
+from tests.tui.app_driver import AppDriver
 
 
 class FakeClock:
-    """A clock that stands still until it is told to move."""
+    """Clock that moves only when a test sets `now`."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -22,8 +22,8 @@ class FakeClock:
         return self.now
 
 
-class Host(App[None]):
-    """Nothing but a transcript; remembers what the transcript posts."""
+class TranscriptApp(App[None]):
+    """App with nothing but a transcript; records the messages it posts."""
 
     CSS_PATH: ClassVar = [asset_path("styles", "transcript.tcss")]
 
@@ -31,7 +31,7 @@ class Host(App[None]):
         super().__init__()
         self.transcript = Transcript(clock=clock)
         self.posted: list[object] = []
-        self.commands: list[Transcript.CommandWanted] = []
+        self.commands: list[Transcript.CommandRequested] = []
 
     def compose(self) -> ComposeResult:
         yield self.transcript
@@ -42,68 +42,68 @@ class Host(App[None]):
     def on_transcript_link_clicked(self, message: Transcript.LinkClicked) -> None:
         self.posted.append(message)
 
-    def on_transcript_pager_wanted(self, message: Transcript.PagerWanted) -> None:
+    def on_transcript_pager_requested(self, message: Transcript.PagerRequested) -> None:
         self.posted.append(message)
 
-    def on_transcript_copy_wanted(self, message: Transcript.CopyWanted) -> None:
+    def on_transcript_copy_requested(self, message: Transcript.CopyRequested) -> None:
         self.posted.append(message)
 
-    def on_transcript_block_chosen(self, message: Transcript.BlockChosen) -> None:
+    def on_transcript_block_selected(self, message: Transcript.BlockSelected) -> None:
         self.posted.append(message)
 
-    def on_transcript_command_wanted(self, message: Transcript.CommandWanted) -> None:
+    def on_transcript_command_requested(self, message: Transcript.CommandRequested) -> None:
         self.commands.append(message)
 
-    def on_transcript_search_wanted(self, message: Transcript.SearchWanted) -> None:
+    def on_transcript_search_requested(self, message: Transcript.SearchRequested) -> None:
         self.posted.append(message)
 
 
-class Stage:
-    """The running host with shorthands for what a test looks at."""
+class TranscriptHarness:
+    """Running app with helpers for the visible rows."""
 
-    def __init__(self, host: Host, pilot: Hand, clock: FakeClock) -> None:
-        self.host = host
-        self.pilot = pilot
+    def __init__(self, app: TranscriptApp, driver: AppDriver, clock: FakeClock) -> None:
+        self.app = app
+        self.driver = driver
         self.clock = clock
-        self.transcript = host.transcript
+        self.transcript = app.transcript
 
     async def feed(self, *messages: object) -> list[str]:
-        """Show `messages` in one batch; the rows on the screen."""
+        """Show `messages` in one batch. Return the rows on the screen."""
         self.transcript.show_all(messages)  # type: ignore[arg-type]
         self.transcript.flush()
-        await self.pilot.pause()
+        await self.driver.pause()
         return self.rows()
 
     def rows(self) -> list[str]:
-        """The screen as text, without trailing blanks."""
+        """Return the screen as text, without trailing blanks."""
         height = self.transcript.size.height
         return [self.transcript.render_line(y).text.rstrip() for y in range(height)]
 
     def text(self) -> str:
-        """The screen as one string."""
+        """Return the screen as one string."""
         return "\n".join(self.rows())
 
     async def press(self, *keys: str) -> list[str]:
-        """Press keys; the rows on the screen."""
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
+        """Press keys. Return the rows on the screen."""
+        await self.driver.press(*keys)
+        await self.driver.pause()
         return self.rows()
 
 
-OpenStage = Callable[..., AbstractAsyncContextManager[Stage]]
+OpenTranscript = Callable[..., AbstractAsyncContextManager[TranscriptHarness]]
 
 
 @pytest.fixture
-def stage() -> OpenStage:
-    """Opens a transcript: `async with stage(60, 20) as s`."""
+def open_transcript() -> OpenTranscript:
+    """Return a context manager that opens a transcript: `async with open_transcript(60, 20) as s`."""
 
     @asynccontextmanager
-    async def opened(width: int = 60, height: int = 20) -> AsyncIterator[Stage]:
+    async def open_transcript_app(width: int = 60, height: int = 20) -> AsyncIterator[TranscriptHarness]:
         clock = FakeClock()
-        host = Host(clock)
-        async with host.run_test(size=(width, height)):
-            pilot = Hand(host)
-            await pilot.pause()
-            yield Stage(host, pilot, clock)
+        app = TranscriptApp(clock)
+        async with app.run_test(size=(width, height)):
+            driver = AppDriver(app)
+            await driver.pause()
+            yield TranscriptHarness(app, driver, clock)
 
-    return opened
+    return open_transcript_app

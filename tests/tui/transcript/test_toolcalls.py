@@ -1,9 +1,9 @@
-"""Tool calls: a line that says how they stand, and what came of them below it."""
+"""Tool calls show their status in a head row, and their results below it."""
 
-from kimi_tui.base.call_arguments import Arguments
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
+from kimi_tui.base.tool_arguments import PartialToolArguments
 from kimi_tui.wire.codec import envelope
-from kimi_tui.wire.display import (
+from kimi_tui.wire.display_blocks import (
     BackgroundTaskBlock,
     BriefBlock,
     DiffBlock,
@@ -23,97 +23,114 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest
-from tests.tui.transcript.conftest import OpenStage, Stage
+from tests.tui.transcript.conftest import OpenTranscript, TranscriptHarness
 
 
-def call(name: str, arguments: str | None = None, call_id: str = "c") -> ToolCall:
+def build_call(name: str, arguments: str | None = None, call_id: str = "c") -> ToolCall:
     return ToolCall(call_id, FunctionCall(name, arguments))
 
 
-def result(call_id: str = "c", *, output: str = "", error: bool = False, **fields: object) -> ToolResult:
+def build_result(
+    call_id: str = "c", *, output: str = "", error: bool = False, **fields: object
+) -> ToolResult:
     return ToolResult(call_id, ToolReturn(is_error=error, output=output, **fields))  # type: ignore[arg-type]
 
 
-def seen(rows: list[str]) -> list[str]:
+def non_blank_rows(rows: list[str]) -> list[str]:
     return [row.strip() for row in rows if row.strip()]
 
 
-async def first_line(s: Stage, *messages: object) -> str:
-    return seen(await s.feed(*messages))[0]
+async def first_line(s: TranscriptHarness, *messages: object) -> str:
+    return non_blank_rows(await s.feed(*messages))[0]
 
 
-async def test_a_call_goes_from_writing_to_done(stage: OpenStage) -> None:
-    async with stage() as s:
-        assert await first_line(s, call("Bash")) == "⋯ Bash"
+async def test_a_call_goes_from_writing_to_done(open_transcript: OpenTranscript) -> None:
+    async with open_transcript() as s:
+        assert await first_line(s, build_call("Bash")) == "⋯ Bash"
         assert await first_line(s, ToolCallPart('{"command": "pytest -')) == "⋯ Bash pytest -"
         assert await first_line(s, ToolCallPart('q"}')) == "⟳ Bash pytest -q"
         s.clock.now += 4
-        assert await first_line(s, result(output="ok")) == "✔ Bash pytest -q  4.0 s"
+        assert await first_line(s, build_result(output="ok")) == "✔ Bash pytest -q  4.0 s"
 
 
-async def test_a_call_that_was_written_runs_once_the_message_is_complete(stage: OpenStage) -> None:
-    async with stage() as s:
-        await s.feed(call("LS"))
+async def test_a_call_starts_when_the_message_is_complete(
+    open_transcript: OpenTranscript,
+) -> None:
+    async with open_transcript() as s:
+        await s.feed(build_call("LS"))
         assert await first_line(s, StatusUpdate()) == "⟳ LS"
 
 
-async def test_fragments_belong_to_the_call_they_name_or_the_last_one(stage: OpenStage) -> None:
-    async with stage() as s:
-        await s.feed(call("ReadFile", None, "a"), call("Grep", None, "b"))
+async def test_fragments_belong_to_the_call_they_name_or_the_last_one(
+    open_transcript: OpenTranscript,
+) -> None:
+    async with open_transcript() as s:
+        await s.feed(build_call("ReadFile", None, "a"), build_call("Grep", None, "b"))
         rows = await s.feed(ToolCallPart('{"path": "a.py"}', "a"), ToolCallPart('{"pattern": "x"}'))
-        assert seen(rows) == ["⟳ ReadFile a.py", "⟳ Grep x"]
+        assert non_blank_rows(rows) == ["⟳ ReadFile a.py", "⟳ Grep x"]
 
 
-async def test_an_approval_stops_the_clock(stage: OpenStage) -> None:
-    async with stage() as s:
-        await s.feed(call("Bash", '{"command": "rm x"}'))
+async def test_an_approval_stops_the_clock(open_transcript: OpenTranscript) -> None:
+    async with open_transcript() as s:
+        await s.feed(build_call("Bash", '{"command": "rm x"}'))
         s.clock.now += 1
-        assert "? Bash rm x  waits for you" in await first_line(
+        assert "? Bash rm x  awaiting approval" in await first_line(
             s, ApprovalRequest("r", "c", "Bash", "run command", "")
         )
         s.clock.now += 100
         assert await first_line(s, ApprovalResponse("r", "approve")) == "⟳ Bash rm x  1 s"
         s.clock.now += 2
-        assert await first_line(s, result()) == "✔ Bash rm x  3.0 s"
+        assert await first_line(s, build_result()) == "✔ Bash rm x  3.0 s"
 
 
-async def test_output_is_shown_as_it_comes_and_its_end_remains(stage: OpenStage) -> None:
-    async with stage() as s:
-        await s.feed(call("Bash", '{"command": "make"}'))
+async def test_output_is_streamed_and_its_end_remains(open_transcript: OpenTranscript) -> None:
+    async with open_transcript() as s:
+        await s.feed(build_call("Bash", '{"command": "make"}'))
         rows = await s.feed(ToolOutput("c", "\n".join(f"line {n}" for n in range(1, 11))))
-        assert seen(rows)[1:] == ["⋯ 4 more lines above", *(f"line {n}" for n in range(5, 11))]
-        rows = await s.feed(result(output="all\nof it"))
-        assert seen(rows)[1:] == ["all", "of it"]
+        assert non_blank_rows(rows)[1:] == ["⋯ 4 more lines above", *(f"line {n}" for n in range(5, 11))]
+        rows = await s.feed(build_result(output="all\nof it"))
+        assert non_blank_rows(rows)[1:] == ["all", "of it"]
 
 
-async def test_errors_are_shown_and_long_results_are_not(stage: OpenStage) -> None:
-    async with stage() as s:
-        await s.feed(call("ReadFile", '{"path": "a.py"}', "a"), call("ReadFile", '{"path": "b.py"}', "b"))
-        rows = await s.feed(
-            result("a", output="x\n" * 500, display=(BriefBlock("500 lines"),)),
-            result("b", error=True, message="There is no file b.py."),
-        )
-        assert seen(rows) == ["✔ ReadFile a.py  500 lines", "✗ ReadFile b.py", "There is no file b.py."]
-
-
-async def test_unfolding_shows_arguments_and_all_output(stage: OpenStage) -> None:
-    async with stage(60, 40) as s:
+async def test_errors_are_shown_and_long_results_are_not(open_transcript: OpenTranscript) -> None:
+    async with open_transcript() as s:
         await s.feed(
-            call("Bash", '{"command": "seq 20\\necho"}'), result(output="\n".join(map(str, range(20))))
+            build_call("ReadFile", '{"path": "a.py"}', "a"), build_call("ReadFile", '{"path": "b.py"}', "b")
+        )
+        rows = await s.feed(
+            build_result("a", output="x\n" * 500, display=(BriefBlock("500 lines"),)),
+            build_result("b", error=True, message="There is no file b.py."),
+        )
+        assert non_blank_rows(rows) == [
+            "✔ ReadFile a.py  500 lines",
+            "✗ ReadFile b.py",
+            "There is no file b.py.",
+        ]
+
+
+async def test_unfolding_shows_arguments_and_all_output(open_transcript: OpenTranscript) -> None:
+    async with open_transcript(60, 40) as s:
+        await s.feed(
+            build_call("Bash", '{"command": "seq 20\\necho"}'),
+            build_result(output="\n".join(map(str, range(20)))),
         )
         s.transcript.select_block("c")
-        assert [row.removeprefix("▎").strip() for row in seen(await s.press("enter"))][1:] == [
+        assert [row.removeprefix("▎").strip() for row in non_blank_rows(await s.press("enter"))][1:] == [
             "seq 20",
             "echo",
             *map(str, range(20)),
         ]
-        assert len(seen(await s.press("enter"))) == 8
+        assert len(non_blank_rows(await s.press("enter"))) == 8
 
 
-async def test_unfolding_all_and_folding_all(stage: OpenStage) -> None:
-    async with stage(60, 40) as s:
+async def test_unfolding_all_and_folding_all(open_transcript: OpenTranscript) -> None:
+    async with open_transcript(60, 40) as s:
         await s.feed(
-            *(message for n in "ab" for message in (call("X", '{"p": 1}', n), result(n, output=f"out {n}")))
+            *(
+                message
+                for n in "ab"
+                for message in (build_call("X", '{"p": 1}', n), build_result(n, output=f"out {n}"))
+            )
         )
         assert "out" not in s.text()
         await s.press("z")
@@ -123,22 +140,22 @@ async def test_unfolding_all_and_folding_all(stage: OpenStage) -> None:
         assert "out" not in s.text()
 
 
-async def test_a_click_on_the_line_unfolds_it(stage: OpenStage) -> None:
-    async with stage() as s:
-        await s.feed(call("X", '{"p": 1}'), result(output="inside"))
-        await s.pilot.click(s.transcript, offset=(6, 1))
-        await s.pilot.pause()
+async def test_a_click_on_the_line_unfolds_it(open_transcript: OpenTranscript) -> None:
+    async with open_transcript() as s:
+        await s.feed(build_call("X", '{"p": 1}'), build_result(output="inside"))
+        await s.driver.click(s.transcript, offset=(6, 1))
+        await s.driver.pause()
         assert "inside" in s.text()
 
 
-async def test_a_diff_shows_numbers_signs_and_counts(stage: OpenStage) -> None:
-    async with stage(60, 24) as s:
+async def test_a_diff_shows_numbers_signs_and_counts(open_transcript: OpenTranscript) -> None:
+    async with open_transcript(60, 24) as s:
         old = "\n".join(f"line {n}" for n in range(1, 31))
         new = old.replace("line 15", "line fifteen").replace("line 30", "line 30\nline 31")
         rows = await s.feed(
-            call("EditFile", '{"path": "a.txt"}'), result(display=(DiffBlock("a.txt", old, new),))
+            build_call("EditFile", '{"path": "a.txt"}'), build_result(display=(DiffBlock("a.txt", old, new),))
         )
-        assert seen(rows) == [
+        assert non_blank_rows(rows) == [
             "✔ EditFile a.txt  +2 −1",
             "12   line 12",
             "13   line 13",
@@ -156,13 +173,15 @@ async def test_a_diff_shows_numbers_signs_and_counts(stage: OpenStage) -> None:
         ]
 
 
-async def test_hunks_of_one_file_stand_together_and_are_counted_together(stage: OpenStage) -> None:
-    async with stage(60, 24) as s:
+async def test_hunks_of_one_file_are_shown_and_counted_together(
+    open_transcript: OpenTranscript,
+) -> None:
+    async with open_transcript(60, 24) as s:
         hunks = (DiffBlock("a", "1\n2", "1\nx", 1, 1), DiffBlock("a", "98\n99", "98\ny\nz", 98, 98))
         rows = await s.feed(
-            call("EditFile", '{"path": "a"}'), result(display=(*hunks, DiffBlock("b", "", "new")))
+            build_call("EditFile", '{"path": "a"}'), build_result(display=(*hunks, DiffBlock("b", "", "new")))
         )
-        assert seen(rows) == [
+        assert non_blank_rows(rows) == [
             "✔ EditFile a  +3 −2  +1 −0",
             "a",
             "1   1",
@@ -178,61 +197,69 @@ async def test_hunks_of_one_file_stand_together_and_are_counted_together(stage: 
         ]
 
 
-async def test_a_brief_is_left_out_where_it_would_repeat_what_is_shown(stage: OpenStage) -> None:
-    async with stage() as s:
+async def test_a_redundant_brief_is_left_out(
+    open_transcript: OpenTranscript,
+) -> None:
+    async with open_transcript() as s:
         diff = DiffBlock("a", "x", "y")
-        rows = await s.feed(call("EditFile", "{}", "1"), result("1", display=(BriefBlock("+1 −1"), diff)))
-        assert seen(rows)[0] == "✔ EditFile  +1 −1"
-        problem = "There is no file a."
         rows = await s.feed(
-            call("Read", "{}", "2"), result("2", error=True, message=problem, display=(BriefBlock(problem),))
+            build_call("EditFile", "{}", "1"), build_result("1", display=(BriefBlock("+1 −1"), diff))
         )
-        assert seen(rows)[-2:] == ["✗ Read", problem]
+        assert non_blank_rows(rows)[0] == "✔ EditFile  +1 −1"
+        message = "There is no file a."
         rows = await s.feed(
-            call("Bash", "{}", "3"),
-            result("3", error=True, output="out", display=(BriefBlock("exit code 1"),)),
+            build_call("Read", "{}", "2"),
+            build_result("2", error=True, message=message, display=(BriefBlock(message),)),
         )
-        assert seen(rows)[-2:] == ["✗ Bash  exit code 1", "out"]
+        assert non_blank_rows(rows)[-2:] == ["✗ Read", message]
+        rows = await s.feed(
+            build_call("Bash", "{}", "3"),
+            build_result("3", error=True, output="out", display=(BriefBlock("exit code 1"),)),
+        )
+        assert non_blank_rows(rows)[-2:] == ["✗ Bash  exit code 1", "out"]
 
 
-async def test_a_long_diff_is_cut_and_unfolds(stage: OpenStage) -> None:
-    async with stage(60, 60) as s:
+async def test_a_long_diff_is_cut_and_unfolds(open_transcript: OpenTranscript) -> None:
+    async with open_transcript(60, 60) as s:
         new = "\n".join(f"line {n}" for n in range(30))
-        rows = await s.feed(call("WriteFile", '{"path": "a"}'), result(display=(DiffBlock("a", "", new),)))
-        assert seen(rows)[-1] == "⋯ 14 more lines"
-        s.transcript.select_block("c")
-        assert len(seen(await s.press("enter"))) == 31
-
-
-async def test_changed_words_stand_out(stage: OpenStage) -> None:
-    async with stage(60, 10) as s:
-        await s.feed(
-            call("EditFile"), result(display=(DiffBlock("a", "retry = 3 times", "retry = 5 times"),))
+        rows = await s.feed(
+            build_call("WriteFile", '{"path": "a"}'), build_result(display=(DiffBlock("a", "", new),))
         )
-        grounds = {
+        assert non_blank_rows(rows)[-1] == "⋯ 14 more lines"
+        s.transcript.select_block("c")
+        assert len(non_blank_rows(await s.press("enter"))) == 31
+
+
+async def test_changed_words_are_marked(open_transcript: OpenTranscript) -> None:
+    async with open_transcript(60, 10) as s:
+        await s.feed(
+            build_call("EditFile"),
+            build_result(display=(DiffBlock("a", "retry = 3 times", "retry = 5 times"),)),
+        )
+        backgrounds = {
             segment.text: segment.style.bgcolor
             for y in (2, 3)
             for segment in s.transcript.render_line(y)
             if segment.style
         }
-        assert grounds["3"] != grounds["5"]
-        assert grounds["3"] not in (grounds["retry = "], None)
+        assert backgrounds["3"] != backgrounds["5"]
+        assert backgrounds["3"] not in (backgrounds["retry = "], None)
 
 
-async def test_todos_shells_tasks_and_unknown_blocks(stage: OpenStage) -> None:
-    async with stage(60, 24) as s:
+async def test_todos_shells_tasks_and_unknown_blocks(open_transcript: OpenTranscript) -> None:
+    async with open_transcript(60, 24) as s:
         todos = TodoBlock((TodoItem("a", "done"), TodoItem("b", "in_progress"), TodoItem("c")))
         rows = await s.feed(
-            call("SetTodoList", "{}", "1"),
-            result("1", display=(todos,)),
-            call("Bash", '{"command": "rm -rf /"}', "2"),
-            result("2", display=(ShellBlock("rm -rf /", danger="deletes everything"),)),
-            call("Task", '{"description": "d"}', "3"),
-            result("3", display=(BackgroundTaskBlock("t1", "bash", "running", "make all"),)),
-            call("New", "{}", "4"),
-            result("4", display=(UnknownBlock({"type": "chart", "text": "a chart"}),)),
+            build_call("SetTodoList", "{}", "1"),
+            build_result("1", display=(todos,)),
+            build_call("Bash", '{"command": "rm -rf /"}', "2"),
+            build_result("2", display=(ShellBlock("rm -rf /", danger="deletes everything"),)),
+            build_call("Task", '{"description": "d"}', "3"),
+            build_result("3", display=(BackgroundTaskBlock("t1", "bash", "running", "make all"),)),
+            build_call("New", "{}", "4"),
+            build_result("4", display=(UnknownBlock({"type": "chart", "text": "a chart"}),)),
         )
-        assert seen(rows) == [
+        assert non_blank_rows(rows) == [
             "✔ SetTodoList",
             "✔ a",
             "▸ b",
@@ -245,71 +272,88 @@ async def test_todos_shells_tasks_and_unknown_blocks(stage: OpenStage) -> None:
         ]
 
 
-async def test_of_a_long_todo_list_the_work_is_shown_and_all_of_it_unfolds(stage: OpenStage) -> None:
-    async with stage(60, 30) as s:
-        todos = [TodoItem(f"part {at}", "done") for at in range(20)]
-        todos += [TodoItem("part 20", "in_progress"), *(TodoItem(f"part {at}") for at in range(21, 300))]
-        rows = await s.feed(call("SetTodoList", "{}", "1"), result("1", display=(TodoBlock(tuple(todos)),)))
-        around = [f"✔ part {at}" for at in (18, 19)] + [f"○ part {at}" for at in range(21, 34)]
-        around.insert(2, "▸ part 20")
-        assert seen(rows) == ["✔ SetTodoList  20/300", "⋯ 18 before", *around, "⋯ 266 after"]
+async def test_a_long_todo_list_shows_the_current_item_and_unfolds(
+    open_transcript: OpenTranscript,
+) -> None:
+    async with open_transcript(60, 30) as s:
+        todos = [TodoItem(f"part {index}", "done") for index in range(20)]
+        todos += [
+            TodoItem("part 20", "in_progress"),
+            *(TodoItem(f"part {index}") for index in range(21, 300)),
+        ]
+        rows = await s.feed(
+            build_call("SetTodoList", "{}", "1"), build_result("1", display=(TodoBlock(tuple(todos)),))
+        )
+        items = [f"✔ part {index}" for index in (18, 19)] + [f"○ part {index}" for index in range(21, 34)]
+        items.insert(2, "▸ part 20")
+        assert non_blank_rows(rows) == ["✔ SetTodoList  20/300", "⋯ 18 before", *items, "⋯ 266 after"]
         await s.press("alt+up")
-        unfolded = seen(await s.press("enter"))
+        unfolded = non_blank_rows(await s.press("enter"))
         assert "⋯" not in "".join(unfolded)
         assert unfolded[1].endswith("✔ part 0")
 
 
-async def test_what_is_open_when_a_turn_ends_was_cancelled(stage: OpenStage) -> None:
-    async with stage() as s:
-        rows = await s.feed(TurnBegin("go"), call("Bash", '{"command": "sleep 9"}'), TurnEnd("cancelled"))
-        assert seen(rows)[2:] == ["⊘ Bash sleep 9", "⚠ Interrupted."]
+async def test_open_calls_are_canceled_when_the_turn_ends(open_transcript: OpenTranscript) -> None:
+    async with open_transcript() as s:
+        rows = await s.feed(
+            TurnBegin("go"), build_call("Bash", '{"command": "sleep 9"}'), TurnEnd("cancelled")
+        )
+        assert non_blank_rows(rows)[2:] == ["⊘ Bash sleep 9", "⚠ Interrupted."]
 
 
-async def test_a_sub_agent_shows_the_last_thing_it_does_and_unfolds(stage: OpenStage) -> None:
+async def test_a_sub_agent_shows_its_latest_call_and_unfolds(open_transcript: OpenTranscript) -> None:
     def inner(message: object) -> SubagentEvent:
         return SubagentEvent(envelope(message), "c", "a1", "coder")  # type: ignore[arg-type]
 
-    async with stage(60, 24) as s:
-        await s.feed(call("Task", '{"description": "fix it"}'), inner(call("Grep", '{"pattern": "x"}', "g")))
-        rows = await s.feed(inner(result("g")), inner(call("Bash", '{"command": "make"}', "b")))
-        assert seen(rows) == ["⟳ Task fix it", "└ 2 tool calls  Bash make"]
+    async with open_transcript(60, 24) as s:
+        await s.feed(
+            build_call("Task", '{"description": "fix it"}'),
+            inner(build_call("Grep", '{"pattern": "x"}', "g")),
+        )
+        rows = await s.feed(inner(build_result("g")), inner(build_call("Bash", '{"command": "make"}', "b")))
+        assert non_blank_rows(rows) == ["⟳ Task fix it", "└ 2 tool calls  Bash make"]
         s.transcript.select_block("c")
         rows = await s.press("enter")
-        assert [row.removeprefix("▎").strip() for row in seen(rows)][-2:] == ["│ ✔ Grep x", "│ ⟳ Bash make"]
-        rows = await s.feed(inner(result("b", output="made")), result())
+        assert [row.removeprefix("▎").strip() for row in non_blank_rows(rows)][-2:] == [
+            "│ ✔ Grep x",
+            "│ ⟳ Bash make",
+        ]
+        rows = await s.feed(inner(build_result("b", output="made")), build_result())
         assert "│   made" in s.text()
 
 
-async def test_the_turns_of_a_sub_agent_leave_the_call_that_started_it_open(stage: OpenStage) -> None:
+async def test_the_turns_of_a_sub_agent_leave_the_call_that_started_it_open(
+    open_transcript: OpenTranscript,
+) -> None:
     def inner(message: object) -> SubagentEvent:
         return SubagentEvent(envelope(message), "c", "a1", "coder")  # type: ignore[arg-type]
 
-    async with stage(60, 24) as s:
-        await s.feed(call("Task", '{"description": "fix it"}'), inner(TurnBegin("task")))
-        await s.feed(inner(call("Bash", '{"command": "make"}', "b")), inner(TurnEnd("cancelled")))
-        assert seen(s.rows())[0] == "⟳ Task fix it"
+    async with open_transcript(60, 24) as s:
+        await s.feed(build_call("Task", '{"description": "fix it"}'), inner(TurnBegin("task")))
+        await s.feed(inner(build_call("Bash", '{"command": "make"}', "b")), inner(TurnEnd("cancelled")))
+        assert non_blank_rows(s.rows())[0] == "⟳ Task fix it"
         s.transcript.select_block("c")
         assert "│ ⊘ Bash make" in "\n".join(await s.press("enter"))
         assert "you" not in s.text()
-        await s.feed(result())
+        await s.feed(build_result())
         assert "✔ Task fix it" in s.rows()[1]
 
 
-async def test_calls_stand_together_and_answers_apart(stage: OpenStage) -> None:
-    async with stage() as s:
-        rows = await s.feed(call("A", "{}", "1"), call("B", "{}", "2"))
+async def test_there_is_no_gap_between_adjacent_calls(open_transcript: OpenTranscript) -> None:
+    async with open_transcript() as s:
+        rows = await s.feed(build_call("A", "{}", "1"), build_call("B", "{}", "2"))
         assert rows[:4] == ["", "  ⟳ A", "  ⟳ B", ""]
 
 
-def test_the_telling_argument_is_found_while_the_json_arrives() -> None:
-    whole = '{"content": "say \\"path\\": \\"no\\" \\u4f60", "edits": [{"old": "a"}], "path": "src/a.py"}'
-    arguments = Arguments()
-    for character in whole:
+def test_the_argument_summary_is_found_while_the_json_streams() -> None:
+    json_text = '{"content": "say \\"path\\": \\"no\\" \\u4f60", "edits": [{"old": "a"}], "path": "src/a.py"}'
+    arguments = PartialToolArguments()
+    for character in json_text:
         arguments.feed(character)
-        arguments.telling()
-    assert arguments.telling() == "src/a.py"
-    assert Arguments('{"command": "echo \\"hi').telling() == 'echo "hi'
-    assert Arguments('{"command": "a\\u4f').telling() == "a"
-    assert Arguments('{"limit": 5}').telling() == ""
-    assert Arguments('{"todos": [{"title": "one"}]}').telling() == ""
-    assert Arguments("not json").telling() == ""
+        arguments.summary()
+    assert arguments.summary() == "src/a.py"
+    assert PartialToolArguments('{"command": "echo \\"hi').summary() == 'echo "hi'
+    assert PartialToolArguments('{"command": "a\\u4f').summary() == "a"
+    assert PartialToolArguments('{"limit": 5}').summary() == ""
+    assert PartialToolArguments('{"todos": [{"title": "one"}]}').summary() == ""
+    assert PartialToolArguments("not json").summary() == ""

@@ -1,1 +1,1 @@
-"""What the conversation is made of: one kind of block a module."""
+"""Blocks of the conversation, one kind per module."""

@@ -1,142 +1,142 @@
-"""What all blocks have in common."""
+"""Base classes and helpers for blocks."""
 
 from collections.abc import Callable
 from typing import Protocol
 
-from kimi_tui.base.terminal import plain
-from kimi_tui.language.saying import later, say
-from kimi_tui.tui.markdown.line import Ink, Line, Spans
+from kimi_tui.base.terminal_text import sanitize
+from kimi_tui.i18n.translate import tr, tr_lazy
+from kimi_tui.tui.markdown.styled_line import Spans, StyledLine, TextStyle
 from kimi_tui.tui.markdown.wrap import wrap
-from kimi_tui.tui.transcript.piece import Piece
+from kimi_tui.tui.transcript.render_cache import Piece
 
 Clock = Callable[[], float]
-"""Seconds that only grow."""
+"""Monotonic time in seconds."""
 
 
-class Home(Protocol):
-    """What a block stands in."""
+class BlockContainer(Protocol):
+    """Section that contains a block."""
 
     height: int
 
 
 class Block:
-    """One thing of the conversation: data, and the pieces that show it.
+    """Item of the conversation: its data, and the pieces that show it.
 
-    A block changes itself and answers True when its owner has to count its rows anew and draw it.
+    After a method has changed the pieces, the owner must measure and draw the block again.
     """
 
-    stacks = False
-    """Whether it stands directly below a block of its kind, without a blank row between them."""
+    is_stackable = False
+    """Whether there is no blank row between adjacent blocks of this kind."""
     is_all_head = False
-    """Whether all of its first piece is its head, not only the first row."""
-    label = later("block")
-    """What it is, in an English word."""
+    """Whether the whole first piece is the head, not only its first row."""
+    label = tr_lazy("block")
+    """Short name of this kind of block."""
 
     def __init__(self, *, margin: Spans = ()) -> None:
         self.margin = margin
-        """What stands left of every row: the guides of the sub-agents around it."""
+        """Prefix of every row: the guides of enclosing sub-agents."""
         self.pieces: list[Piece] = []
-        self.chapter: Home | None = None
-        self.counted = 0
-        """The rows that its chapter has counted for it."""
-        self.folded = True
-        self.above: bool = True
-        """Whether a blank row stands above it."""
+        self.section: BlockContainer | None = None
+        self.counted_rows = 0
+        """Rows counted for this block in its section's height."""
+        self.is_folded = True
+        self.has_gap_above: bool = True
+        """Whether there is a blank row above it."""
 
     @property
-    def foldable(self) -> bool:
-        """Whether folding changes what is seen."""
+    def is_foldable(self) -> bool:
+        """Whether the block has anything to fold."""
         return False
 
     def toggle(self) -> bool:
-        """Fold or unfold. False when there is nothing to fold."""
-        if not self.foldable:
+        """Fold or unfold. Return False if the block isn't foldable."""
+        if not self.is_foldable:
             return False
-        self.folded = not self.folded
+        self.is_folded = not self.is_folded
         self.refold()
         return True
 
     def refold(self) -> None:
-        """Make the pieces fit `folded`."""
+        """Rebuild the pieces according to `is_folded`."""
 
     def source(self) -> str:
-        """What copying the block gives: Markdown where it is Markdown."""
+        """Return the text to copy; Markdown if the block shows Markdown."""
         raise NotImplementedError
 
     def full_text(self) -> str:
-        """Everything there is to read of it, for a pager."""
+        """Return the complete text for a pager."""
         return self.source()
 
-    def searched(self) -> str:
-        """What a search looks through."""
+    def search_text(self) -> str:
+        """Return the text to search."""
         return self.source()
 
     @property
     def title(self) -> str:
-        """One line that names it."""
-        return say(self.label)
+        """One-line title."""
+        return tr(self.label)
 
-    def piece(self, draw: Callable[[int], list[Line]], *, gap: int = 0, guess: int = 1) -> Piece:
-        """A piece of this block."""
+    def create_piece(self, draw: Callable[[int], list[StyledLine]], *, gap: int = 0, guess: int = 1) -> Piece:
+        """Return a piece with this block's margin."""
         return Piece(draw, gap=gap, guess=guess, margin=self.margin)
 
     @property
     def head_gap(self) -> int:
         """Blank rows above the first piece."""
-        return 1 if self.above else 0
+        return 1 if self.has_gap_above else 0
 
 
 class SinglePieceBlock(Block):
-    """A block whose rows are laid out together."""
+    """Block whose rows are laid out together."""
 
     def __init__(self, *, margin: Spans = (), guess: int = 1) -> None:
         super().__init__(margin=margin)
-        self.pieces = [self.piece(self.lines, gap=1, guess=guess)]
+        self.pieces = [self.create_piece(self.lines, gap=1, guess=guess)]
 
-    def lines(self, width: int) -> list[Line]:
-        """Its rows at `width` cells."""
+    def lines(self, width: int) -> list[StyledLine]:
+        """Return the rows at `width` cells."""
         raise NotImplementedError
 
     def refold(self) -> None:
-        """Lay it out again."""
+        """Lay out the block again."""
         self.redraw()
 
     def redraw(self) -> None:
-        """What it shows has changed."""
+        """Invalidate the rows after a change."""
         self.pieces[0].gap = self.head_gap
         self.pieces[0].redraw()
 
 
-def prose(text: str, width: int, style: Ink, *, margin: Spans = ()) -> list[Line]:
-    """`text` as it is, wrapped, its line breaks and indentation kept."""
-    lines: list[Line] = []
-    for line in plain(text).expandtabs(4).split("\n"):
+def wrap_text(text: str, width: int, style: TextStyle, *, margin: Spans = ()) -> list[StyledLine]:
+    """Return `text` wrapped, with its line breaks and indentation preserved."""
+    lines: list[StyledLine] = []
+    for line in sanitize(text).expandtabs(4).split("\n"):
         lines += wrap([(line, style)], width, first=margin, rest=margin)
     return lines
 
 
-def guessed_rows(text: str, *, columns: int = 80) -> int:
-    """About how many rows `text` takes, without looking at its words."""
+def estimate_rows(text: str, *, columns: int = 80) -> int:
+    """Return an estimate of the rows that `text` takes, without wrapping it."""
     return text.count("\n") + len(text) // columns + 1
 
 
-def seconds(duration: float) -> str:
-    """A duration in words as short as they get: `0.1 s`, `12 s`, `2 m 05 s`, `1 h 04 m`."""
-    return f"{duration:.1f} s" if duration < 9.95 else whole_seconds(duration)
+def format_seconds(duration: float) -> str:
+    """Return a duration such as `0.1 s`, `12 s`, `2 m 05 s` or `1 h 04 m`."""
+    return f"{duration:.1f} s" if duration < 9.95 else format_whole_seconds(duration)
 
 
-def whole_seconds(duration: float) -> str:
-    """A duration without fractions: `3 s`, `2 m 05 s`."""
-    whole = round(duration)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} m {whole % 60:02} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02} m"
+def format_whole_seconds(duration: float) -> str:
+    """Return a duration without fractions, such as `3 s` or `2 m 05 s`."""
+    seconds = round(duration)
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} m {seconds % 60:02} s"
+    return f"{seconds // 3600} h {seconds % 3600 // 60:02} m"
 
 
-def tokens(count: int) -> str:
-    """A number of tokens in words as short as they get: `950`, `12.4k`, `1.2M`."""
+def format_tokens(count: int) -> str:
+    """Return a number of tokens such as `950`, `12.4k` or `1.2M`."""
     if count < 1_000:
         return str(count)
     if count < 999_950:

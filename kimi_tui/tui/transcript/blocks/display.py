@@ -1,4 +1,4 @@
-"""Display blocks of tool results: a summary for the line, a preview below it, and all of it."""
+"""Renderers for the display blocks of tool results."""
 
 import json
 from collections.abc import Sequence
@@ -6,14 +6,14 @@ from functools import partial
 from itertools import groupby
 from typing import assert_never
 
-from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.language.saying import retell, say
-from kimi_tui.tui.markdown.line import Line, Span, Spans, ink, span_width
-from kimi_tui.tui.markdown.wrap import truncated, wrap
-from kimi_tui.tui.transcript.blocks.output import head_lines, more_lines
-from kimi_tui.tui.transcript.diff import FileDiff
-from kimi_tui.tui.transcript.piece import Draw
-from kimi_tui.wire.display import (
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.i18n.translate import tr, translate_message
+from kimi_tui.tui.markdown.styled_line import Span, Spans, StyledLine, span_width, text_style
+from kimi_tui.tui.markdown.wrap import truncate, wrap
+from kimi_tui.tui.transcript.blocks.output_lines import head_lines, more_lines_note
+from kimi_tui.tui.transcript.diff_view import RenderedDiff
+from kimi_tui.tui.transcript.render_cache import Draw
+from kimi_tui.wire.display_blocks import (
     BackgroundTaskBlock,
     BriefBlock,
     DiffBlock,
@@ -25,7 +25,7 @@ from kimi_tui.wire.display import (
 )
 
 _ROWS_IN_PREVIEW = 16
-_ROWS_IN_PIECE = 80
+_ROWS_PER_PIECE = 80
 _TODO_SIGNS: dict[TodoStatus, tuple[str, str]] = {
     "done": ("✔", "done"),
     "in_progress": ("▸", "running"),
@@ -33,85 +33,85 @@ _TODO_SIGNS: dict[TodoStatus, tuple[str, str]] = {
 }
 
 
-class Shown:
-    """A display block as the transcript draws it."""
+class DisplayRenderer:
+    """Renders a display block: summary, preview and full content."""
 
     is_brief = False
-    """Whether it only sums the result up in a few words."""
-    tells_arguments = False
-    """Whether it shows what the call's arguments say."""
+    """Whether it only has a short summary of the result."""
+    shows_arguments = False
+    """Whether it shows the content of the call's arguments."""
 
     def summary(self) -> list[Span]:
-        """A few words behind the call's name."""
+        """Return the summary shown after the call's name."""
         return []
 
-    def preview(self, width: int, margin: Spans) -> list[Line]:
-        """The rows shown while the call is folded."""
+    def preview(self, width: int, margin: Spans) -> list[StyledLine]:
+        """Return the rows shown while the call is folded."""
         return []
 
     def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
-        """What draws all of it, with about how many rows each."""
+        """Return the draw functions for the full content, each with an estimate of its rows."""
         return [(partial(self.preview, margin=margin), 1)]
 
     def source(self) -> str:
-        """What a copy gives."""
+        """Return the text to copy."""
         return ""
 
 
-class _Brief(Shown):
+class _BriefRenderer(DisplayRenderer):
     is_brief = True
 
     def __init__(self, text: str) -> None:
-        self._text = plain_line(retell(text))
+        self._text = sanitize_line(translate_message(text))
 
     def summary(self) -> list[Span]:
-        return [(f"  {self._text[:60]}", ink("dim"))] if self._text else []
+        return [(f"  {self._text[:60]}", text_style("dim"))] if self._text else []
 
     def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
         return []
 
 
-class _ShownDiff(Shown):
-    tells_arguments = True
+class _DiffRenderer(DisplayRenderer):
+    shows_arguments = True
 
-    def __init__(self, blocks: Sequence[DiffBlock], *, named: bool) -> None:
-        self._diff = FileDiff(blocks)
-        self._named = named
-        self._path = plain_line(blocks[0].path)
+    def __init__(self, blocks: Sequence[DiffBlock], *, show_path: bool) -> None:
+        self._diff = RenderedDiff(blocks)
+        self._show_path = show_path
+        self._path = sanitize_line(blocks[0].path)
 
     def summary(self) -> list[Span]:
         if any(hunk.is_summary for hunk in self._diff.hunks):
             return []
-        added = sum(hunk.added for hunk in self._diff.hunks)
-        removed = sum(hunk.removed for hunk in self._diff.hunks)
-        return [(f"  +{added}", ink("done")), (f" −{removed}", ink("failed"))]
+        added = sum(hunk.added_count for hunk in self._diff.hunks)
+        removed = sum(hunk.removed_count for hunk in self._diff.hunks)
+        return [(f"  +{added}", text_style("done")), (f" −{removed}", text_style("failed"))]
 
-    def preview(self, width: int, margin: Spans) -> list[Line]:
+    def preview(self, width: int, margin: Spans) -> list[StyledLine]:
         lines = self._rows(margin, 0, _ROWS_IN_PREVIEW, width)
         hidden = self._diff.row_count - _ROWS_IN_PREVIEW
         if hidden > 0:
-            lines.append(Line((*margin, (more_lines(hidden), ink("guide"))), "\n", 2))
+            lines.append(StyledLine((*margin, (more_lines_note(hidden), text_style("guide"))), "\n", 2))
         return lines
 
     def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
-        starts = range(0, max(1, self._diff.row_count), _ROWS_IN_PIECE)
+        starts = range(0, max(1, self._diff.row_count), _ROWS_PER_PIECE)
         return [
-            (partial(self._rows, margin, start, start + _ROWS_IN_PIECE), _ROWS_IN_PIECE) for start in starts
+            (partial(self._rows, margin, start, start + _ROWS_PER_PIECE), _ROWS_PER_PIECE) for start in starts
         ]
 
     def source(self) -> str:
-        return "\n".join(hunk.unified() for hunk in self._diff.hunks)
+        return "\n".join(hunk.to_unified() for hunk in self._diff.hunks)
 
-    def _rows(self, margin: Spans, start: int, end: int, width: int) -> list[Line]:
+    def _rows(self, margin: Spans, start: int, end: int, width: int) -> list[StyledLine]:
         room = width - span_width(margin)
         lines = self._diff.lines(room, start, end)
-        if self._named and start == 0:
-            lines.insert(0, Line(truncated([(self._path, ink("tool-argument"))], room)))
-        return [line.indented(margin) for line in lines]
+        if self._show_path and start == 0:
+            lines.insert(0, StyledLine(truncate([(self._path, text_style("tool-argument"))], room)))
+        return [line.indent(margin) for line in lines]
 
 
-class _ShownTodo(Shown):
-    tells_arguments = True
+class _TodoRenderer(DisplayRenderer):
+    shows_arguments = True
 
     def __init__(self, block: TodoBlock) -> None:
         self._items = block.items
@@ -120,108 +120,109 @@ class _ShownTodo(Shown):
         if len(self._items) <= _ROWS_IN_PREVIEW:
             return []
         done = sum(item.status == "done" for item in self._items)
-        return [(f"  {done}/{len(self._items)}", ink("dim"))]
+        return [(f"  {done}/{len(self._items)}", text_style("dim"))]
 
-    def preview(self, width: int, margin: Spans) -> list[Line]:
-        """All of a list that is short; of a long one what is worked on, and what is around it."""
+    def preview(self, width: int, margin: Spans) -> list[StyledLine]:
+        """Return all items of a short list; of a long one the current item and those around it."""
         total = len(self._items)
         if total <= _ROWS_IN_PREVIEW:
             return self._rows(margin, 0, total, width)
-        work = next((at for at, item in enumerate(self._items) if item.status != "done"), total)
-        start = max(0, min(work - 2, total - _ROWS_IN_PREVIEW))
+        current = next((at for at, item in enumerate(self._items) if item.status != "done"), total)
+        start = max(0, min(current - 2, total - _ROWS_IN_PREVIEW))
         end = start + _ROWS_IN_PREVIEW
-        above = say("⋯ {count:,} before", count=start) if start else ""
-        below = say("⋯ {count:,} after", count=total - end) if end < total else ""
+        above = tr("⋯ {count:,} before", count=start) if start else ""
+        below = tr("⋯ {count:,} after", count=total - end) if end < total else ""
         notes = [
-            [Line((*margin, (words, ink("guide"))), "\n", 2)] if words else [] for words in (above, below)
+            [StyledLine((*margin, (note, text_style("guide"))), "\n", 2)] if note else []
+            for note in (above, below)
         ]
         return notes[0] + self._rows(margin, start, end, width) + notes[1]
 
     def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
-        starts = range(0, max(1, len(self._items)), _ROWS_IN_PIECE)
+        starts = range(0, max(1, len(self._items)), _ROWS_PER_PIECE)
         return [
-            (partial(self._rows, margin, start, start + _ROWS_IN_PIECE), _ROWS_IN_PIECE) for start in starts
+            (partial(self._rows, margin, start, start + _ROWS_PER_PIECE), _ROWS_PER_PIECE) for start in starts
         ]
 
-    def _rows(self, margin: Spans, start: int, end: int, width: int) -> list[Line]:
-        lines: list[Line] = []
+    def _rows(self, margin: Spans, start: int, end: int, width: int) -> list[StyledLine]:
+        lines: list[StyledLine] = []
         for item in self._items[start:end]:
             sign, role = _TODO_SIGNS[item.status]
-            first: Spans = (*margin, (f"{sign} ", ink(role)))
-            rest: Spans = (*margin, ("  ", ink()))
-            text = ink("strike", "dim") if item.status == "done" else ink("user")
-            lines += wrap([(plain_line(item.title), text)], width, first=first, rest=rest)
+            first: Spans = (*margin, (f"{sign} ", text_style(role)))
+            rest: Spans = (*margin, ("  ", text_style()))
+            text = text_style("strike", "dim") if item.status == "done" else text_style("user")
+            lines += wrap([(sanitize_line(item.title), text)], width, first=first, rest=rest)
         return lines
 
     def source(self) -> str:
         marks = {"done": "x", "in_progress": "~", "pending": " "}
-        return "\n".join(f"- [{marks[item.status]}] {plain_line(item.title)}" for item in self._items)
+        return "\n".join(f"- [{marks[item.status]}] {sanitize_line(item.title)}" for item in self._items)
 
 
-class _ShownShell(Shown):
+class _ShellRenderer(DisplayRenderer):
     def __init__(self, block: ShellBlock) -> None:
         self._block = block
 
     def summary(self) -> list[Span]:
-        danger = plain_line(retell(self._block.danger)) if self._block.danger else ""
-        return [(f"  ⚠ {danger}", ink("failed"))] if danger else []
+        danger = sanitize_line(translate_message(self._block.danger)) if self._block.danger else ""
+        return [(f"  ⚠ {danger}", text_style("failed"))] if danger else []
 
     def all_pieces(self, margin: Spans) -> list[tuple[Draw, int]]:
         return []
 
 
-class _ShownTask(Shown):
+class _TaskRenderer(DisplayRenderer):
     def __init__(self, block: BackgroundTaskBlock) -> None:
         self._block = block
 
-    def preview(self, width: int, margin: Spans) -> list[Line]:
+    def preview(self, width: int, margin: Spans) -> list[StyledLine]:
         task = self._block
-        words = f"{plain_line(task.kind)} {plain_line(task.task_id)} · {plain_line(task.status)}"
-        spans = [(words, ink("running")), (f"  {plain_line(task.description)}", ink("dim"))]
+        status = f"{sanitize_line(task.kind)} {sanitize_line(task.task_id)} · {sanitize_line(task.status)}"
+        spans = [(status, text_style("running")), (f"  {sanitize_line(task.description)}", text_style("dim"))]
         return wrap(spans, width, first=margin, rest=margin)
 
 
-class _ShownUnknown(Shown):
+class _UnknownRenderer(DisplayRenderer):
     def __init__(self, block: UnknownBlock) -> None:
         text = block.data.get("text")
-        self._text = plain(text if isinstance(text, str) else json.dumps(block.data, ensure_ascii=False))
+        self._text = sanitize(text if isinstance(text, str) else json.dumps(block.data, ensure_ascii=False))
 
-    def preview(self, width: int, margin: Spans) -> list[Line]:
+    def preview(self, width: int, margin: Spans) -> list[StyledLine]:
         return head_lines(self._text, 8, width, margin=margin)
 
     def source(self) -> str:
         return self._text
 
 
-def shown(blocks: Sequence[DisplayBlock]) -> tuple[Shown, ...]:
-    """How `blocks` are drawn; hunks of one file together."""
-    drawn: list[Shown] = []
-    named = len({block.path for block in blocks if isinstance(block, DiffBlock)}) > 1
+def build_renderers(blocks: Sequence[DisplayBlock]) -> tuple[DisplayRenderer, ...]:
+    """Return the renderers for `blocks`; adjacent hunks of one file share one."""
+    renderers: list[DisplayRenderer] = []
+    show_paths = len({block.path for block in blocks if isinstance(block, DiffBlock)}) > 1
     for path, group in groupby(
         blocks, key=lambda block: block.path if isinstance(block, DiffBlock) else None
     ):
         members = list(group)
         hunks = [block for block in members if isinstance(block, DiffBlock)]
         if path is None:
-            drawn += [_shown_alone(block) for block in members]
+            renderers += [_build_renderer(block) for block in members]
         else:
-            drawn.append(_ShownDiff(hunks, named=named))
-    return tuple(drawn)
+            renderers.append(_DiffRenderer(hunks, show_path=show_paths))
+    return tuple(renderers)
 
 
-def _shown_alone(block: DisplayBlock) -> Shown:
+def _build_renderer(block: DisplayBlock) -> DisplayRenderer:
     match block:
         case BriefBlock(text=text):
-            return _Brief(text)
+            return _BriefRenderer(text)
         case DiffBlock():
-            return _ShownDiff([block], named=False)
+            return _DiffRenderer([block], show_path=False)
         case TodoBlock():
-            return _ShownTodo(block)
+            return _TodoRenderer(block)
         case ShellBlock():
-            return _ShownShell(block)
+            return _ShellRenderer(block)
         case BackgroundTaskBlock():
-            return _ShownTask(block)
+            return _TaskRenderer(block)
         case UnknownBlock():
-            return _ShownUnknown(block)
+            return _UnknownRenderer(block)
         case _:
             assert_never(block)

@@ -1,12 +1,12 @@
-"""What the program says: notes, warnings, errors, and that the context was compacted."""
+"""Blocks for the program's own messages: notices and dividers."""
 
 from typing import Literal
 
-from kimi_tui.base.terminal import plain
-from kimi_tui.language.saying import later
-from kimi_tui.tui.markdown.line import Line, Spans, ink
-from kimi_tui.tui.transcript.blocks.block import SinglePieceBlock, guessed_rows, prose
-from kimi_tui.tui.transcript.blocks.rule import rule
+from kimi_tui.base.terminal_text import sanitize
+from kimi_tui.i18n.translate import tr_lazy
+from kimi_tui.tui.markdown.styled_line import Spans, StyledLine, text_style
+from kimi_tui.tui.transcript.blocks.block import SinglePieceBlock, estimate_rows, wrap_text
+from kimi_tui.tui.transcript.blocks.rule import render_rule
 
 Severity = Literal["info", "warning", "error"]
 
@@ -14,44 +14,46 @@ _GLYPHS = {"info": "ℹ", "warning": "⚠", "error": "✗"}
 
 
 class NoticeBlock(SinglePieceBlock):
-    """A sentence of what happened, and perhaps one of what to do."""
+    """Message about an event, with an optional hint."""
 
-    label = later("notice")
+    label = tr_lazy("notice")
 
-    def __init__(self, severity: Severity, what: str, hint: str = "", *, margin: Spans = ()) -> None:
+    def __init__(self, severity: Severity, message: str, hint: str = "", *, margin: Spans = ()) -> None:
         self.severity = severity
-        self.what = what
+        self.message = message
         self.hint = hint
-        super().__init__(margin=margin, guess=guessed_rows(what + hint))
+        super().__init__(margin=margin, guess=estimate_rows(message + hint))
 
-    def lines(self, width: int) -> list[Line]:
-        """The sentences behind a sign of how bad it is."""
+    def lines(self, width: int) -> list[StyledLine]:
+        """Return the message after a severity icon, then the hint."""
         role = {"info": "info", "warning": "waiting", "error": "failed"}[self.severity]
-        blank: Spans = (("  ", ink()),)
-        lines = prose(self.what, width, ink("dim" if self.severity == "info" else role), margin=blank)
-        lines[0] = Line(((f"{_GLYPHS[self.severity]} ", ink(role)), *lines[0].spans[1:]))
+        blank: Spans = (("  ", text_style()),)
+        lines = wrap_text(
+            self.message, width, text_style("dim" if self.severity == "info" else role), margin=blank
+        )
+        lines[0] = StyledLine(((f"{_GLYPHS[self.severity]} ", text_style(role)), *lines[0].spans[1:]))
         if self.hint:
-            lines += prose(self.hint, width, ink("dim"), margin=blank)
+            lines += wrap_text(self.hint, width, text_style("dim"), margin=blank)
         return lines
 
     def source(self) -> str:
-        """The sentences."""
-        return "\n".join(filter(None, (plain(self.what), plain(self.hint))))
+        """Return the message and the hint."""
+        return "\n".join(filter(None, (sanitize(self.message), sanitize(self.hint))))
 
 
 class RuleBlock(SinglePieceBlock):
-    """A line across the conversation with a few words in it."""
+    """Divider across the conversation with a short text."""
 
-    label = later("mark")
+    label = tr_lazy("divider")
 
-    def __init__(self, words: str, *, margin: Spans = ()) -> None:
-        self.words = words
+    def __init__(self, text: str, *, margin: Spans = ()) -> None:
+        self.text = text
         super().__init__(margin=margin)
 
-    def lines(self, width: int) -> list[Line]:
-        """The words between two rules."""
-        return rule([(self.words, ink("dim"))], width)
+    def lines(self, width: int) -> list[StyledLine]:
+        """Return the text between two rules."""
+        return render_rule([(self.text, text_style("dim"))], width)
 
     def source(self) -> str:
-        """The words."""
-        return self.words
+        """Return the text."""
+        return self.text

@@ -1,169 +1,175 @@
-"""A jump to another checkpoint, and what it left behind."""
+"""Block that marks a revert and holds the undone blocks."""
 
 from collections.abc import Mapping, Sequence
 
-from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.language.saying import later, say, say_many
-from kimi_tui.tui.markdown.line import Ink, Line, Spans, ink
-from kimi_tui.tui.markdown.wrap import truncated, wrap
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.i18n.translate import tr, tr_lazy, tr_n
+from kimi_tui.tui.markdown.styled_line import Spans, StyledLine, TextStyle, text_style
+from kimi_tui.tui.markdown.wrap import truncate, wrap
 from kimi_tui.tui.transcript.blocks.block import Block
-from kimi_tui.tui.transcript.blocks.rule import rule
-from kimi_tui.tui.transcript.piece import Piece, undone
+from kimi_tui.tui.transcript.blocks.rule import render_rule
+from kimi_tui.tui.transcript.render_cache import Piece, dim_undone
 from kimi_tui.wire.events import Reverted, RevertReason
 
-_WORDS: dict[RevertReason, str] = {
-    "user": later("went back to checkpoint {number}"),
-    "dmail": later("D-Mail back to checkpoint {number}"),
-    "undo": later("undid the jump: back at checkpoint {number}"),
-    "redo": later("redid the jump: at checkpoint {number}"),
-    "switch": later("switched branches: at checkpoint {number}"),
-    "compaction": later("compacted up to checkpoint {number}"),
-    "clear": later("cleared the conversation"),
+_MESSAGES: dict[RevertReason, str] = {
+    "user": tr_lazy("Reverted to checkpoint {number}"),
+    "dmail": tr_lazy("D-Mail: reverted to checkpoint {number}"),
+    "undo": tr_lazy("Revert undone: checkpoint {number}"),
+    "redo": tr_lazy("Revert redone: checkpoint {number}"),
+    "switch": tr_lazy("Switched to checkpoint {number}"),
+    "compaction": tr_lazy("Compacted up to checkpoint {number}"),
+    "clear": tr_lazy("Conversation cleared"),
 }
-_BACK = later("/undo takes it back, and so does u in the timeline")
+_UNDO_HINT = tr_lazy("Undo with /undo, or with u in the timeline")
 _HINTS: dict[RevertReason, str] = {
-    "user": _BACK,
-    "undo": later("/redo does it again, and so does U in the timeline"),
-    "redo": _BACK,
-    "switch": _BACK,
-    "clear": _BACK,
+    "user": _UNDO_HINT,
+    "undo": tr_lazy("Redo with /redo, or with U in the timeline"),
+    "redo": _UNDO_HINT,
+    "switch": _UNDO_HINT,
+    "clear": _UNDO_HINT,
 }
-_NAMED = 20
-"""So many files that stayed are named, as far as the line goes."""
-_GUIDE: Spans = (("┆ ", ink("guide")),)
+_MAX_NAMED_FILES = 20
+"""Maximum number of kept files that are listed, as far as the row allows."""
+_GUIDE: Spans = (("┆ ", text_style("guide")),)
 
 
 class RevertedBlock(Block):
-    """A rule that says where the conversation went; unfolded it shows the blocks that were undone."""
+    """Rule with a description of the revert. Unfolded, it shows the undone blocks."""
 
-    label = later("revert")
+    label = tr_lazy("revert")
     is_all_head = True
 
     def __init__(
         self,
         event: Reverted,
-        undone: Sequence[Block],
+        undone_blocks: Sequence[Block],
         *,
         checkpoints: Mapping[int, int] | None = None,
         margin: Spans = (),
     ) -> None:
-        """`checkpoints` tells how many of the blocks stood before each checkpoint that was undone."""
+        """`checkpoints` maps the id of each undone checkpoint to the number of `undone_blocks` before it."""
         super().__init__(margin=margin)
         self._event = event
-        self.undone = tuple(undone)
-        self._n_undone = len(self.undone)
+        self.undone_blocks = tuple(undone_blocks)
+        self._undone_count = len(self.undone_blocks)
         self.checkpoints = checkpoints or {}
         self.is_latest = True
-        """Whether it is the jump that an undo would take back."""
-        self._head = self.piece(self._lines, gap=1)
+        """Whether it is the revert that `/undo` would undo."""
+        self._head = self.create_piece(self._lines, gap=1)
         self.pieces = [self._head]
 
     @property
-    def foldable(self) -> bool:
-        """Whether something was undone."""
-        return bool(self.undone)
+    def is_foldable(self) -> bool:
+        """Whether there are undone blocks to show."""
+        return bool(self.undone_blocks)
 
     @property
-    def is_of_clear(self) -> bool:
-        """Whether the conversation began anew there."""
+    def is_clear(self) -> bool:
+        """Whether the conversation was cleared."""
         return self._event.reason == "clear"
 
     @property
-    def held(self) -> int:
-        """How many blocks it keeps, with those of markers among them."""
-        return sum(1 + (block.held if isinstance(block, RevertedBlock) else 0) for block in self.undone)
+    def block_count(self) -> int:
+        """Number of undone blocks, including those of nested markers."""
+        return sum(
+            1 + (block.block_count if isinstance(block, RevertedBlock) else 0) for block in self.undone_blocks
+        )
 
-    def let_go(self) -> None:
-        """Keep no longer what was undone; the timeline still has it."""
-        self.undone, self.checkpoints = (), {}
-        self.folded = True
+    def release_undone(self) -> None:
+        """Drop the undone blocks to free memory; the timeline still has them."""
+        self.undone_blocks, self.checkpoints = (), {}
+        self.is_folded = True
         self.refold()
 
     def refold(self) -> None:
-        """Show or hide what was undone."""
+        """Show or hide the undone blocks."""
         self._head.gap = self.head_gap
         self._head.redraw()
         self.pieces = [self._head]
-        if not self.folded:
-            for block in self.undone:
-                self.pieces += [self._dimmed(piece) for piece in block.pieces]
+        if not self.is_folded:
+            for block in self.undone_blocks:
+                self.pieces += [self._dim_piece(piece) for piece in block.pieces]
 
-    def _dimmed(self, piece: Piece) -> Piece:
-        def draw(width: int) -> list[Line]:
-            return [undone(line) for line in piece.draw(width)]
+    def _dim_piece(self, piece: Piece) -> Piece:
+        def draw(width: int) -> list[StyledLine]:
+            return [dim_undone(line) for line in piece.draw(width)]
 
         margin = (*self.margin, *_GUIDE)
         return Piece(draw, gap=piece.gap, guess=piece.height - piece.gap, margin=margin)
 
     def piece_of_checkpoint(self, checkpoint_id: int) -> int:
-        """Which of its pieces, when it is unfolded, shows what came after a checkpoint that was undone."""
-        before = self.undone[: self.checkpoints[checkpoint_id]]
+        """Return the index of the first piece after an undone checkpoint. The block must be unfolded."""
+        before = self.undone_blocks[: self.checkpoints[checkpoint_id]]
         return min(1 + sum(len(block.pieces) for block in before), len(self.pieces) - 1)
 
     def source(self) -> str:
-        """What happened, in words."""
-        return self._words()
+        """Return the description of the revert."""
+        return self._message()
 
     def full_text(self) -> str:
-        """What happened, to which files, and what was undone."""
+        """Return the description, the files, and the undone blocks."""
         event = self._event
-        told = [self._words()]
+        paragraphs = [self._message()]
         if event.note:
-            told.append(say("the model reads this with your next prompt: {note}", note=plain(event.note)))
-        for words, paths in ((say("Changed:"), event.files), (say("Left as they are:"), event.kept)):
+            paragraphs.append(
+                tr("Sent to the model with your next prompt: {note}", note=sanitize(event.note))
+            )
+        for heading, paths in ((tr("Changed:"), event.files), (tr("Kept:"), event.kept)):
             if paths:
-                told.append("\n".join([words, *(f"  {plain_line(path)}" for path in paths)]))
-        return "\n\n".join([*told, *(block.full_text() for block in self.undone)])
+                paragraphs.append("\n".join([heading, *(f"  {sanitize_line(path)}" for path in paths)]))
+        return "\n\n".join([*paragraphs, *(block.full_text() for block in self.undone_blocks)])
 
-    def searched(self) -> str:
-        """What happened; what was undone is not searched."""
-        return self._words()
+    def search_text(self) -> str:
+        """Return the description; undone blocks aren't searched."""
+        return self._message()
 
     @property
     def title(self) -> str:
-        """What happened, in words."""
-        return self._words()
+        """Description of the revert."""
+        return self._message()
 
-    def _words(self) -> str:
+    def _message(self) -> str:
         event, count, kept = self._event, len(self._event.files), len(self._event.kept)
-        files = say_many(", {count:,} file changed", ", {count:,} files changed", count) if count else ""
+        files = tr_n(", {count:,} file changed", ", {count:,} files changed", count) if count else ""
         if kept and count:
-            files += say_many(", {count:,} left as it is", ", {count:,} left as they are", kept)
+            files += tr(", {count:,} kept", count=kept)
         elif kept:
-            files = say_many(", {count:,} file left as it is", ", {count:,} files left as they are", kept)
+            files = tr_n(", {count:,} file kept", ", {count:,} files kept", kept)
         if event.scope == "turn":
-            words = say("took back what was done to files from checkpoint {number} on", number=event.to)
+            message = tr("Reverted file changes of the turn at checkpoint {number}", number=event.to)
         elif event.scope == "files" and event.reason == "user":
-            words = say("files went back to checkpoint {number}, the conversation stays", number=event.to)
+            message = tr("Files reverted to checkpoint {number}, conversation kept", number=event.to)
         else:
-            words = say(_WORDS[event.reason], number=event.to)
-        return f"↶ {words}{files}"
+            message = tr(_MESSAGES[event.reason], number=event.to)
+        return f"↶ {message}{files}"
 
-    def _lines(self, width: int) -> list[Line]:
-        words = [(self._words(), ink("waiting"))]
-        if self._n_undone:
-            what = say_many("{count:,} block undone", "{count:,} blocks undone", self._n_undone)
-            fold = "·" if not self.undone else "▸" if self.folded else "▾"
-            words.append((f" {fold} {what}", ink("dim")))
-        lines = rule(words, width)
-        if note := plain_line(self._event.note):
-            told = say("the model reads this with your next prompt: {note}", note=note)
-            lines.append(Line(truncated([("    ✉ ", ink("waiting")), (told, ink("dim"))], width)))
+    def _lines(self, width: int) -> list[StyledLine]:
+        spans = [(self._message(), text_style("waiting"))]
+        if self._undone_count:
+            undone_text = tr_n("{count:,} block undone", "{count:,} blocks undone", self._undone_count)
+            fold_sign = "·" if not self.undone_blocks else "▸" if self.is_folded else "▾"
+            spans.append((f" {fold_sign} {undone_text}", text_style("dim")))
+        lines = render_rule(spans, width)
+        if note := sanitize_line(self._event.note):
+            text = tr("Sent to the model with your next prompt: {note}", note=note)
+            lines.append(
+                StyledLine(truncate([("    ✉ ", text_style("waiting")), (text, text_style("dim"))], width))
+            )
         if self._event.kept:
-            paths = ", ".join(map(plain_line, self._event.kept[:_NAMED]))
-            told = say("left as they are: {paths}", paths=paths)
-            lines.append(Line(truncated([("    ", ink()), (told, ink("dim"))], width)))
+            paths = ", ".join(map(sanitize_line, self._event.kept[:_MAX_NAMED_FILES]))
+            text = tr("Kept: {paths}", paths=paths)
+            lines.append(StyledLine(truncate([("    ", text_style()), (text, text_style("dim"))], width)))
         if self.is_latest and (hint := _HINTS.get(self._event.reason)):
-            below = (("    ", ink()),)
-            lines += wrap([(say(hint), Ink(("dim",), self.hint_link))], width, first=below, rest=below)
+            below = (("    ", text_style()),)
+            lines += wrap([(tr(hint), TextStyle(("dim",), self.hint_link))], width, first=below, rest=below)
         return lines
 
     @property
     def hint_link(self) -> str:
-        """What a click on the hint means: the command that it names."""
+        """Command that the hint runs when clicked."""
         return "/redo" if self._event.reason == "undo" else "/undo"
 
-    def grow_old(self) -> None:
-        """Another jump has followed."""
+    def mark_superseded(self) -> None:
+        """Remove the hint: another revert has followed."""
         self.is_latest = False
         self._head.redraw()

@@ -1,17 +1,17 @@
-"""A line across the conversation with words in it."""
+"""Horizontal rule with text."""
 
 from collections.abc import Sequence
 
-from kimi_tui.tui.markdown.line import Line, Span, ink, span_width
+from kimi_tui.tui.markdown.styled_line import Span, StyledLine, span_width, text_style
 from kimi_tui.tui.markdown.wrap import wrap
 
-_BEFORE: Span = ("─── ", ink("rule"))
-_BELOW: Span = ("    ", ink())
+_BEFORE: Span = ("─── ", text_style("rule"))
+_BELOW: Span = ("    ", text_style())
 
 
-def rule(words: Sequence[Span], width: int) -> list[Line]:
-    """`words` between two rules; where there is no room for the second, the words go on below."""
-    rest = width - span_width([_BEFORE, *words]) - 1
+def render_rule(spans: Sequence[Span], width: int) -> list[StyledLine]:
+    """Return `spans` between two rules. If there is no room for the second one, the text wraps instead."""
+    rest = width - span_width([_BEFORE, *spans]) - 1
     if rest > 0:
-        return [Line((_BEFORE, *words, (" " + "─" * rest, ink("rule"))))]
-    return wrap(words, width, first=(_BEFORE,), rest=(_BELOW,))
+        return [StyledLine((_BEFORE, *spans, (" " + "─" * rest, text_style("rule"))))]
+    return wrap(spans, width, first=(_BEFORE,), rest=(_BELOW,))

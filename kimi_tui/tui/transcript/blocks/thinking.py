@@ -1,73 +1,73 @@
-"""What the model thought, folded to one line."""
+"""Block for the model's thinking, folded to one line."""
 
-from kimi_tui.base.terminal import plain_line
-from kimi_tui.language.saying import later, say
-from kimi_tui.tui.markdown.line import Line, Span, Spans, ink
-from kimi_tui.tui.markdown.wrap import truncated
-from kimi_tui.tui.transcript.blocks.block import Clock, SinglePieceBlock, prose, seconds
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.i18n.translate import tr, tr_lazy
+from kimi_tui.tui.markdown.styled_line import Span, Spans, StyledLine, text_style
+from kimi_tui.tui.markdown.wrap import truncate
+from kimi_tui.tui.transcript.blocks.block import Clock, SinglePieceBlock, format_seconds, wrap_text
 
-_TICKER = 400
-"""Characters at the end of a running thought that its one line is taken from."""
+_PREVIEW_CHARS = 400
+"""Characters at the end of running thinking from which the one-line preview is taken."""
 
 
 class ThinkingBlock(SinglePieceBlock):
-    """Thinking; `▸ thought for 3 s` once it is over."""
+    """Thinking; shown as `▸ thought for 3 s` once it has ended."""
 
-    label = later("thinking")
+    label = tr_lazy("thinking")
 
     def __init__(self, clock: Clock | None = None, *, margin: Spans = ()) -> None:
         super().__init__(margin=margin)
         self._fragments: list[str] = []
         self._latest = ""
         self._clock = clock
-        self._began = clock() if clock is not None else 0.0
+        self._started_at = clock() if clock is not None else 0.0
         self.duration: float | None = None
-        """Seconds; None while it runs, and when nobody watched it."""
-        self.running = True
+        """Seconds. None while it runs, and in history."""
+        self.is_running = True
 
     def feed(self, text: str) -> None:
-        """More of the thought has come."""
+        """Add text to the thinking."""
         self._fragments.append(text)
-        self._latest = (self._latest + text)[-_TICKER:]
+        self._latest = (self._latest + text)[-_PREVIEW_CHARS:]
         self.redraw()
 
     def finish(self) -> None:
-        """The thought is over."""
-        if not self.running:
+        """Close the block."""
+        if not self.is_running:
             return
-        self.running = False
+        self.is_running = False
         self._latest = ""
-        self.source()  # the words that came one by one would take ten times the room of the text
+        self.source()  # join the fragments, which take ten times the memory of the text
         if self._clock is not None:
-            self.duration = self._clock() - self._began
+            self.duration = self._clock() - self._started_at
         self.redraw()
 
     @property
-    def foldable(self) -> bool:
-        """Always, if there is a word of it."""
+    def is_foldable(self) -> bool:
+        """Whether there is text to unfold."""
         return bool(self._fragments)
 
     def source(self) -> str:
-        """The thought."""
+        """Return the text."""
         if len(self._fragments) > 1:
             self._fragments = ["".join(self._fragments)]
         return self._fragments[0] if self._fragments else ""
 
-    def lines(self, width: int) -> list[Line]:
-        """One line, and all of it when unfolded."""
-        style = ink("thinking")
-        head: list[Span] = [("▸ " if self.folded else "▾ ", style), (self._summary(), style)]
-        if self.running and self.folded:
-            latest = plain_line(self._latest).rpartition(". ")[2]
-            head.append((f"  {latest}", ink("thinking", "dim")))
-        lines = [Line(truncated(head, width))]
-        if not self.folded:
-            lines += prose(self.source().strip(), width, style, margin=(("  ", style),))
+    def lines(self, width: int) -> list[StyledLine]:
+        """Return one row, and the full text if unfolded."""
+        style = text_style("thinking")
+        head: list[Span] = [("▸ " if self.is_folded else "▾ ", style), (self._summary(), style)]
+        if self.is_running and self.is_folded:
+            latest = sanitize_line(self._latest).rpartition(". ")[2]
+            head.append((f"  {latest}", text_style("thinking", "dim")))
+        lines = [StyledLine(truncate(head, width))]
+        if not self.is_folded:
+            lines += wrap_text(self.source().strip(), width, style, margin=(("  ", style),))
         return lines
 
     def _summary(self) -> str:
-        if self.running:
-            return say("thinking")
+        if self.is_running:
+            return tr("thinking")
         if self.duration is None or self.duration < 0.05:
-            return say("thought")
-        return say("thought for {time}", time=seconds(self.duration))
+            return tr("thought")
+        return tr("thought for {time}", time=format_seconds(self.duration))

@@ -1,17 +1,17 @@
-"""A tool call: how it stands, what it is about, and what came of it."""
+"""Block for a tool call: status, arguments and result."""
 
 import json
 from typing import Literal
 
-from kimi_tui.base.call_arguments import Arguments
-from kimi_tui.base.terminal import plain, plain_line
-from kimi_tui.language.saying import later, say, say_many
-from kimi_tui.tui.markdown.line import Line, Span, Spans, ink, span_width
-from kimi_tui.tui.markdown.wrap import truncated
-from kimi_tui.tui.transcript.blocks.block import Block, Clock, seconds, whole_seconds
-from kimi_tui.tui.transcript.blocks.display import Shown, shown
-from kimi_tui.tui.transcript.blocks.output import all_lines, output_text, tail_lines
-from kimi_tui.tui.transcript.piece import Piece
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.base.tool_arguments import PartialToolArguments
+from kimi_tui.i18n.translate import tr, tr_lazy, tr_n
+from kimi_tui.tui.markdown.styled_line import Span, Spans, StyledLine, span_width, text_style
+from kimi_tui.tui.markdown.wrap import truncate
+from kimi_tui.tui.transcript.blocks.block import Block, Clock, format_seconds, format_whole_seconds
+from kimi_tui.tui.transcript.blocks.display import DisplayRenderer, build_renderers
+from kimi_tui.tui.transcript.blocks.output_lines import all_lines, output_text, tail_lines
+from kimi_tui.tui.transcript.render_cache import Piece
 from kimi_tui.wire.events import ToolReturn
 
 Status = Literal["writing", "running", "waiting", "done", "failed", "cancelled"]
@@ -25,21 +25,23 @@ _ROLES = {
     "failed": "failed",
     "cancelled": "cancelled",
 }
-_BODY: Spans = (("  ", ink()),)
+_BODY: Spans = (("  ", text_style()),)
 _PREVIEW_LINES = 6
-_SHELLS = {"Bash", "Shell", "CMD", "PowerShell", "$"}
-"""Tools, and the user's own shell, whose output is for the user as much as for the model."""
+_SHELL_TOOLS = {"Bash", "Shell", "CMD", "PowerShell", "$"}
+"""Tools whose output is meant for the user as well, and the user's own shell."""
 _LIVE_TAIL = 8_000
-"""Characters of a running tool's output that are kept to be shown."""
-_SHOWS_ELAPSED = 1.0
-"""Seconds after which a running call says how long it has run."""
+"""Maximum characters kept of a running tool's output."""
+_SHOW_ELAPSED_AFTER_S = 1.0
+"""Seconds after which a running call shows its elapsed time."""
 
 
 class ToolCallBlock(Block):
-    """One call: a line, and below it a diff, a list, or the end of its output; all of it when unfolded."""
+    """Tool call: a head row, and below it a diff, a list or the end of the output, or everything if
+    unfolded.
+    """
 
-    stacks = True
-    label = later("tool call")
+    is_stackable = True
+    label = tr_lazy("tool call")
 
     def __init__(
         self,
@@ -52,30 +54,31 @@ class ToolCallBlock(Block):
     ) -> None:
         super().__init__(margin=margin)
         self.call_id = call_id
-        self.name = plain_line(name)
-        self.arguments = Arguments(arguments)
+        self.name = sanitize_line(name)
+        self.arguments = PartialToolArguments(arguments)
         self.status: Status = "writing"
         self.duration: float | None = None
-        """Seconds that it ran, waiting for an approval left out; None when nobody watched it."""
+        """Seconds that it ran, without the time spent waiting for the user. None in history."""
         self.result: ToolReturn | None = None
         self.children: list[Block] = []
-        """What its sub-agent did."""
-        self._display: tuple[Shown, ...] = ()
+        """Blocks of its sub-agent."""
+        self._renderers: tuple[DisplayRenderer, ...] = ()
         self._clock = clock
-        self._resumed = clock() if clock is not None else 0.0
-        self._ran = 0.0
-        self._live = ""
-        self._head = self.piece(self._head_lines, gap=1)
-        self._body = self.piece(self._folded_lines, guess=0)
-        self._own = [self._head, self._body]
-        self.pieces = list(self._own)
+        self._resumed_at = clock() if clock is not None else 0.0
+        self._elapsed_before = 0.0
+        self._has_question = False
+        self._live_output = ""
+        self._head = self.create_piece(self._head_lines, gap=1)
+        self._body = self.create_piece(self._preview_lines, guess=0)
+        self._own_pieces = [self._head, self._body]
+        self.pieces = list(self._own_pieces)
         if self.arguments.is_complete:
             self.begin()
 
-    # what happens to it
+    # updates
 
     def feed_arguments(self, text: str) -> None:
-        """More of its arguments has come."""
+        """Add a fragment of arguments."""
         self.arguments.feed(text)
         self._restart_clock()
         self._head.redraw()
@@ -83,179 +86,190 @@ class ToolCallBlock(Block):
             self.begin()
 
     def begin(self) -> None:
-        """It runs."""
+        """Mark the call as running."""
         if self.status in ("writing", "waiting"):
             self.status = "running"
             self._restart_clock()
             self._head.redraw()
 
-    def wait(self) -> None:
-        """It waits for the user's approval."""
-        self._ran = self.elapsed
+    def wait(self, *, is_question: bool = False) -> None:
+        """Stop the clock while the call waits for the user's approval or answer."""
+        self._elapsed_before = self.elapsed
         self.status = "waiting"
+        self._has_question = is_question
         self._head.redraw()
 
     def feed_output(self, text: str) -> None:
-        """More of its output has come."""
+        """Add output."""
         self.begin()
-        self._live = (self._live + text)[-_LIVE_TAIL:]
-        if self.folded:
+        self._live_output = (self._live_output + text)[-_LIVE_TAIL:]
+        if self.is_folded:
             self._body.redraw()
         else:
             self.refold()
 
     def finish(self, result: ToolReturn) -> None:
-        """It ended."""
+        """Show the result."""
         if self._clock is not None:
             self.duration = self.elapsed
         self.result = result
         self.status = "failed" if result.is_error else "done"
-        self._live = ""
-        self._display = shown(result.display)
+        self._live_output = ""
+        self._renderers = build_renderers(result.display)
         self.refold()
 
     def cancel(self) -> None:
-        """Its turn ended without a result."""
+        """Mark an open call as canceled: its turn ended without a result."""
         if self.is_open:
             self.status = "cancelled"
             self.refold()
 
     def tick(self) -> None:
-        """Time has passed."""
+        """Update the elapsed time."""
         self._head.redraw()
 
-    # how it stands
+    # state
 
     @property
     def is_open(self) -> bool:
-        """Whether its end is still to come."""
+        """Whether the call hasn't ended yet."""
         return self.status in ("writing", "running", "waiting")
 
     @property
     def elapsed(self) -> float:
         """Seconds that it has run so far."""
         if self._clock is None or self.status == "waiting":
-            return self._ran
-        return self._ran + self._clock() - self._resumed
+            return self._elapsed_before
+        return self._elapsed_before + self._clock() - self._resumed_at
 
     @property
-    def foldable(self) -> bool:
-        """Whether there is more to see."""
+    def is_foldable(self) -> bool:
+        """Whether there is more to show."""
         return bool(self.children or self.arguments.length or self.result)
 
     @property
     def title(self) -> str:
-        """Its name and what it is about."""
-        return f"{self.name} {self.arguments.telling()}".strip()
+        """Tool name and a summary of the arguments."""
+        return f"{self.name} {self.arguments.summary()}".strip()
 
     def source(self) -> str:
-        """The command or arguments, and the output."""
-        diffs = [text for item in self._display if (text := item.source())]
+        """Return the command or arguments, and the output."""
+        diffs = [text for item in self._renderers if (text := item.source())]
         return "\n\n".join(filter(None, (self._arguments_text(), *diffs, self._result_text())))
 
     def full_text(self) -> str:
-        """Name, arguments, result and what its sub-agent did."""
+        """Return name, arguments, result and the blocks of its sub-agent."""
         inner = [child.full_text() for child in self.children]
         return "\n\n".join(filter(None, (self.name, self.source(), *inner)))
 
-    def searched(self) -> str:
-        """Name, arguments as they came, output, and what its sub-agent did."""
-        output = self._live if self.result is None else self._result_text()
-        return "\n".join((self.name, self.arguments.text, output, *(c.searched() for c in self.children)))
+    def search_text(self) -> str:
+        """Return name, raw arguments, output and the text of its sub-agent."""
+        output = self._live_output if self.result is None else self._result_text()
+        return "\n".join((self.name, self.arguments.text, output, *(c.search_text() for c in self.children)))
 
     def refold(self) -> None:
-        """Show its end only, or all."""
+        """Rebuild the pieces: a preview if folded, everything if unfolded."""
         self._head.gap = self.head_gap
         self._head.redraw()
-        self._own = [self._head, self._body] if self.folded else [self._head, *self._unfolded()]
-        self.gather()
+        self._own_pieces = (
+            [self._head, self._body] if self.is_folded else [self._head, *self._build_unfolded_pieces()]
+        )
+        self.collect_children()
 
-    def gather(self) -> None:
-        """Its sub-agent did something: show that."""
+    def collect_children(self) -> None:
+        """Update the pieces after a change of the sub-agent's blocks."""
         self._body.redraw()
-        self.pieces = list(self._own)
-        if not self.folded:
+        self.pieces = list(self._own_pieces)
+        if not self.is_folded:
             self.pieces += [piece for child in self.children for piece in child.pieces]
 
-    # how it looks
+    # rendering
 
-    def _unfolded(self) -> list[Piece]:
-        draws = [pair for item in self._display for pair in item.all_pieces(_BODY)]
-        if not any(item.tells_arguments for item in self._display):
-            draws += all_lines(self._arguments_text(), margin=_BODY, style=ink("tool-argument"))
-        draws += all_lines(self._live or self._result_text(), margin=_BODY)
-        return [self.piece(draw, guess=guess) for draw, guess in draws]
+    def _build_unfolded_pieces(self) -> list[Piece]:
+        draws = [pair for item in self._renderers for pair in item.all_pieces(_BODY)]
+        if not any(item.shows_arguments for item in self._renderers):
+            draws += all_lines(self._arguments_text(), margin=_BODY, style=text_style("tool-argument"))
+        draws += all_lines(self._live_output or self._result_text(), margin=_BODY)
+        return [self.create_piece(draw, guess=guess) for draw, guess in draws]
 
-    def _head_lines(self, width: int) -> list[Line]:
+    def _head_lines(self, width: int) -> list[StyledLine]:
         role = _ROLES[self.status]
-        spans: list[Span] = [(f"{_GLYPHS[self.status]} ", ink(role)), (self.name, ink("tool-name"))]
-        if telling := self.arguments.telling():
-            spans.append((f" {telling}", ink("tool-argument")))
-        after = self._after()
-        room = max(8, width - span_width(after))
-        return [Line((*truncated(spans, room), *after))]
+        spans: list[Span] = [
+            (f"{_GLYPHS[self.status]} ", text_style(role)),
+            (self.name, text_style("tool-name")),
+        ]
+        if summary := self.arguments.summary():
+            spans.append((f" {summary}", text_style("tool-argument")))
+        trailing = self._trailing_spans()
+        room = max(8, width - span_width(trailing))
+        return [StyledLine((*truncate(spans, room), *trailing))]
 
-    def _after(self) -> list[Span]:
-        # What stands behind the call and is never cut off for it.
+    def _trailing_spans(self) -> list[Span]:
+        # Shown at the end of the head row and never truncated.
         spans: list[Span] = []
-        repeated = self._repeats_briefs()
-        for item in self._display:
-            if not (item.is_brief and repeated):
+        hide_briefs = self._should_hide_briefs()
+        for item in self._renderers:
+            if not (item.is_brief and hide_briefs):
                 spans += item.summary()
         if self.status == "writing" and self.arguments.length > 200:
-            spans.append((f"  {self.arguments.length / 1000:.1f} kB", ink("dim")))
+            spans.append((f"  {self.arguments.length / 1000:.1f} kB", text_style("dim")))
         elif self.status == "waiting":
-            spans.append((f"  {say('waits for you')}", ink("waiting")))
-        elif self.status == "running" and self.elapsed >= _SHOWS_ELAPSED:
-            spans.append((f"  {whole_seconds(self.elapsed)}", ink("dim")))
+            waiting_for = tr("awaiting answer") if self._has_question else tr("awaiting approval")
+            spans.append((f"  {waiting_for}", text_style("waiting")))
+        elif self.status == "running" and self.elapsed >= _SHOW_ELAPSED_AFTER_S:
+            spans.append((f"  {format_whole_seconds(self.elapsed)}", text_style("dim")))
         elif self.duration is not None and self.duration >= 0.05:
-            spans.append((f"  {seconds(self.duration)}", ink("dim")))
+            spans.append((f"  {format_seconds(self.duration)}", text_style("dim")))
         return spans
 
-    def _repeats_briefs(self) -> bool:
-        # The counts of a diff, or an error spelled out below, say what a brief says.
-        counts = any(item.summary() for item in self._display if not item.is_brief)
-        return counts or (self.status == "failed" and self.name not in _SHELLS and self._result_text() != "")
+    def _should_hide_briefs(self) -> bool:
+        # The counts of a diff, or an error message shown below, make a brief redundant.
+        counts = any(item.summary() for item in self._renderers if not item.is_brief)
+        return counts or (
+            self.status == "failed" and self.name not in _SHELL_TOOLS and self._result_text() != ""
+        )
 
-    def _folded_lines(self, width: int) -> list[Line]:
-        lines: list[Line] = []
-        for item in self._display:
+    def _preview_lines(self, width: int) -> list[StyledLine]:
+        lines: list[StyledLine] = []
+        for item in self._renderers:
             lines += item.preview(width, _BODY)
         lines += self._activity(width)
         text = self._preview_text()
         if text.strip():
-            role = "failed" if self.status == "failed" and self.name not in _SHELLS else "dim"
-            lines += tail_lines(text, _PREVIEW_LINES, width, margin=_BODY, style=ink(role))
+            role = "failed" if self.status == "failed" and self.name not in _SHELL_TOOLS else "dim"
+            lines += tail_lines(text, _PREVIEW_LINES, width, margin=_BODY, style=text_style(role))
         return lines
 
     def _preview_text(self) -> str:
         if self.result is None:
-            return self._live
-        if self.result.is_error or self.name in _SHELLS:
+            return self._live_output
+        if self.result.is_error or self.name in _SHELL_TOOLS:
             return self._result_text()
         return ""
 
-    def _activity(self, width: int) -> list[Line]:
-        # A folded sub-agent shows the last thing it does.
+    def _activity(self, width: int) -> list[StyledLine]:
+        # A folded sub-agent shows its latest block.
         if not self.children:
             return []
         last = next((child for child in reversed(self.children) if child.title), self.children[-1])
         calls = sum(isinstance(child, ToolCallBlock) for child in self.children)
         spans = [
-            ("└ ", ink("guide")),
-            (say_many("{count:,} tool call", "{count:,} tool calls", calls) + "  ", ink("dim")),
-            (plain_line(last.title), ink("dim")),
+            ("└ ", text_style("guide")),
+            (tr_n("{count:,} tool call", "{count:,} tool calls", calls) + "  ", text_style("dim")),
+            (sanitize_line(last.title), text_style("dim")),
         ]
-        return [Line((*_BODY, *truncated(spans, max(4, width - 2))), "\n", 2)]
+        return [StyledLine((*_BODY, *truncate(spans, max(4, width - 2))), "\n", 2)]
 
     def _arguments_text(self) -> str:
         values = self.arguments.values()
         if not values:
-            return plain(self.arguments.text)
-        if len(values) == 1 or self.name in _SHELLS:
+            return sanitize(self.arguments.text)
+        if len(values) == 1 or self.name in _SHELL_TOOLS:
             first = values.get("command", next(iter(values.values())))
-            return plain(first if isinstance(first, str) else json.dumps(first, ensure_ascii=False, indent=2))
-        return "\n".join(f"{plain_line(name)}: {_readable(value)}" for name, value in values.items())
+            return sanitize(
+                first if isinstance(first, str) else json.dumps(first, ensure_ascii=False, indent=2)
+            )
+        return "\n".join(f"{sanitize_line(name)}: {_format_value(value)}" for name, value in values.items())
 
     def _result_text(self) -> str:
         if self.result is None:
@@ -266,10 +280,10 @@ class ToolCallBlock(Block):
 
     def _restart_clock(self) -> None:
         if self._clock is not None:
-            self._resumed = self._clock()
+            self._resumed_at = self._clock()
 
 
-def _readable(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, str):
-        return f"\n{plain(value)}" if "\n" in value else plain(value)
+        return f"\n{sanitize(value)}" if "\n" in value else sanitize(value)
     return json.dumps(value, ensure_ascii=False)

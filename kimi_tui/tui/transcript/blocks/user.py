@@ -1,6 +1,6 @@
-"""What the user said."""
+"""Block for a message of the user."""
 
-from kimi_tui.base.content import (
+from kimi_tui.base.content_parts import (
     ContentPart,
     ImageURLPart,
     TextPart,
@@ -9,70 +9,70 @@ from kimi_tui.base.content import (
     is_system_note,
     text_of,
 )
-from kimi_tui.language.saying import later, say
-from kimi_tui.tui.images.showing import rows_of
-from kimi_tui.tui.images.thumbnail import ROWS
-from kimi_tui.tui.markdown.line import BLANK, Line, Spans, ink, span_width
-from kimi_tui.tui.transcript.blocks.block import Block, guessed_rows, prose
-from kimi_tui.tui.transcript.blocks.media import described
-from kimi_tui.tui.transcript.piece import Piece
+from kimi_tui.i18n.translate import tr, tr_lazy
+from kimi_tui.tui.images.renderer import render_image
+from kimi_tui.tui.images.thumbnail import MAX_ROWS
+from kimi_tui.tui.markdown.styled_line import BLANK, Spans, StyledLine, span_width, text_style
+from kimi_tui.tui.transcript.blocks.block import Block, estimate_rows, wrap_text
+from kimi_tui.tui.transcript.blocks.media_label import media_label
+from kimi_tui.tui.transcript.render_cache import Piece
 
-_BAR: Spans = (("▌ ", ink("user-bar")),)
+_BAR: Spans = (("▌ ", text_style("user-bar")),)
 
 
 class UserBlock(Block):
-    """A prompt, or what the user threw in while a turn ran; its pictures below it."""
+    """Prompt or steering message, with its images below."""
 
-    label = later("you")
+    label = tr_lazy("you")
 
-    def __init__(self, user_input: UserInput, *, steering: bool = False, margin: Spans = ()) -> None:
+    def __init__(self, user_input: UserInput, *, is_steer: bool = False, margin: Spans = ()) -> None:
         super().__init__(margin=margin)
         parts = [part for part in as_parts(user_input) if _is_shown(part)]
-        said = text_of(parts)
-        self.text = "\n".join(_shown(part) for part in parts if not _is_named(part, said))
-        self.steering = steering
-        self.pieces = [self.piece(self._words, gap=1, guess=1 + guessed_rows(self.text))]
-        self.pieces += [self._picture(part) for part in parts if isinstance(part, ImageURLPart)]
+        text = text_of(parts)
+        self.text = "\n".join(_part_text(part) for part in parts if not _is_named(part, text))
+        self.is_steer = is_steer
+        self.pieces = [self.create_piece(self._text_lines, gap=1, guess=1 + estimate_rows(self.text))]
+        self.pieces += [self._create_image_piece(part) for part in parts if isinstance(part, ImageURLPart)]
 
     def refold(self) -> None:
-        """Lay it out again, for what stands above it has changed."""
+        """Lay out the text again, as the gap above may have changed."""
         self.pieces[0].gap = self.head_gap
         self.pieces[0].redraw()
 
-    def _words(self, width: int) -> list[Line]:
-        # A line that says who speaks, then the words behind a bar.
-        speaker = say("you, meanwhile") if self.steering else say("you")
+    def _text_lines(self, width: int) -> list[StyledLine]:
+        # A row with the speaker, then the text after a bar.
+        speaker = tr("you (steering)") if self.is_steer else tr("you")
         return [
-            Line((*_BAR, (speaker, ink("user-bar"))), margin=2),
-            *prose(self.text, width, ink("user"), margin=_BAR),
+            StyledLine((*_BAR, (speaker, text_style("user-bar"))), margin=2),
+            *wrap_text(self.text, width, text_style("user"), margin=_BAR),
         ]
 
-    def _picture(self, part: ImageURLPart) -> Piece:
-        def draw(width: int) -> list[Line]:
-            rows = rows_of(part.image_url.url, width - span_width(_BAR))
-            return [row.indented(_BAR) for row in rows] or [BLANK]
+    def _create_image_piece(self, part: ImageURLPart) -> Piece:
+        def draw(width: int) -> list[StyledLine]:
+            rows = render_image(part.image_url.url, width - span_width(_BAR))
+            return [row.indent(_BAR) for row in rows] or [BLANK]
 
-        return self.piece(draw, guess=ROWS)
+        return self.create_piece(draw, guess=MAX_ROWS)
 
     def source(self) -> str:
-        """The words."""
+        """Return the text."""
         return self.text
 
     @property
     def title(self) -> str:
-        """The first words."""
-        words = self.text.strip()
-        return say("you: {words}", words=words.splitlines()[0] if words else "")
+        """Label with the first line."""
+        text = self.text.strip()
+        return tr("you: {text}", text=text.splitlines()[0] if text else "")
 
 
 def _is_shown(part: ContentPart) -> bool:
     return not (isinstance(part, TextPart) and is_system_note([part]))
 
 
-def _is_named(part: ContentPart, said: str) -> bool:
-    # Whether its token stands in the words already.
-    return isinstance(part, ImageURLPart) and f"[image #{part.image_url.id} " in said
+def _is_named(part: ContentPart, text: str) -> bool:
+    # Whether the text already contains the image's token.
+    return isinstance(part, ImageURLPart) and f"[image #{part.image_url.id} " in text
 
 
-def _shown(part: ContentPart) -> str:
-    return part.text if isinstance(part, TextPart) else f"[{described(part)}]"
+def _part_text(part: ContentPart) -> str:
+    return part.text if isinstance(part, TextPart) else f"[{media_label(part)}]"

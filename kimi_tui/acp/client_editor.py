@@ -1,0 +1,47 @@
+"""File access through the client's editor, which may have unsaved changes."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from kimi_tui.acp.client import AcpClient, ClientRequestError
+
+logger = logging.getLogger(__name__)
+
+REQUEST_TIMEOUT_S = 10.0
+"""Seconds to wait for the client to read or write one file."""
+
+
+class ClientEditor:
+    """Implements `tools.file.client_editor.Editor`.
+
+    If the client can't access files, fails or doesn't answer in time, the caller accesses the disk.
+    """
+
+    def __init__(self, client: AcpClient, session_id: Callable[[], str]) -> None:
+        self._client = client
+        self._session_id = session_id
+
+    async def read(self, path: Path) -> str | None:
+        """Return the text of a file in the client; None if it is unavailable."""
+        if not self._client.can_read_files:
+            return None
+        try:
+            async with asyncio.timeout(REQUEST_TIMEOUT_S):
+                return await self._client.read_file(self._session_id(), str(path))
+        except (ClientRequestError, TimeoutError) as error:
+            logger.warning("the client didn't read a file: %r", error)
+            return None
+
+    async def write(self, path: Path, text: str) -> bool:
+        """Write a file through the client. Return False if the client didn't write it."""
+        if not self._client.can_write_files:
+            return False
+        try:
+            async with asyncio.timeout(REQUEST_TIMEOUT_S):
+                await self._client.write_file(self._session_id(), str(path), text)
+        except (ClientRequestError, TimeoutError) as error:
+            logger.warning("the client didn't write a file: %r", error)
+            return False
+        return True

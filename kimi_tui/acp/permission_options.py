@@ -1,0 +1,40 @@
+"""Options of permission requests, and the answers they stand for."""
+
+from acp.schema import AllowedOutcome, PermissionOption, RequestPermissionResponse
+
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.wire.events import ApprovalAnswer
+from kimi_tui.wire.requests import ApprovalRequest
+
+_ANSWERS: dict[str, ApprovalAnswer] = {
+    "allow_once": "approve",
+    "allow_for_session": "approve_for_session",
+    "allow_always": "approve_always",
+    "reject": "reject",
+}
+
+
+def permission_options(request: ApprovalRequest) -> list[PermissionOption]:
+    """Return the options for the user. Requests without a rule can't be allowed for longer than once."""
+    options = [PermissionOption(option_id="allow_once", name="Yes", kind="allow_once")]
+    if request.rule is not None:
+        rule = sanitize_line(request.rule)
+        options += [
+            PermissionOption(
+                option_id="allow_for_session", name=f"Yes, for this session: {rule}", kind="allow_always"
+            ),
+            PermissionOption(option_id="allow_always", name=f"Always allow {rule}", kind="allow_always"),
+        ]
+    return [*options, PermissionOption(option_id="reject", name="No", kind="reject_once")]
+
+
+def parse_outcome(response: RequestPermissionResponse, request: ApprovalRequest) -> ApprovalAnswer | None:
+    """Return the user's answer; None if the turn is to be canceled.
+
+    An option that wasn't offered counts as a rejection.
+    """
+    if not isinstance(response.outcome, AllowedOutcome):
+        return None
+    option_id = response.outcome.option_id
+    offered = {option.option_id for option in permission_options(request)}
+    return _ANSWERS[option_id] if option_id in offered else "reject"

@@ -1,0 +1,44 @@
+"""Loading of agents by name. A project's agents may not run external programs when started by name."""
+
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from kimi_tui.agentspec.discovery import find_agent, is_project_agent
+from kimi_tui.agentspec.loader import load_agent_spec
+from kimi_tui.agentspec.spec import ResolvedAgentSpec
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.terminal_text import sanitize_line
+
+
+def load_agent_by_name(
+    name: str, *, work_dir: Path, data_dir: Path, known_tools: Collection[str]
+) -> ResolvedAgentSpec:
+    """Load the agent `name`. Raises ConfigError, also for a project's agent that runs external code.
+
+    The user of a cloned project may not know what its agents load, so a name isn't consent; a path is.
+    """
+    path = find_agent(name, work_dir=work_dir, data_dir=data_dir)
+    spec = load_agent_spec(path, known_tools=known_tools)
+    if not is_project_agent(path, work_dir=work_dir, data_dir=data_dir):
+        return spec
+    programs = list(dict.fromkeys(_external_programs(spec, known_tools, set())))
+    if programs:
+        raise ConfigError(
+            f"The agent “{name}” belongs to this project and runs {sanitize_line(', '.join(programs))}.",
+            hint=f"If you trust it after a review, start it with --agent-file {path}",
+        )
+    return spec
+
+
+def _external_programs(spec: ResolvedAgentSpec, known: Collection[str], seen: set[Path]) -> Iterator[str]:
+    seen.add(spec.path)
+    for tool in spec.tools:
+        if ":" in tool.reference:
+            yield f"code from {tool.reference}"
+    if spec.mcp is not None:
+        yield f"MCP servers from {spec.mcp}"
+    for subagent in spec.subagents.values():
+        if subagent.path not in seen:
+            with suppress(ConfigError):  # it can't run either; the error is reported when it is started
+                yield from _external_programs(load_agent_spec(subagent.path, known_tools=known), known, seen)

@@ -1,0 +1,163 @@
+"""Engine setup shared by all front ends."""
+
+import asyncio
+import importlib
+import logging
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kimi_tui import __version__
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.gc_control import resume_gc
+from kimi_tui.cli.error_report import is_debugging
+from kimi_tui.cli.options import CliOptions
+from kimi_tui.cli.run_paths import RunPaths
+from kimi_tui.config.loader import RawConfig, read_config, settings_of
+from kimi_tui.wire.channel import Wire
+
+if TYPE_CHECKING:
+    from kimi_tui.base.logging import LogFile
+    from kimi_tui.engine.engine import Engine
+    from kimi_tui.engine.options import EngineOptions
+    from kimi_tui.engine.read_only_engine import ReadOnlyEngine
+    from kimi_tui.engine.session.open import OpenedSession
+
+logger = logging.getLogger(__name__)
+
+
+@frozen(kw_only=True)
+class EngineSetup:
+    """Everything needed to open an engine, read but not yet validated."""
+
+    cli_options: CliOptions
+    paths: RunPaths
+    config: RawConfig
+    interactive: bool
+    """Whether a user can answer requests."""
+
+    async def serve(
+        self,
+        wire: Wire,
+        *,
+        adapt: "Callable[[EngineOptions], EngineOptions]" = lambda options: options,
+        show_first: bool = False,
+    ) -> None:
+        """Open an engine behind `wire` and serve it until it ends.
+
+        `adapt` can change the engine's options. With `show_first`, a resumed session is replayed before
+        the engine is built. That session is always the one that the command line names.
+
+        Raises ConfigError, ModelNotSet and SessionError. The engine is imported here, in a thread, so
+        that the app draws its first frame earlier and keeps responding to keys.
+        """
+        start_log(self.cli_options, self.paths.data_dir)
+        logger.info("kimi-tui %s starts in %s", __version__, self.paths.work_dir)
+        opened: OpenedSession | None = None
+        try:
+            if show_first and self._is_resumed:
+                opened = await self._open_session_early(wire)
+            await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.build.engine")
+            from kimi_tui.engine.build.engine import build_engine
+            from kimi_tui.engine.read_only_engine import open_read_only
+
+            options = adapt(self._engine_options())
+            if options.read_only:
+                engine: Engine | ReadOnlyEngine = await open_read_only(wire, options)
+            else:
+                engine = await build_engine(wire, options, opened)
+        except BaseException:
+            if opened is not None:
+                opened.close()
+            raise
+        finally:
+            resume_gc()
+        await engine.serve()
+
+    @property
+    def _is_resumed(self) -> bool:
+        """Whether the run resumes an existing session, not a fork of it."""
+        cli = self.cli_options
+        return bool(cli.session or cli.continue_last) and not (cli.fork or cli.read_only)
+
+    async def _open_session_early(self, wire: Wire) -> "OpenedSession":
+        await asyncio.to_thread(importlib.import_module, "kimi_tui.engine.session.open")
+        from kimi_tui.engine.session.open import SessionSelector, open_session
+
+        selector = SessionSelector(
+            data_dir=self.paths.data_dir,
+            work_dir=self.paths.work_dir,
+            session_id=self.cli_options.session or None,
+            continue_last=self.cli_options.continue_last,
+        )
+        opened = await open_session(selector, on_preview=wire.send)
+        await opened.send_replay(wire.send)
+        return opened
+
+    def _engine_options(self) -> "EngineOptions":
+        from kimi_tui.engine.options import EngineOptions
+        from kimi_tui.mcp.config_discovery import McpSelection
+
+        cli = self.cli_options
+        return EngineOptions(
+            settings=settings_of(self.config),
+            config_reader=partial(read_config_for, self.cli_options, self.paths),
+            data_dir=self.paths.data_dir,
+            work_dir=self.paths.work_dir,
+            additional_dirs=self.paths.additional_dirs,
+            session_id=cli.session or None,
+            continue_last=cli.continue_last,
+            fork=cli.fork,
+            read_only=cli.read_only,
+            agent=cli.agent,
+            agent_file=cli.agent_file,
+            skills_dirs=self.paths.skills_dirs,
+            model=cli.model,
+            demo=cli.demo,
+            thinking=cli.thinking,
+            yolo=cli.yolo,
+            plan=cli.plan,
+            mcp=McpSelection(tuple(cli.mcp_config), tuple(path.expanduser() for path in cli.mcp_config_file)),
+            max_cost_usd=cli.max_cost,
+            max_time_s=cli.max_time,
+            interactive=self.interactive,
+        )
+
+
+def start_log(cli_options: CliOptions, data_dir: Path) -> "LogFile":
+    """Start logging to the data directory, at the level that the options ask for. Raises KimiTuiError."""
+    from kimi_tui.base.logging import start_logging
+
+    level = cli_options.log_level or ("debug" if is_debugging(debug_option=cli_options.debug) else "info")
+    try:
+        return start_logging(data_dir, level=level)
+    except OSError as error:
+        raise KimiTuiError(
+            f"Can't write the log in {data_dir}: {error.strerror or error}.",
+            hint="Set KIMI_SHARE_DIR to a writable directory.",
+        ) from error
+
+
+def read_config_for(cli_options: CliOptions, paths: RunPaths) -> RawConfig:
+    """Return the config in effect for a command line. Raises ConfigError."""
+    return read_config(
+        data_dir=paths.data_dir,
+        work_dir=paths.work_dir,
+        config_file=cli_options.config_file,
+        config_text=cli_options.config,
+        options=_settings_from_options(cli_options),
+    )
+
+
+def _settings_from_options(cli_options: CliOptions) -> dict[str, Any]:
+    limits = {
+        "max_steps_per_turn": cli_options.max_steps_per_turn,
+        "max_retries_per_step": cli_options.max_retries_per_step,
+    }
+    given = {name: value for name, value in limits.items() if value is not None}
+    options: dict[str, Any] = {"loop_control": given} if given else {}
+    if cli_options.sandbox is not None:
+        options["sandbox"] = {"enabled": cli_options.sandbox}
+    return options

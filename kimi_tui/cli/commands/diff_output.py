@@ -1,0 +1,49 @@
+"""Terminal output of file differences: comparisons, patches and previews of a revert."""
+
+import sys
+
+import typer
+
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.cli.commands.runner import print_line
+from kimi_tui.engine.files.coverage import display_path
+from kimi_tui.history.snapshots.patch import Patch
+from kimi_tui.i18n.translate import translate_message
+from kimi_tui.wire.timeline import ComparedFile, Comparison, PlannedFile, RevertPlan
+
+_SIGNS = {"added": "A", "removed": "D", "changed": "M", "not covered": "?"}
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Print one line per changed file, with git's status letters. Notes go to stderr."""
+    for file in comparison.files:
+        print_line(f"{_SIGNS[file.change]} {_format_file(file)}")
+    if comparison.note:
+        typer.echo(translate_message(comparison.note), err=True)
+    elif not comparison.files:
+        print_line("No differences.")
+
+
+def print_patch(patch: Patch) -> None:
+    """Print the patch, as raw bytes unless stdout is a terminal. Omitted files go to stderr."""
+    if sys.stdout.isatty():
+        typer.echo(sanitize(patch.text.decode("utf-8", "replace")), nl=False)
+    else:
+        sys.stdout.buffer.write(patch.text)
+    for path, why in patch.omitted:
+        typer.echo(f"{sanitize_line(display_path(path))}: {translate_message(why)}", err=True)
+
+
+def print_plan(plan: RevertPlan) -> None:
+    """Print one line per file that a revert would change, and the commands it can't undo."""
+    for file in plan.files:
+        print_line(f"{file.action:12} {_format_file(file)}")
+    if plan.note or not plan.files:
+        print_line(plan.note or "No files change.")
+    for command in plan.commands:
+        print_line(f"not undone outside the working directory: $ {command}")
+
+
+def _format_file(file: ComparedFile | PlannedFile) -> str:
+    note = f"  ({file.note})" if file.note else ""
+    return f"{file.path}  +{file.added} −{file.removed}{note}"

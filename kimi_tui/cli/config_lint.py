@@ -1,0 +1,59 @@
+"""Checks for settings that are well-formed but unusable: rules, key bindings and compaction strategies."""
+
+from collections.abc import Iterator
+
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.config.config_source import ConfigSource
+from kimi_tui.config.loader import RawConfig
+from kimi_tui.config.settings import Settings
+from kimi_tui.config.validation_errors import location_of
+from kimi_tui.i18n.translate import tr, translate_error, translate_message
+
+
+def unknown_references(config: RawConfig, settings: Settings) -> Iterator[str]:
+    """Yield a message with location for each entry of `settings` that can't be used.
+
+    `settings` must come from `config`. Imports a user-defined compaction strategy.
+    """
+    for source in config.sources:
+        yield from _unusable_rules(source)
+    yield from _unusable_keys(config, settings)
+    yield from _unusable_strategy(config, settings)
+
+
+def _unusable_rules(source: ConfigSource) -> Iterator[str]:
+    from kimi_tui.engine.build.initial_rules import check_rule
+
+    lists = source.data.get("permissions", {})
+    for name in ("allow", "ask", "deny"):
+        for text in lists.get(name, ()):
+            try:
+                check_rule(name, text)
+            except ConfigError as error:
+                yield _with_location(location_of(source, ("permissions", name)), translate_error(error))
+
+
+def _unusable_keys(config: RawConfig, settings: Settings) -> Iterator[str]:
+    if settings.keymap:
+        from kimi_tui.tui.keys.keymap import keymap_errors
+
+        for problem in keymap_errors(settings.keymap):
+            yield _with_location(_effective_location(config, "keymap"), translate_message(problem))
+
+
+def _unusable_strategy(config: RawConfig, settings: Settings) -> Iterator[str]:
+    from kimi_tui.engine.build.compaction_strategy import load_strategy_class
+
+    try:
+        load_strategy_class(settings.compaction.strategy)
+    except ConfigError as error:
+        yield _with_location(_effective_location(config, "compaction", "strategy"), translate_error(error))
+
+
+def _effective_location(config: RawConfig, table: str, *key: str) -> str:
+    source = next((each for each in reversed(config.sources) if table in each.data), None)
+    return location_of(source, (table, *key))
+
+
+def _with_location(location: str, problem: str) -> str:
+    return tr("{place}: {what}", place=translate_message(location), what=problem)

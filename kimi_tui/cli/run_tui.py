@@ -1,0 +1,191 @@
+"""The app on the process's terminal."""
+
+import asyncio
+import os
+import signal
+import sys
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kimi_tui import __version__
+from kimi_tui.base.errors import UsageError
+from kimi_tui.cli.bootstrap import EngineSetup, read_config_for
+from kimi_tui.cli.option_conflicts import check_conflicts
+from kimi_tui.cli.options import CliOptions
+from kimi_tui.cli.run_paths import RunPaths, is_new_data_dir, resolve_paths
+from kimi_tui.cli.signals import stopping_signals
+from kimi_tui.config.language_setting import language_setting
+from kimi_tui.config.loader import user_config_path
+from kimi_tui.config.project_mcp import untrusted_mcp_source
+from kimi_tui.config.startup_settings import startup_settings
+from kimi_tui.i18n.translate import set_language
+from kimi_tui.wire.channel import Wire
+
+if TYPE_CHECKING:
+    from kimi_tui.engine.options import EngineOptions
+    from kimi_tui.tui.app import KimiTuiApp
+    from kimi_tui.tui.options import TuiOptions
+    from kimi_tui.tui.session_request import SessionRequest
+
+MIN_SIZE = (40, 10)
+"""Smallest usable terminal, in columns and lines."""
+_SWITCH_INTERVAL_S = 0.001
+"""Thread switch interval. Shorter than Python's 5 ms, so that busy threads don't delay keys."""
+_CRASH_HINT = "Your session was saved. Run `kimi-tui --continue` to resume it."
+_NO_TERMINAL_HINT = 'Without a terminal, use print mode: kimi-tui -p "…".'
+
+
+def run_tui_mode(cli_options: CliOptions) -> int:
+    """Open the app and return the exit code. Raises KimiTuiError."""
+    check_conflicts(cli_options)
+    check_is_terminal()
+    is_first_start = is_new_data_dir()
+    paths = resolve_paths(cli_options)
+    if is_first_start and cli_options.config_file is None:
+        from kimi_tui.cli.startup_prompts import offer_import
+
+        offer_import(paths.data_dir)
+    config = read_config_for(cli_options, paths)
+    set_language(language_setting(config.data))
+    is_linear = cli_options.screen_reader or startup_settings(config.data).ui.screen_reader
+    if not is_linear:
+        check_terminal_usable()
+    if config.untrusted_source is not None:
+        from kimi_tui.cli.startup_prompts import ask_for_trust
+
+        if ask_for_trust(config.untrusted_source, paths.data_dir, project_error=config.project_error):
+            config = read_config_for(cli_options, paths)
+    if not cli_options.mcp_config_file:
+        _ask_about_project_servers(paths)
+    if cli_options.session == "":
+        from kimi_tui.cli.startup_prompts import ask_for_session
+
+        cli_options = replace(cli_options, session=ask_for_session(paths))
+    setup = EngineSetup(cli_options=cli_options, paths=paths, config=config, interactive=True)
+    if is_linear:
+        from kimi_tui.cli.run_linear import run_linear_mode
+
+        return run_linear_mode(setup)
+    return _run(setup)
+
+
+def _ask_about_project_servers(paths: RunPaths) -> None:
+    """Ask whether to trust the project's MCP servers, unless the user has already decided."""
+    project = untrusted_mcp_source(paths.work_dir, paths.data_dir)
+    if project is not None:
+        from kimi_tui.cli.startup_prompts import ask_for_mcp_trust
+
+        ask_for_mcp_trust(project, paths.data_dir)
+
+
+def check_is_terminal() -> None:
+    """Check that stdin and stdout are terminals. Raises UsageError."""
+    for name, stream in (("input", sys.stdin), ("output", sys.stdout)):
+        if stream is None or not stream.isatty():
+            raise UsageError(
+                f"kimi-tui needs a terminal, but standard {name} isn't one.", hint=_NO_TERMINAL_HINT
+            )
+
+
+def check_terminal_usable() -> None:
+    """Check the terminal's type and size. Raises UsageError."""
+    if os.environ.get("TERM", "dumb") in ("dumb", "unknown", ""):
+        raise UsageError(
+            f"This terminal can't display the app: TERM is “{os.environ.get('TERM', '')}”.",
+            hint="Set TERM to the terminal's type, such as xterm-256color, or use --screen-reader.",
+        )
+    columns, lines = os.get_terminal_size(sys.stdout.fileno())
+    if 0 < columns < MIN_SIZE[0] or 0 < lines < MIN_SIZE[1]:
+        raise UsageError(
+            f"The terminal is too small: {columns}x{lines}. kimi-tui needs {MIN_SIZE[0]}x{MIN_SIZE[1]}.",
+            hint=f"Make it larger, ideally 100x30. {_NO_TERMINAL_HINT}",
+        )
+
+
+def _run(setup: EngineSetup) -> int:
+    from kimi_tui.tui.app import KimiTuiApp
+    from kimi_tui.tui.terminal.scrollback import write_lines
+
+    sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    wire = Wire()
+    options = _tui_options(setup)
+    app = KimiTuiApp(
+        wire=wire,
+        start=partial(setup.serve, wire, adapt=_allow_missing_model, show_first=True),
+        options=options,
+    )
+    signals = asyncio.run(_run_app(app, mouse=options.mouse))
+    write_lines(app.exit_lines)
+    if app.internal_error is not None:
+        from kimi_tui.cli.error_report import print_crash
+
+        return print_crash(app.internal_error, sys.argv[1:], advice=_CRASH_HINT)
+    return 128 + signals[0] if signals else app.return_code or 0
+
+
+def _tui_options(setup: EngineSetup) -> "TuiOptions":
+    from kimi_tui.tui.options import TuiOptions
+
+    startup = startup_settings(setup.config.data)
+    inline = setup.cli_options.inline or startup.ui.inline
+    return TuiOptions(
+        work_dir=setup.paths.work_dir,
+        data_dir=setup.paths.data_dir,
+        theme=startup.theme,
+        keymap=startup.keymap,
+        mouse=startup.ui.mouse and not inline,  # inline, the mouse wheel scrolls the terminal
+        inline=inline,
+        keep_transcript=inline or startup.ui.keep_transcript,
+        reduced_motion=startup.ui.reduced_motion,
+        images=startup.ui.images,
+        notify=startup.ui.notify,
+        serve_session=partial(_open_other_session, setup),
+        config_file=user_config_path(setup.paths.data_dir),
+        initial_prompt=setup.cli_options.text,
+        version=__version__,
+    )
+
+
+def _allow_missing_model(options: "EngineOptions") -> "EngineOptions":
+    # A missing model is an error only if it was requested by name; otherwise the app offers to connect one.
+    return replace(options, allow_no_model=options.model is None)
+
+
+async def _open_other_session(setup: EngineSetup, selection: "SessionRequest", wire: Wire) -> None:
+    """Serve another session. Reads the config again, since the app may have changed it."""
+
+    def adapt(options: "EngineOptions") -> "EngineOptions":
+        return replace(
+            _allow_missing_model(options),
+            session_id=selection.session_id,
+            continue_last=False,
+            fork=selection.fork,
+            read_only=selection.read_only,
+            work_dir=selection.work_dir or options.work_dir,
+            agent=selection.agent or options.agent,
+            agent_file=None if selection.agent else options.agent_file,
+        )
+
+    config = await asyncio.to_thread(read_config_for, setup.cli_options, setup.paths)
+    await replace(setup, config=config).serve(wire, adapt=adapt)
+
+
+async def _run_app(app: "KimiTuiApp", *, mouse: bool) -> list[int]:
+    """Run the app until it exits. Return the signals received."""
+    from kimi_tui.tui.terminal.suspend import is_suspended
+
+    signals: list[int] = []
+
+    def stop(number: int) -> None:
+        if number == signal.SIGINT and is_suspended(app):
+            return  # meant for the program in the foreground
+        signals.append(number)
+        if number == signal.SIGHUP:
+            app.handle_terminal_loss()
+        else:
+            app.action_leave()
+
+    with stopping_signals(stop):
+        await app.run_async(mouse=mouse)
+    return signals

@@ -1,0 +1,57 @@
+"""Keys of kimi-cli's config that have no effect here: they load and are dropped.
+
+Only the keys listed here are dropped. Any other unknown key is an error, since it is most likely a typo.
+"""
+
+from typing import Any
+
+_ANY_TABLE = "*"
+_KIMI_CLI_KEYS: dict[tuple[str, ...], frozenset[str]] = {
+    (): frozenset(
+        {
+            "background",
+            "default_editor",
+            "default_plan_mode",
+            "default_yolo",
+            "mcp",
+            "merge_all_available_skills",
+            "notifications",
+            "show_thinking_stream",
+            "telemetry",
+        }
+    ),
+    ("loop_control",): frozenset({"max_preserved_messages", "max_ralph_iterations"}),
+    ("models", _ANY_TABLE): frozenset({"display_name"}),
+    ("services",): frozenset({"moonshot_fetch"}),
+    ("services", "moonshot_search"): frozenset({"oauth"}),
+    ("providers", _ANY_TABLE): frozenset({"default_query", "oauth", "reasoning_key"}),
+}
+_RENAMED_KEYS: dict[tuple[str, ...], str] = {("loop_control", "max_steps_per_run"): "max_steps_per_turn"}
+
+
+def drop_kimi_cli_keys(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return `data` without kimi-cli's keys, and the dotted names of the dropped keys."""
+    left_out: list[str] = []
+    return _translate_table(data, (), left_out), tuple(left_out)
+
+
+def _translate_table(table: dict[str, Any], path: tuple[str, ...], dropped: list[str]) -> dict[str, Any]:
+    kimi_cli_keys = _kimi_cli_keys_of(path)
+    result = {}
+    for key, value in table.items():
+        here = (*path, key)
+        if key in kimi_cli_keys:
+            dropped.append(".".join(here))
+            continue
+        renamed = _RENAMED_KEYS.get(here, key)
+        result[renamed] = _translate_table(value, here, dropped) if isinstance(value, dict) else value
+    return result
+
+
+def _kimi_cli_keys_of(path: tuple[str, ...]) -> frozenset[str]:
+    for pattern, keys in _KIMI_CLI_KEYS.items():
+        if len(pattern) == len(path) and all(
+            part in (_ANY_TABLE, name) for part, name in zip(pattern, path, strict=True)
+        ):
+            return keys
+    return frozenset()

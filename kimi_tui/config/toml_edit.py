@@ -1,0 +1,117 @@
+"""In-place edits of the config file. Comments and order are kept, and the file is replaced atomically."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Array, Table
+
+from kimi_tui.base.atomic_file import write_private_atomic
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.config.config_source import read_config_text
+from kimi_tui.config.project_config import project_config_path
+from kimi_tui.config.project_trust import ProjectTrust
+
+
+def add_allowed_rule(path: Path, rule: str) -> None:
+    """Add `rule` to `permissions.allow` in the file at `path`, created if missing. Raises ConfigError."""
+
+    def add(document: TOMLDocument) -> None:
+        permissions = document.setdefault("permissions", tomlkit.table())
+        if not isinstance(permissions, Table):
+            raise _not_editable_error(path, "permissions isn't a table")
+        allowed = permissions.setdefault("allow", tomlkit.array())
+        if not isinstance(allowed, Array):
+            raise _not_editable_error(path, "permissions.allow isn't a list")
+        if rule not in allowed:
+            allowed.append(rule)
+
+    edit_config(path, add)
+
+
+def allow_in_project(rule: str, *, work_dir: Path, data_dir: Path) -> None:
+    """Add `rule` to the config of the project at `work_dir`, created if missing. Raises ConfigError.
+
+    A trusted file stays trusted, since the user approved the rule. An untrusted one doesn't become trusted.
+    """
+    path = project_config_path(work_dir, data_dir) or work_dir / ".kimi-tui" / "config.toml"
+    trust = ProjectTrust(data_dir)
+    trusted = not path.exists() or trust.is_trusted(path, read_config_text(path))
+    add_allowed_rule(path, rule)
+    if not trusted:
+        return
+    try:
+        trust.trust(path, read_config_text(path))
+    except OSError as error:
+        raise ConfigError(
+            f"Can't save that {path} is trusted: {error.strerror or error}.",
+            hint="Make the data directory writable, or set KIMI_SHARE_DIR.",
+        ) from error
+
+
+def set_default_model(path: Path, name: str) -> None:
+    """Set `default_model` in the file at `path`, created if missing. Raises ConfigError."""
+    edit_config(path, lambda document: _set_top_level(document, "default_model", name))
+
+
+def defines_model(path: Path, name: str) -> bool:
+    """Return whether the file at `path` defines model `name`, so that it can be the default there."""
+    try:
+        models = tomlkit.parse(read_config_text(path)).get("models")
+    except (ConfigError, TOMLKitError, OSError):
+        return False
+    return isinstance(models, Mapping) and name in models
+
+
+def set_theme(path: Path, theme: str) -> None:
+    """Set `theme` in the file at `path`, created if missing. Raises ConfigError."""
+    edit_config(path, lambda document: _set_top_level(document, "theme", theme))
+
+
+def add_missing(path: Path, tables: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Add the entries of `tables` that the file at `path` lacks. Return their dotted names.
+
+    Raises ConfigError.
+    """
+    added: list[str] = []
+
+    def add(document: TOMLDocument) -> None:
+        for name, entries in tables.items():
+            table = document.setdefault(name, tomlkit.table(is_super_table=True))
+            if not isinstance(table, Table):
+                raise _not_editable_error(path, f"{name} isn't a table")
+            for key, value in entries.items():
+                if key not in table:
+                    table[key] = value
+                    added.append(f"{name}.{key}")
+
+    edit_config(path, add)
+    return tuple(added)
+
+
+def _set_top_level(document: TOMLDocument, key: str, value: str) -> None:
+    document[key] = value
+
+
+def edit_config(path: Path, change: Callable[[TOMLDocument], None]) -> None:
+    """Apply `change` to the file at `path`, created if missing. Raises ConfigError."""
+    if path.suffix.lower() != ".toml":
+        raise _not_editable_error(path, "only TOML files can be edited here")
+    try:
+        document = tomlkit.parse(read_config_text(path) if path.exists() else "")
+    except TOMLKitError as error:
+        raise _not_editable_error(path, str(error).rstrip(".")) from None
+    change(document)
+    try:
+        write_private_atomic(path, tomlkit.dumps(document))
+    except OSError as error:
+        raise ConfigError(
+            f"Can't write {path}: {error.strerror}.", hint="Check its owner and permissions."
+        ) from error
+
+
+def _not_editable_error(path: Path, reason: str) -> ConfigError:
+    return ConfigError(f"Can't edit {path}: {reason}.", hint="Edit it in an editor: `kimi-tui config edit`.")

@@ -1,0 +1,49 @@
+"""Services that run while a session is open."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from kimi_tui.base.frozen import frozen
+from kimi_tui.engine.background_work import BackgroundWork
+from kimi_tui.engine.mcp.session_mcp import SessionMcp
+from kimi_tui.engine.session.hooks import SessionHooks
+from kimi_tui.engine.session.side_questions import SideQuestions
+from kimi_tui.engine.session.usage import SessionUsage
+from kimi_tui.engine.timeline.service import TimelineService
+from kimi_tui.wire.channel import Wire
+
+
+@frozen(kw_only=True)
+class BackgroundServices:
+    """Services that run for a session's lifetime."""
+
+    session_usage: SessionUsage
+    hooks: SessionHooks
+    mcp: SessionMcp | None = None
+    side_questions: SideQuestions
+    background_work: BackgroundWork
+    timeline: TimelineService
+
+    @asynccontextmanager
+    async def run(self, wire: Wire, group: asyncio.TaskGroup) -> AsyncIterator[None]:
+        """Run the services in `group` and stop them on exit, letting each one clean up.
+
+        Usage keeps being saved until `wire` is closed.
+        """
+        group.create_task(self.session_usage.save_until_closed(wire.subscribe()))
+        side_questions = group.create_task(self.side_questions.serve())
+        timeline = group.create_task(self.timeline.run())
+        mcp = group.create_task(self.mcp.run()) if self.mcp is not None else None
+        try:
+            self.hooks.start(group)
+            yield
+        finally:
+            timeline.cancel()
+            await self.background_work.close()
+            side_questions.cancel()
+            await asyncio.wait([side_questions])
+            if mcp is not None:
+                mcp.cancel()
+                await asyncio.wait([mcp])
+            await self.hooks.close()

@@ -1,0 +1,126 @@
+"""Background tasks and sub-agents of a session."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Literal, assert_never
+
+from kimi_tui.agentspec.spec import ResolvedAgentSpec
+from kimi_tui.base.errors import KimiTuiError, UsageError
+from kimi_tui.base.ids import new_id
+from kimi_tui.config.settings import SubagentSettings as SubagentSettings
+from kimi_tui.engine.slash.registry import SlashCommand
+from kimi_tui.engine.subagents.delegation import AgentDelegation, DelegationServices
+from kimi_tui.engine.subagents.factory import SharedServices, SubagentFactory
+from kimi_tui.engine.subagents.store import SubagentRecord, SubagentStore
+from kimi_tui.history.session import Session
+from kimi_tui.tools.background.task_text import format_status
+from kimi_tui.tools.background.tasks import BackgroundTasks, TaskWatcher
+from kimi_tui.tools.shell.captured_output import OutputFolder
+from kimi_tui.wire.background import TaskText
+from kimi_tui.wire.commands import ReadTask, StopTask
+from kimi_tui.wire.events import Event, Notification
+
+MAX_READ_BYTES = 64 * 1024
+"""Maximum number of bytes of a task's output that one ReadTask returns."""
+
+
+class BackgroundWork:
+    """Tracks background tasks and sub-agents across runs of the program."""
+
+    def __init__(self, session: Session, *, send: Callable[[Event], None], track_task: TaskWatcher) -> None:
+        self.tasks = BackgroundTasks(session.dir / "tasks", send=send, watch=track_task)
+        self._subagent_store = SubagentStore(session.dir / "subagents")
+        self._output_folder = OutputFolder(session.dir / "output")
+        self._send = send
+        self._interrupted: list[SubagentRecord] = []
+
+    async def load(self) -> None:
+        """Load the state that an earlier run left and end the tasks that are still running."""
+        await asyncio.to_thread(self._load_state)
+
+    def send_initial_state(self) -> None:
+        """Send the tasks to front ends, and a notice if sub-agents were interrupted."""
+        self.tasks.publish_initial_state()
+        if self._interrupted:
+            self._send(_interrupted_notice(self._interrupted))
+            self._interrupted = []
+
+    async def handle(self, command: ReadTask | StopTask) -> None:
+        """Handle a front end's command. Raises KimiTuiError if the task doesn't exist."""
+        if self.tasks.find(command.task_id) is None:
+            raise KimiTuiError(
+                f"Background task “{command.task_id}” doesn't exist.", hint="Use /tasks to list the tasks."
+            )
+        match command:
+            case ReadTask(task_id=task_id, offset=offset):
+                start, text, end = await self.tasks.read(
+                    task_id, max(offset, -MAX_READ_BYTES), MAX_READ_BYTES
+                )
+                self._send(TaskText(task_id, start, text, end))
+            case StopTask(task_id=task_id):
+                await self.tasks.stop(task_id, by="by the user")
+            case _:
+                assert_never(command)
+
+    @property
+    def command(self) -> SlashCommand:
+        """The `/tasks` command, for front ends that have no task list."""
+        return SlashCommand("tasks", "List background tasks: /tasks [stop ID]", self._run_command)
+
+    async def _run_command(self, argument: str) -> None:
+        match argument.split():
+            case []:
+                now = time.time()
+                lines = [format_status(task, now=now) for task in self.tasks.all]
+                self._send(_build_notice("Background tasks", "\n".join(lines) or "No background tasks."))
+            case ["stop", task_id]:
+                await self.handle(StopTask(task_id))
+            case _:
+                raise UsageError("Invalid arguments for /tasks.", hint="Use /tasks, or /tasks stop ID.")
+
+    async def close(self) -> None:
+        """Stop all background work."""
+        await self.tasks.close()
+
+    def build_delegation(
+        self, spec: ResolvedAgentSpec, shared: SharedServices, settings: SubagentSettings
+    ) -> AgentDelegation:
+        """Return the sub-agents that the agent of `spec` can delegate work to."""
+        services = DelegationServices(
+            factory=SubagentFactory(shared, self._subagent_store),
+            store=self._subagent_store,
+            tasks=self.tasks,
+            hooks=shared.hooks,
+            output_folder=self._output_folder,
+            timeout_s=settings.timeout,
+            max_concurrent=settings.max_at_once,
+        )
+        return AgentDelegation(spec.subagents, services=services, send=self._send)
+
+    def _load_state(self) -> None:
+        self.tasks.open()
+        self._interrupted = self._subagent_store.mark_interrupted()
+
+
+def _interrupted_notice(records: list[SubagentRecord]) -> Notification:
+
+    lines = (f"{it.id} ({it.kind}): {it.description}" for it in records)
+    return _build_notice(
+        f"Sub-agents interrupted when kimi-tui exited: {len(records)}",
+        "\n".join((*lines, "To continue their work, ask the agent to resume them.")),
+        severity="warning",
+    )
+
+
+def _build_notice(title: str, body: str, *, severity: Literal["info", "warning"] = "info") -> Notification:
+    return Notification(
+        id=new_id(),
+        category="task",
+        type="notice",
+        source_kind="engine",
+        source_id="",
+        title=title,
+        body=body,
+        severity=severity,
+    )

@@ -1,0 +1,1 @@
+"""Builders of a session's engine and its parts."""

@@ -1,0 +1,184 @@
+"""Builder of a session's engine."""
+
+from contextlib import AsyncExitStack
+from functools import partial
+
+from kimi_tui.engine.background_services import BackgroundServices
+from kimi_tui.engine.build.agent_runtime import AgentRuntime, build_agent_runtime
+from kimi_tui.engine.build.core import SessionCore, build_core
+from kimi_tui.engine.build.handlers import build_handlers
+from kimi_tui.engine.build.initial_state import DEFAULT_AGENT
+from kimi_tui.engine.build.sandbox import sandbox_problems
+from kimi_tui.engine.build.tool_dependencies import ToolDependencies, build_tool_dependencies
+from kimi_tui.engine.engine import Engine
+from kimi_tui.engine.models.active_model import ActiveModel
+from kimi_tui.engine.options import EngineOptions
+from kimi_tui.engine.session.metadata import SessionMetadata
+from kimi_tui.engine.session.open import OpenedSession, open_session
+from kimi_tui.engine.session.publisher import SessionPublisher
+from kimi_tui.engine.session.side_questions import SideQuestions
+from kimi_tui.engine.session.title import SessionTitle
+from kimi_tui.engine.session.user_commands import build_user_commands
+from kimi_tui.engine.slash.agents import agents_command
+from kimi_tui.engine.slash.context import context_command
+from kimi_tui.engine.slash.hooks import hooks_command
+from kimi_tui.engine.slash.init import init_command
+from kimi_tui.engine.slash.plan import plan_command
+from kimi_tui.engine.slash.registry import AnyCommand
+from kimi_tui.wire.channel import Wire
+
+
+async def build_engine(wire: Wire, options: EngineOptions, opened: OpenedSession | None = None) -> Engine:
+    """Build the engine of a new or resumed session, ready to `serve`.
+
+    `opened`: the session if it's already open. Raises ConfigError, ModelNotSet and SessionError.
+    """
+    async with AsyncExitStack() as resources:
+        opened = opened or await open_session(options.session_selector)
+        resources.callback(opened.close)
+        core = build_core(wire, options, opened, resources)
+        tool_dependencies = await build_tool_dependencies(core, resources)
+        resources.push_async_callback(core.context.close)
+        runtime = await build_agent_runtime(core, tool_dependencies, resources)
+        return _build_from_parts(core, tool_dependencies, runtime, opened, resources)
+
+
+def _build_from_parts(
+    core: SessionCore,
+    tool_dependencies: ToolDependencies,
+    runtime: AgentRuntime,
+    opened: OpenedSession,
+    resources: AsyncExitStack,
+) -> Engine:
+    publisher = _build_publisher(core, tool_dependencies, runtime, opened)
+    runtime.timeline.set_listener(publisher)
+    user_commands = build_user_commands(
+        core,
+        publisher=publisher,
+        pending_notes=runtime.pending_notes,
+        files=runtime.timeline.files,
+        output_folder=tool_dependencies.output_folder,
+    )
+    resources.push_async_callback(user_commands.close)
+    side_questions = _build_side_questions(core, runtime)
+    title = SessionTitle(core.session)
+    handlers = build_handlers(
+        wire=core.wire,
+        soul=runtime.soul,
+        timeline=runtime.timeline,
+        todos=tool_dependencies.todos,
+        title=title,
+        publisher=publisher,
+        commands=(
+            plan_command(core.modes),
+            side_questions.command,
+            hooks_command(core.hooks, publisher),
+            runtime.background_work.command,
+            runtime.mcp.command,
+            *user_commands.commands,
+            *_info_commands(core, runtime),
+            *runtime.skill_library.slash_commands(core.session.work_dir, core.approval),
+        ),
+        max_time_s=core.options.max_time_s,
+    )
+    runtime.mcp.register_commands = partial(handlers.slash.registry.register, "mcp")
+    return Engine(
+        wire=core.wire,
+        session=core.session,
+        soul=runtime.soul,
+        toolset=runtime.agent.toolset,
+        approval=core.approval,
+        todos=tool_dependencies.todos,
+        publisher=publisher,
+        modes=core.modes,
+        model=_build_active_model(core, runtime, publisher),
+        metadata=_build_metadata(core, title, publisher),
+        handlers=handlers,
+        services=BackgroundServices(
+            session_usage=core.session_usage,
+            hooks=core.hooks,
+            mcp=runtime.mcp,
+            side_questions=side_questions,
+            background_work=runtime.background_work,
+            timeline=runtime.timeline,
+        ),
+        user_commands=user_commands,
+        resources=resources.pop_all(),
+    )
+
+
+def _build_publisher(
+    core: SessionCore, tool_dependencies: ToolDependencies, runtime: AgentRuntime, opened: OpenedSession
+) -> SessionPublisher:
+    publisher = SessionPublisher(
+        send=core.wire.send,
+        session=core.session,
+        context=core.context,
+        agent=runtime.agent,
+        runtime_settings=core.runtime_settings,
+        models=core.models,
+        sandbox=tool_dependencies.sandbox is not None,
+        problems=(
+            *core.models.problems,
+            *sandbox_problems(tool_dependencies.sandbox),
+            *runtime.skill_library.problems,
+        ),
+        sent_history=opened.sent_history,
+    )
+    publisher.hook_counts = lambda: core.hooks.counts
+    return publisher
+
+
+def _build_metadata(core: SessionCore, title: SessionTitle, publisher: SessionPublisher) -> SessionMetadata:
+    return SessionMetadata(
+        session=core.session,
+        title=title,
+        modes=core.modes,
+        publisher=publisher,
+        extra={
+            "agent": core.agent_name if core.agent_name != DEFAULT_AGENT else "",
+            "additional_dirs": tuple(map(str, core.workspace.additional_dirs)),
+        },
+    )
+
+
+def _build_active_model(core: SessionCore, runtime: AgentRuntime, publisher: SessionPublisher) -> ActiveModel:
+    return ActiveModel(
+        session=core.session,
+        soul=runtime.soul,
+        runtime_settings=core.runtime_settings,
+        models=core.models,
+        publisher=publisher,
+    )
+
+
+def _build_side_questions(core: SessionCore, runtime: AgentRuntime) -> SideQuestions:
+    return SideQuestions(
+        agent=runtime.agent,
+        context=core.context,
+        runtime_settings=core.runtime_settings,
+        limits=core.limits,
+        usage_totals=core.session_usage.usage_totals,
+        send=core.wire.send,
+        on_usage_change=runtime.soul.send_status,
+    )
+
+
+def _info_commands(core: SessionCore, runtime: AgentRuntime) -> tuple[AnyCommand, ...]:
+    """Return the commands about the project, the context window and the agents."""
+    return (
+        init_command(core.session.work_dir),
+        context_command(
+            agent=runtime.agent,
+            context=core.context,
+            runtime_settings=core.runtime_settings,
+            trigger=runtime.shared.compaction.trigger,
+            send=core.wire.send,
+        ),
+        agents_command(
+            current=core.agent_name or core.spec.name,
+            work_dir=core.session.work_dir,
+            data_dir=core.options.data_dir,
+            send=core.wire.send,
+        ),
+    )

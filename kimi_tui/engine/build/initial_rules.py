@@ -1,0 +1,55 @@
+"""Permission rules that a session starts with: those of the config and the session's saved grants."""
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.config.settings import PermissionSettings
+from kimi_tui.permission.rule import Rule, parse_rule
+from kimi_tui.permission.rule_set import RuleSet
+from kimi_tui.tools.path_scope import PathScope
+
+logger = logging.getLogger(__name__)
+
+
+def initial_rules(permissions: PermissionSettings, grants: Iterable[str], workspace: PathScope) -> RuleSet:
+    """Return the permission rules of a session. Saved grants that can't be parsed are ignored.
+
+    Raises ConfigError, naming the list, for an invalid rule in the config.
+    """
+    rules = RuleSet(
+        _parse_rules("allow", permissions.allow),
+        _parse_rules("ask", permissions.ask),
+        _parse_rules("deny", permissions.deny),
+        work_dir=workspace.work_dir,
+        additional_dirs=workspace.additional_dirs,
+    )
+    for text in grants:
+        rules = _with_grant(rules, text)
+    return rules
+
+
+def check_rule(name: str, text: str) -> None:
+    """Raise ConfigError if `text` isn't a valid rule in the config's list `name`."""
+    rule = parse_rule(text)
+    if name == "allow":
+        RuleSet((rule,), work_dir=Path("/"))
+
+
+def _parse_rules(name: str, texts: Iterable[str]) -> tuple[Rule, ...]:
+    try:
+        return tuple(parse_rule(text) for text in texts)
+    except ConfigError as error:
+        raise ConfigError(
+            f"Invalid rule in permissions.{name}. {error.what}",
+            hint=f"{error.hint} `kimi-tui config check` shows where it is.",
+        ) from error
+
+
+def _with_grant(rules: RuleSet, text: str) -> RuleSet:
+    try:
+        return rules.with_allowed(parse_rule(text))
+    except ConfigError:
+        logger.warning("ignoring invalid grant %r of the session", text)
+        return rules

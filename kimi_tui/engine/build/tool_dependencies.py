@@ -1,0 +1,86 @@
+"""Builder of the dependencies that are injected into a session's tools."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import Any
+
+from kimi_tui.base.frozen import frozen
+from kimi_tui.engine.build.core import SessionCore
+from kimi_tui.engine.build.sandbox import open_sandbox
+from kimi_tui.engine.build.web import build_fetcher, build_search_service
+from kimi_tui.engine.session.todos import SessionTodos
+from kimi_tui.hooks.dispatcher import HookDispatcher
+from kimi_tui.soul.wire_questions import WireQuestions
+from kimi_tui.tools.approval import Approval
+from kimi_tui.tools.dmail import DMailbox
+from kimi_tui.tools.file.client_editor import Editor
+from kimi_tui.tools.file.media import ModelCapabilities
+from kimi_tui.tools.file.read_tracker import FileTracker
+from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.tools.plan.plan_mode_control import PlanModeControl
+from kimi_tui.tools.questions import Questions
+from kimi_tui.tools.sandbox.sandbox import CommandSandbox
+from kimi_tui.tools.shell.captured_output import OutputFolder
+from kimi_tui.tools.shell.client_terminals import Terminals
+from kimi_tui.tools.shell.process_registry import ProcessRegistry
+from kimi_tui.tools.shell.shell import Shell
+from kimi_tui.tools.todo import TodoStore
+from kimi_tui.tools.web.page_fetcher import PageFetcher
+from kimi_tui.tools.web.search import SearchService
+
+
+@frozen(kw_only=True)
+class ToolDependencies:
+    """Objects that the tools of a session's agents share."""
+
+    todos: SessionTodos
+    dmailbox: DMailbox
+    sandbox: CommandSandbox | None
+    file_tracker: FileTracker
+    output_folder: OutputFolder
+    by_type: dict[Any, object]
+    """Dependencies by annotated type. Objects that are built later add themselves."""
+
+
+async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) -> ToolDependencies:
+    """Build the dependencies of the session's tools.
+
+    First kills commands that the session's last run left running.
+    """
+    session, options, settings = core.session, core.options, core.settings
+    todos = SessionTodos(session, core.context, core.wire.send)
+    dmailbox = DMailbox()
+    process_registry = ProcessRegistry(session.dir / "commands")
+    await asyncio.to_thread(process_registry.kill_all)
+    sandbox = await open_sandbox(options, session, core.workspace)
+    if sandbox is not None:
+        resources.push_async_callback(sandbox.close)
+    shell = Shell(environment=core.environment, process_registry=process_registry, sandbox=sandbox)
+    resources.push_async_callback(shell.close)
+    file_tracker = FileTracker()
+    output_folder = OutputFolder(session.dir / "output")
+    by_type: dict[Any, object] = {
+        PathScope: core.workspace,
+        Approval: core.approval,
+        PlanModeControl: core.modes,
+        Questions: WireQuestions(core.wire),
+        HookDispatcher: core.hooks,
+        TodoStore: todos,
+        DMailbox: dmailbox,
+        FileTracker: file_tracker,
+        Editor: options.editor,
+        Terminals: options.terminals,
+        ModelCapabilities: core.runtime_settings,
+        Shell: shell,
+        OutputFolder: output_folder,
+        PageFetcher: build_fetcher(settings.web),
+        SearchService: build_search_service(settings),
+    }
+    return ToolDependencies(
+        todos=todos,
+        dmailbox=dmailbox,
+        sandbox=sandbox,
+        file_tracker=file_tracker,
+        output_folder=output_folder,
+        by_type=by_type,
+    )

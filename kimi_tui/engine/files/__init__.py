@@ -1,0 +1,1 @@
+"""File snapshots of a session."""

@@ -1,0 +1,88 @@
+"""Coverage of file snapshots: which files they don't include, and how paths are displayed."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kimi_tui.tools.path_scope import PathScope, printable_name
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.file_history import FileHistory
+
+_MAX_NAMED = 3
+"""Maximum number of uncovered files named in a sentence."""
+_MAX_LISTED = 100
+
+
+def display_path(path: str) -> str:
+    """Return a path of the file history in the form that front ends and models see."""
+    return printable_name(path.replace("//", "/", 1) if path.startswith("/") else path)
+
+
+def covered_dirs(workspace: PathScope) -> tuple[str, ...]:
+    """Return the additional directories that are covered, with links resolved and without nested ones.
+
+    A directory isn't covered if it contains the working directory, is inside it, or is the home directory or
+    the root of the file system.
+    """
+    work_dir = os.path.realpath(workspace.work_dir)
+    too_large = {os.sep, os.path.realpath(Path.home())}
+    candidates = {os.path.realpath(folder) for folder in workspace.additional_dirs} - too_large
+    covered = [work_dir]
+    for folder in sorted(candidates):
+        if not any(_contains(it, folder) or _contains(folder, it) for it in covered):
+            covered.append(folder)
+    return tuple(covered[1:])
+
+
+def excluded_dirs(workspace: PathScope) -> dict[str, str]:
+    """Return the additional directories that aren't covered, with the reasons. Changes there can't be
+    reverted.
+    """
+    work_dir = os.path.realpath(workspace.work_dir)
+    reasons: dict[str, str] = {}
+    for folder in sorted({os.path.realpath(folder) for folder in workspace.additional_dirs}):
+        if folder == os.sep:
+            reasons[folder] = "it is the root of the file system"
+        elif folder == os.path.realpath(Path.home()) and folder != work_dir:
+            reasons[folder] = "it is the home directory"
+        elif folder != work_dir and _contains(folder, work_dir):
+            reasons[folder] = "it contains the working directory"
+    return reasons
+
+
+def history_path(workspace: PathScope, real: Path) -> str | None:
+    """Return the path in the file history of a file whose links are resolved; None if it isn't covered."""
+    root = Path(os.path.realpath(workspace.work_dir))
+    if real.is_relative_to(root) and real != root:
+        return real.relative_to(root).as_posix()
+    for folder in covered_dirs(workspace):
+        if real.is_relative_to(folder) and real != Path(folder):
+            return f"{folder}//{real.relative_to(folder).as_posix()}"
+    return None
+
+
+def _contains(outer: str, inner: str) -> bool:
+    return Path(inner).is_relative_to(outer)
+
+
+def describe_coverage(history: "FileHistory") -> str:
+    """Return a sentence about what isn't covered and why; empty if everything is."""
+    if history.partial_coverage_reason:
+        return f"Only files written by file tools are covered, because {history.partial_coverage_reason}."
+    uncovered = sorted(history.not_covered.items())
+    if not uncovered:
+        return ""
+    named = ", ".join(f"{display_path(path)} ({reason})" for path, reason in uncovered[:_MAX_NAMED])
+    more = f" and {len(uncovered) - _MAX_NAMED} more" if len(uncovered) > _MAX_NAMED else ""
+    return f"Not covered: {named}{more}."
+
+
+def list_uncovered(history: "FileHistory") -> list[str]:
+    """Return one line for each path that isn't covered."""
+    lines = [describe_coverage(history)] if history.partial_coverage_reason else []
+    uncovered = sorted(history.not_covered.items())
+    lines += [f"not covered: {display_path(path)} ({reason})" for path, reason in uncovered[:_MAX_LISTED]]
+    if len(uncovered) > _MAX_LISTED:
+        lines.append(f"not covered: {len(uncovered) - _MAX_LISTED} more")
+    return lines

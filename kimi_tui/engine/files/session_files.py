@@ -1,0 +1,311 @@
+"""File states of a session at checkpoints and around tool calls, and the authors of changes."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from kimi_tui.base.errors import FileProblem, KimiTuiError
+from kimi_tui.base.message import ToolCall
+from kimi_tui.base.shielding import run_shielded
+from kimi_tui.engine.files.coverage import history_path, list_uncovered
+from kimi_tui.engine.files.snapshot_worker import (
+    MAX_WAIT_S,
+    SnapshotBusyError,
+    SnapshotWorker,
+    combine_changes,
+)
+from kimi_tui.history.checkpoint_tree import NOT_CAPTURED_YET
+from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
+from kimi_tui.soul.file_states import FilesAtCheckpoint
+from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.tools.tool_batch import PendingChange
+from kimi_tui.wire.timeline import FileChanges
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.deadline import ScanDeadline
+    from kimi_tui.history.snapshots.file_history import FileHistory
+    from kimi_tui.history.snapshots.plan_executor import ExecutionResult
+
+logger = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+RecordFiles = Callable[[int, str, FileChanges | None], Awaitable[None]]
+"""Records the file state of a checkpoint that was created before the state was known."""
+
+
+async def _ignore_files(checkpoint_id: int, files: str, changes: FileChanges | None) -> None:
+    """Do nothing: no checkpoint waits for its state."""
+
+
+class SessionFiles:
+    """Implements `soul.FileStates`, and gives access to the file history.
+
+    Checkpoints don't wait for a file scan: `capture_pending` adds their states later. Tools that may change
+    files do wait. A failed scan only reduces coverage: it is logged, checkpoints record the reason, and the
+    turn continues.
+    """
+
+    def __init__(
+        self,
+        worker: SnapshotWorker,
+        *,
+        workspace: PathScope,
+        enabled: bool,
+        record_files: RecordFiles = _ignore_files,
+    ) -> None:
+        self._worker = worker
+        worker.current_author = self._current_author
+        self._workspace = workspace
+        self._enabled = enabled
+        self._record_files = record_files
+        self._pending_checkpoints: list[int] = []
+        """Checkpoints whose state is being captured."""
+        self._capture_requested = asyncio.Event()
+        self._uncommitted_changes = FileChanges()
+        """Changes since the last checkpoint."""
+        self._tool_paths: dict[str, None] = {}
+        """Files changed by tools since the last call of `pop_tool_paths`."""
+        self._state = ""
+        self._problem = NOT_CAPTURED_YET if enabled else "the config sets `files = false` under [checkpoints]"
+        self._calls: list[ChangeAuthor] = []
+        """Running calls that may change files, newest last."""
+        self._tasks: dict[str, ChangeAuthor] = {}
+        """Running background tasks."""
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether file states are recorded."""
+        return self._enabled
+
+    async def capture_initial(self) -> "ExecutionResult | None":
+        """Capture the first state. Return the outcome of an interrupted revert, if there was one."""
+        if self._enabled:
+            await self._capture(self._current_author)
+        return self._worker.recovered_outcome
+
+    async def capture_pending(self) -> None:
+        """Capture the states of new checkpoints, until canceled."""
+        while True:
+            await self._capture_requested.wait()
+            self._capture_requested.clear()
+            if self._pending_checkpoints:
+                await self._capture(self._current_author)
+
+    async def close(self) -> None:
+        """Cancel the running scan, and save the scan state for the next session."""
+        await self._worker.close()
+
+    def at_checkpoint(self, *, fresh: bool) -> FilesAtCheckpoint:
+        """Implement `FileStates.at_checkpoint`."""
+        if not self._enabled:
+            return FilesAtCheckpoint(self._problem)
+        if fresh or self._pending_checkpoints or not self._state:
+            return FilesAtCheckpoint(NOT_CAPTURED_YET, is_pending=True)
+        return FilesAtCheckpoint(self._state, self._pop_changes())
+
+    def request_state(self, checkpoint_id: int) -> None:
+        """Implement `FileStates.request_state`."""
+        self._pending_checkpoints.append(checkpoint_id)
+        self._capture_requested.set()
+
+    def tracking(self, call: ToolCall, change: PendingChange, /) -> AbstractAsyncContextManager[None]:
+        """Implement `FileStates.tracking`."""
+        return self._tracking(call, change, agent="")
+
+    def for_subagent(self, agent_id: str) -> "SubagentFiles":
+        """Return the same files for a sub-agent, whose checkpoints belong to another conversation."""
+        return SubagentFiles(
+            self.current_state, lambda call, change: self._tracking(call, change, agent=agent_id)
+        )
+
+    @asynccontextmanager
+    async def tracking_task(self, task_id: str, command: str) -> AsyncIterator[None]:
+        """Track a background task: it or the user is the author of changes made while no tool call runs."""
+        author = ChangeAuthor(who="background", session=self._worker.session, call=task_id, command=command)
+        self._tasks[task_id] = author
+        try:
+            yield
+        finally:
+            if self._enabled:
+                await run_shielded(self._capture(self._current_author))
+            del self._tasks[task_id]
+
+    @asynccontextmanager
+    async def tracking_user_command(self, command: str) -> AsyncIterator[None]:
+        """Track a command that the user runs: its changes are the user's, whatever else is running."""
+        if self._enabled:
+            await self._capture(self._current_author)
+        try:
+            yield
+        finally:
+            if self._enabled:
+                await run_shielded(self._capture(lambda: replace(USER, command=command)))
+
+    async def capture_now(self) -> FilesAtCheckpoint:
+        """Return the file state from a new scan, and the changes since the last checkpoint.
+
+        Raises: SnapshotBusyError.
+        """
+        if self._enabled:
+            await self._capture(self._current_author, wait_s=MAX_WAIT_S)
+        if not self._state:
+            return FilesAtCheckpoint(self._problem)
+        return FilesAtCheckpoint(self._state, self._pop_changes())
+
+    async def wait_for_states(self) -> None:
+        """Wait up to MAX_WAIT_S for states that are being captured."""
+        if self._enabled and (self._pending_checkpoints or not self._state):
+            with suppress(SnapshotBusyError):
+                await self._capture(self._current_author, wait_s=MAX_WAIT_S)
+
+    def changes_since_checkpoint(self) -> FileChanges | None:
+        """Return the file changes since the newest checkpoint, or None if they aren't known yet."""
+        return self._uncommitted_changes if self._state and not self._pending_checkpoints else None
+
+    def pop_tool_paths(self) -> tuple[str, ...]:
+        """Return the files that tools have changed since the last call."""
+        changed, self._tool_paths = tuple(self._tool_paths), {}
+        return changed
+
+    def current_state(self) -> str:
+        """Return the file state, or the reason why it is unknown."""
+        return self._state or self._problem
+
+    async def describe_uncovered(self) -> list[str]:
+        """Return one line for each path that isn't covered."""
+        if not self._enabled:
+            return [f"Files aren't covered: {self._problem}."]
+        try:
+            return await self.use(list_uncovered)
+        except KimiTuiError as error:
+            return [str(error)]
+
+    async def use(
+        self, query: "Callable[Concatenate[FileHistory, P], T]", *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run `query` on the history in a thread, exclusively.
+
+        Raises: what `query` raises; KimiTuiError instead of OSError.
+        """
+        return await self._worker.use(query, *args, **kwargs)
+
+    async def run_query(self, query: "Callable[[FileHistory, ScanDeadline], T]") -> T:
+        """Run a slow `query` like `use` does, with progress events. Canceling it stops the query soon."""
+        return await self._worker.run_query(query)
+
+    @asynccontextmanager
+    async def _tracking(self, call: ToolCall, change: PendingChange, *, agent: str) -> AsyncIterator[None]:
+        paths = self._covered_paths(change.files) if self._enabled else []
+        if paths is not None and not paths:
+            yield
+            return
+        with self._worker.delaying_tool(call.function.name):
+            await self._capture(self._current_author, paths)
+        author = ChangeAuthor(
+            who="call",
+            session=self._worker.session,
+            call=call.id,
+            tool=call.function.name,
+            agent=agent,
+            command=change.command,
+        )
+        self._calls.append(author)
+        try:
+            yield
+        finally:
+            try:
+                await run_shielded(self._capture(lambda: author, paths))
+            finally:
+                self._calls.remove(author)
+
+    def _current_author(self) -> ChangeAuthor:
+        """Return the most likely author of changes that are found now."""
+        if self._calls:
+            return self._calls[-1]
+        return next(reversed(self._tasks.values()), USER)
+
+    async def _capture(
+        self,
+        author: Callable[[], ChangeAuthor],
+        paths: Collection[str] | None = None,
+        *,
+        wait_s: float | None = None,
+    ) -> None:
+        from kimi_tui.history.snapshots.deadline import ScanCanceled
+
+        try:
+            result = await self._worker.capture(author, paths, wait_s=wait_s)
+        except ScanCanceled:
+            return
+        except SnapshotBusyError:
+            raise
+        except Exception as error:
+            logger.warning("file scan failed", exc_info=True)
+            self._problem, self._state = _error_text(error), ""
+        else:
+            self._state = result.state
+            self._uncommitted_changes = combine_changes(self._uncommitted_changes, result.changes)
+            self._tool_paths |= dict.fromkeys(result.tool_paths)
+        await self._record_pending()
+
+    async def _record_pending(self) -> None:
+        pending, self._pending_checkpoints = self._pending_checkpoints, []
+        for checkpoint_id in pending:
+            changes = self._pop_changes() if self._state else None
+            try:
+                await self._record_files(checkpoint_id, self._state or self._problem, changes)
+            except KimiTuiError:
+                logger.warning("can't record the file state of a checkpoint", exc_info=True)
+
+    def _pop_changes(self) -> FileChanges:
+        changes, self._uncommitted_changes = (
+            self._uncommitted_changes,
+            replace(FileChanges(), coverage=self._uncommitted_changes.coverage),
+        )
+        return changes
+
+    def _covered_paths(self, tool_paths: Sequence[str] | None) -> list[str] | None:
+        """Return the covered files among those that a tool names; None if the tool names none."""
+        if tool_paths is None:
+            return None
+        paths = []
+        for text in tool_paths:
+            try:
+                real = self._workspace.locate(text).real
+            except FileProblem:
+                continue
+            if (path := history_path(self._workspace, real)) is not None:
+                paths.append(path)
+        return paths
+
+
+class SubagentFiles:
+    """Implements `soul.FileStates` for a sub-agent."""
+
+    def __init__(
+        self,
+        state: Callable[[], str],
+        tracking: Callable[[ToolCall, PendingChange], AbstractAsyncContextManager[None]],
+    ) -> None:
+        self._state = state
+        self._tracking = tracking
+
+    def at_checkpoint(self, *, fresh: bool) -> FilesAtCheckpoint:
+        """Return the last known state. A sub-agent's checkpoints can't be reverted to."""
+        return FilesAtCheckpoint(self._state())
+
+    def request_state(self, checkpoint_id: int) -> None:
+        """Do nothing: no state is ever pending."""
+
+    def tracking(self, call: ToolCall, change: PendingChange, /) -> AbstractAsyncContextManager[None]:
+        """Implement `FileStates.tracking`."""
+        return self._tracking(call, change)
+
+
+def _error_text(error: Exception) -> str:
+    return getattr(error, "what", "") or f"{type(error).__name__}: {error}"

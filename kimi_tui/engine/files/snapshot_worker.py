@@ -1,0 +1,277 @@
+"""Worker for file snapshots: runs all access to the file history in a thread, one query at a time."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.shielding import run_in_thread_shielded
+from kimi_tui.engine.files.coverage import describe_coverage, display_path
+from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
+from kimi_tui.wire.events import Event, SnapshotProgress
+from kimi_tui.wire.timeline import FileChanges
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.deadline import ScanDeadline
+    from kimi_tui.history.snapshots.file_history import FileHistory
+    from kimi_tui.history.snapshots.plan_executor import ExecutionResult
+
+ReportProgress = Callable[[int, int | None], None]
+"""Called with the amount of work done, and the total if known."""
+SetDeadline = Callable[["ScanDeadline"], None]
+"""Called with the deadline that can cancel the work."""
+P = ParamSpec("P")
+T = TypeVar("T")
+MAX_WAIT_S = 3.0
+"""Longest time in seconds that a user's command waits for a scan, because commands run one after another."""
+_MAX_PATHS = 20
+"""Maximum number of changed files that are named."""
+
+
+class SnapshotBusyError(KimiTuiError):
+    """A file scan is running, and waiting for it would take too long."""
+
+
+@frozen
+class SnapshotResult:
+    """Result of a file scan."""
+
+    state: str
+    changes: FileChanges
+    """Changes since the previous scan."""
+    tool_paths: tuple[str, ...] = ()
+    """All files that a tool changed, without directories."""
+
+
+class SnapshotWorker:
+    """Gives exclusive access to the file history of one session."""
+
+    def __init__(
+        self,
+        make_history: Callable[[], "FileHistory"],
+        *,
+        known_states: Sequence[str],
+        send: Callable[[Event], None],
+        report_interval_s: float = 0.1,
+    ) -> None:
+        self._report_interval_s = report_interval_s
+        self._make_history = make_history
+        self._known_states = known_states
+        self._send = send
+        self._history: FileHistory | None = None
+        self._lock = asyncio.Lock()
+        self._deadline: ScanDeadline | None = None
+        """Deadline of the running scan."""
+        self._is_closing = False
+        self.current_author: Callable[[], ChangeAuthor] = lambda: USER
+        """Returns the author of changes found by a scan for another purpose, such as a comparison."""
+        self._waiting_tools: list[str] = []
+        """Names of the tools that wait for a scan."""
+        self._progress: tuple[int, int | None] | None = None
+        """Progress of the running scan, once it has taken long enough to be reported."""
+        self.recovered_outcome: ExecutionResult | None = None
+        """Outcome of an interrupted revert that was completed on opening."""
+
+    @property
+    def session(self) -> str:
+        """Id of the session that the files belong to; empty before the first scan."""
+        return self._history.session if self._history is not None else ""
+
+    async def capture(
+        self,
+        author: Callable[[], ChangeAuthor],
+        paths: Collection[str] | None = None,
+        *,
+        wait_s: float | None = None,
+    ) -> SnapshotResult:
+        """Record the changes since the previous scan as made by `author()`, which is called when the scan
+        starts.
+
+        A canceled scan stops soon and records nothing.
+
+        Raises: KimiTuiError instead of OSError. ScanCanceled. SnapshotBusyError if the worker isn't free
+        within `wait_s` seconds.
+        """
+        async with self._exclusive(wait_s):
+            history = await self._open_history()
+            return await self._run_cancellable(partial(_capture_changes, history, author(), paths))
+
+    async def run_query(self, query: "Callable[[FileHistory, ScanDeadline], T]") -> T:
+        """Run `query` on the history like `use` does, with progress events. Canceling it stops the query
+        promptly.
+        """
+        from kimi_tui.history.snapshots.deadline import ScanCanceled, ScanDeadline
+
+        def run_with_deadline(history: "FileHistory", report: ReportProgress, set_deadline: SetDeadline) -> T:
+            deadline = ScanDeadline(report=report)
+            set_deadline(deadline)
+            return query(history, deadline)
+
+        async with self._exclusive(MAX_WAIT_S):
+            history = await self._open_history()
+            try:
+                return await self._run_cancellable(partial(run_with_deadline, history))
+            except ScanCanceled:
+                raise SnapshotBusyError("The session is closing.", hint="Resume it and try again.") from None
+
+    async def _run_cancellable(self, work: "Callable[[ReportProgress, SetDeadline], T]") -> T:
+        loop = asyncio.get_running_loop()
+
+        def report(done: int, total: int | None) -> None:
+            loop.call_soon_threadsafe(self._report, done, total)
+
+        def set_deadline(deadline: "ScanDeadline") -> None:
+            self._deadline = deadline
+            if self._is_closing:
+                deadline.cancel()
+
+        running = asyncio.ensure_future(
+            asyncio.to_thread(work, _ThrottledProgress(report, self._report_interval_s), set_deadline)
+        )
+        try:
+            with _translate_os_errors():
+                return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            if self._deadline is not None:
+                self._deadline.cancel()
+            await asyncio.wait([running])
+            if not running.cancelled():
+                running.exception()  # marks the exception as retrieved
+            raise
+        finally:
+            self._deadline = None
+            self._finish_progress()
+
+    async def use(
+        self, query: "Callable[Concatenate[FileHistory, P], T]", *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run `query` on the history in a thread, exclusively.
+
+        Raises: what `query` raises; KimiTuiError instead of OSError; SnapshotBusyError if a scan takes long.
+        """
+        async with self._exclusive(MAX_WAIT_S):
+            with _translate_os_errors():
+                return await run_in_thread_shielded(query, await self._open_history(), *args, **kwargs)
+
+    @contextmanager
+    def delaying_tool(self, tool: str) -> Iterator[None]:
+        """Report in progress events that `tool` waits for a scan, while the context is active."""
+        self._waiting_tools.append(tool)
+        if self._progress is not None:
+            self._report(*self._progress)
+        try:
+            yield
+        finally:
+            self._waiting_tools.remove(tool)
+
+    async def close(self) -> None:
+        """Cancel the running scan, and save the scan state for the next session."""
+        self._is_closing = True
+        if self._deadline is not None:
+            self._deadline.cancel()
+        async with self._lock:
+            if self._history is not None:
+                await run_in_thread_shielded(self._history.close)
+                self._history = None
+
+    @asynccontextmanager
+    async def _exclusive(self, wait_s: float | None) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._lock.acquire()
+        except TimeoutError:
+            raise SnapshotBusyError(
+                "A file scan is still running.", hint="Try again when it has finished."
+            ) from None
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    async def _open_history(self) -> "FileHistory":
+        if self._history is None:
+            with _translate_os_errors():
+                history = await run_in_thread_shielded(self._make_history)
+                history.default_author = self.current_author
+                self.recovered_outcome = await run_in_thread_shielded(history.open, self._known_states)
+            self._history = history
+        return self._history
+
+    def _report(self, done: int, total: int | None) -> None:
+        if self._deadline is not None or self._progress is not None:
+            self._progress = (done, total)
+            self._send(SnapshotProgress(done, total, self._waiting_tools[0] if self._waiting_tools else ""))
+
+    def _finish_progress(self) -> None:
+        if self._progress is not None:
+            done = max(self._progress[0], self._progress[1] or 0)
+            self._progress = None
+            self._send(SnapshotProgress(done, done))
+
+
+class _ThrottledProgress:
+    """Forwards progress at most once per `interval_s` seconds."""
+
+    def __init__(self, report: Callable[[int, int | None], None], interval_s: float) -> None:
+        self._report = report
+        self._interval_s = interval_s
+        self._next_report = time.monotonic() + interval_s
+
+    def __call__(self, done: int, total: int | None) -> None:
+        if (now := time.monotonic()) >= self._next_report:
+            self._next_report = now + self._interval_s
+            self._report(done, total)
+
+
+def _capture_changes(
+    history: "FileHistory",
+    author: ChangeAuthor,
+    paths: Collection[str] | None,
+    report: "ReportProgress",
+    set_deadline: "SetDeadline",
+) -> SnapshotResult:
+    captured = history.capture(author, paths=paths, report=report, register_deadline=set_deadline)
+    added, removed = history.count_lines(captured)
+    changed = sorted(captured.changes)
+    by_tools = author.who in {"call", "background"}
+    return SnapshotResult(
+        captured.manifest,
+        FileChanges(
+            len(changed),
+            added,
+            removed,
+            describe_coverage(history),
+            yours=len(changed) if author.who in {"you", "background"} else 0,
+            paths=tuple(map(display_path, changed[:_MAX_PATHS])),
+        ),
+        tuple(display_path(path) for path in changed if not captured.is_folder(path)) if by_tools else (),
+    )
+
+
+def combine_changes(first: FileChanges, second: FileChanges) -> FileChanges:
+    """Return the changes of two scans as one. A named file that changed in both counts once."""
+    paths = tuple(dict.fromkeys((*first.paths, *second.paths)))
+    duplicates = len(first.paths) + len(second.paths) - len(paths)
+    return FileChanges(
+        first.changed + second.changed - duplicates,
+        first.added_lines + second.added_lines,
+        first.removed_lines + second.removed_lines,
+        second.coverage,
+        yours=first.yours + second.yours,
+        paths=paths[:_MAX_PATHS],
+    )
+
+
+@contextmanager
+def _translate_os_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise KimiTuiError(
+            f"Can't access the file snapshots: {error.strerror or error}.",
+            hint="Free some disk space, or make the data directory writable.",
+        ) from error

@@ -1,0 +1,52 @@
+"""Discovery of the MCP servers for a new session."""
+
+import asyncio
+
+from kimi_tui.engine.build.core import SessionCore
+from kimi_tui.engine.mcp.server_requests import McpServerRequests
+from kimi_tui.engine.mcp.session_mcp import SessionMcp
+from kimi_tui.mcp.config_discovery import find_servers
+from kimi_tui.mcp.server import ServerContext
+from kimi_tui.tools.shell.captured_output import OutputFolder
+from kimi_tui.tools.toolset import Toolset
+
+INTERACTIVE_TIMEOUT_S = 3.0
+"""Longest time that the first turn waits for servers."""
+NONINTERACTIVE_TIMEOUT_S = 10.0
+"""The same without a user, who could repeat the prompt if a tool was missing."""
+
+
+async def discover_session_mcp(core: SessionCore, *, toolset: Toolset, folder: OutputFolder) -> SessionMcp:
+    """Return the MCP servers of a session, not yet connected.
+
+    Raises: ConfigError for servers from the command line.
+    """
+    options, workspace, approval, context = core.options, core.workspace, core.approval, core.context
+    servers = await asyncio.to_thread(
+        find_servers,
+        data_dir=options.data_dir,
+        work_dir=workspace.work_dir,
+        agent_file=core.spec.mcp,
+        selection=options.mcp,
+    )
+    return SessionMcp(
+        servers,
+        ServerContext(
+            work_dir=workspace.work_dir,
+            data_dir=options.data_dir,
+            request_handler=McpServerRequests(
+                core.wire,
+                approval=approval,
+                runtime_settings=core.runtime_settings,
+                record_usage=core.session_usage.usage_totals.add,
+            ),
+            roots=(workspace.work_dir, *workspace.additional_dirs),
+        ),
+        toolset=toolset,
+        excluded=core.spec.mcp_exclude,
+        approval=approval,
+        folder=folder,
+        history=lambda: context.history,
+        send=core.wire.send,
+        connect_timeout_s=INTERACTIVE_TIMEOUT_S if options.interactive else NONINTERACTIVE_TIMEOUT_S,
+    )

@@ -1,0 +1,120 @@
+"""Models of a session, each built when it is first used."""
+
+from collections.abc import Sequence
+
+from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.redaction import register_secrets
+from kimi_tui.config.resolved_model import ResolvedModel, resolve_model
+from kimi_tui.config.settings import Settings
+from kimi_tui.llm.capabilities import known_capabilities
+from kimi_tui.llm.factory import create_provider
+from kimi_tui.llm.provider import LLM, Price, ProviderSettings
+
+_DEMO = ResolvedModel(name="demo", type="demo", model="demo", max_context_size=200_000)
+
+
+@frozen(kw_only=True)
+class ModelSelection:
+    """Candidates for the initial model, in order of precedence. The default model is used if all are None."""
+
+    requested: str | None = None
+    last_used: str | None = None
+    """Previous model of a resumed session. Ignored if it's no longer configured."""
+    agent_default: str | None = None
+    demo: bool = False
+    demo_if_unconfigured: bool = False
+    """Use the demo model if no model is configured. Only where the user can see that it's the demo."""
+
+
+class ModelPool:
+    """Builds and caches the configured models and the demo model."""
+
+    def __init__(self, settings: Settings, *, session_id: str) -> None:
+        self._settings = settings
+        self._session_id = session_id
+        self._built: dict[str, LLM] = {}
+        self.used_keys: set[str] = set()
+        """API keys of the models that were used."""
+        self._retired: list[LLM] = []
+        """Models built from earlier settings. A running turn may still use them."""
+        self.problems: tuple[KimiTuiError, ...] = ()
+        """Errors that prevented the initial model from being used."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Names that `get` accepts."""
+        return tuple(sorted(self._settings.models))
+
+    def resolve_initial(self, selection: ModelSelection) -> LLM:
+        """Return the initial model. Raises ModelNotSet and ConfigError."""
+        is_unconfigured = not self._settings.models and selection.requested is None
+        if selection.demo or (is_unconfigured and selection.demo_if_unconfigured):
+            return self._get_or_build(_DEMO)
+        last_used = selection.last_used if selection.last_used in self._settings.models else None
+        return self._get_or_build(
+            resolve_model(self._settings, selection.requested or last_used or selection.agent_default)
+        )
+
+    def resolve_initial_if_any(self, selection: ModelSelection) -> LLM | None:
+        """Like `resolve_initial`, but return None on failure and add the error to `problems`."""
+        try:
+            return self.resolve_initial(selection)
+        except (ConfigError, ModelNotSet) as error:
+            self.problems = (error,)
+            return None
+
+    def get(self, name: str) -> LLM:
+        """Return the configured model `name`. Raises ConfigError."""
+        if name not in self._settings.models:
+            raise ConfigError(
+                f"Unknown model “{name}”.",
+                hint=f"Configured models: {', '.join(self.names) or 'none'}.",
+            )
+        return self._get_or_build(resolve_model(self._settings, name))
+
+    def apply_settings(self, settings: Settings) -> None:
+        """Use the models of `settings`. Models already in use stay open until `aclose`."""
+        self._settings = settings
+        self._retired += self._built.values()
+        self._built = {}
+
+    async def aclose(self) -> None:
+        """Close the connections of all models that were built."""
+        for llm in (*self._retired, *self._built.values()):
+            await llm.chat_provider.aclose()
+
+    def _get_or_build(self, model: ResolvedModel) -> LLM:
+        if model.name not in self._built:
+            self.used_keys |= {model.api_key} - {""}
+            register_secrets((model.api_key, *model.headers.values()))
+            self._built[model.name] = _build_llm(model, session_id=self._session_id)
+        return self._built[model.name]
+
+
+def _build_llm(model: ResolvedModel, *, session_id: str) -> LLM:
+    provider = create_provider(
+        ProviderSettings(
+            kind=model.type,
+            model=model.model,
+            base_url=model.base_url,
+            api_key=model.api_key,
+            headers=dict(model.headers) or None,
+            max_output_tokens=model.max_output_tokens,
+            idle_timeout_s=model.idle_timeout_s,
+            scripts=model.scripts,
+            session_id=session_id,
+            capabilities=model.capabilities,
+        )
+    )
+    price = model.price
+    return LLM(
+        chat_provider=provider,
+        kind=model.type,
+        name=model.name,
+        max_context_size=model.max_context_size,
+        capabilities=known_capabilities(model.type, model.model)
+        if model.capabilities is None
+        else model.capabilities,
+        price=None if price is None else Price(input=price.input, output=price.output, cached=price.cached),
+    )

@@ -1,0 +1,245 @@
+"""Setup of a model within a session: lists providers, tests the connection, saves and selects the model."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, assert_never
+from urllib.parse import urlsplit
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.redaction import register_secrets
+from kimi_tui.config.credentials import Credentials
+from kimi_tui.config.environment import KNOWN_PROVIDERS, KnownProvider
+from kimi_tui.config.loader import settings_of
+from kimi_tui.config.provider_setup import (
+    ProviderConnection,
+    known_service,
+    normalize_key,
+    pending_provider,
+    save_provider,
+)
+from kimi_tui.engine.models.model_pool import ModelPool
+from kimi_tui.engine.options import EngineOptions
+from kimi_tui.llm.provider import ProviderKind, ProviderSettings
+from kimi_tui.llm.transport.endpoint import DEFAULT_BASE_URLS
+from kimi_tui.wire.commands import Command, SetModel
+from kimi_tui.wire.events import Event
+from kimi_tui.wire.model_setup import (
+    ConnectModel,
+    FindModels,
+    KeyOrigin,
+    LocalModel,
+    LocalServer,
+    ModelConnected,
+    ModelService,
+    ModelSources,
+    SetupCommand,
+)
+
+if TYPE_CHECKING:
+    from kimi_tui.llm.model_discovery import AvailableModel
+
+_KINDS: dict[str, ProviderKind] = {"kimi": "kimi", "openai": "openai", "anthropic": "anthropic"}
+
+
+class ModelSetup:
+    """Handles the model setup commands of front ends."""
+
+    def __init__(
+        self,
+        *,
+        options: EngineOptions,
+        models: ModelPool,
+        send: Callable[[Event], None],
+        send_command: Callable[[Command], None],
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._options = options
+        self._models = models
+        self._send = send
+        self._send_command = send_command
+        self._environ = environ
+        self._connect_lock = asyncio.Lock()
+
+    async def handle(self, command: SetupCommand) -> None:
+        """Handle `command`. Raises ConfigError if stored keys can't be read."""
+        match command:
+            case FindModels():
+                services = await self._list_services()
+                self._send(ModelSources(services, looking=True))
+                self._send(ModelSources(services, await self._find_servers()))
+            case ConnectModel():
+                async with self._connect_lock:
+                    self._send(await self._try_connect(command))
+            case _:
+                assert_never(command)
+
+    # discovery
+
+    async def _list_services(self) -> tuple[ModelService, ...]:
+        stored = await asyncio.to_thread(Credentials(self._options.data_dir).read)
+        config = (await asyncio.to_thread(self._options.reread_config)).data
+        services = []
+        for known in KNOWN_PROVIDERS:
+            credential = stored.get(known.name)
+            origin: KeyOrigin = "stored" if credential is not None else ""
+            origin = "environment" if self._environ.get(known.key_variable) else origin
+            stored_address = credential.base_url if credential is not None else None
+            address, model = pending_provider(config, known)
+            services.append(
+                ModelService(
+                    name=known.name,
+                    base_url=stored_address or address or self._default_address(known),
+                    model=model or known.model,
+                    key_variable=known.key_variable,
+                    key=origin,
+                )
+            )
+        return tuple(services)
+
+    async def _find_servers(self) -> tuple[LocalServer, ...]:
+        from kimi_tui.llm.model_discovery import discover_servers, known_servers  # slow to import
+
+        servers = await discover_servers(known_servers(self._environ))
+        return tuple(
+            LocalServer(
+                it.name,
+                it.base_url,
+                tuple(LocalModel(model.name, model.max_context_size) for model in it.models),
+            )
+            for it in servers
+        )
+
+    # connection
+
+    async def _try_connect(self, request: ConnectModel) -> ModelConnected:
+        from kimi_tui.llm.connection_test import UnknownModel
+
+        try:
+            register_secrets([request.api_key.strip()])
+            key = normalize_key(request.api_key)
+            known = known_service(request.provider)
+            if known is not None:
+                return await self._connect_service(request, known, key)
+            return await self._connect_custom_server(request, key)
+        except UnknownModel as error:
+            available = await self._list_available_models(request)
+            return ModelConnected(
+                request.id, what=error.what, hint=error.hint, choices=tuple(it.name for it in available)
+            )
+        except KimiTuiError as error:
+            return ModelConnected(request.id, what=error.what, hint=error.hint)
+
+    async def _connect_service(self, request: ConnectModel, known: KnownProvider, key: str) -> ModelConnected:
+        effective_key = key or await self._find_key(known)
+        if not effective_key:
+            raise KimiTuiError("No API key.", hint="Paste the key from the provider.")
+        default_address = self._default_address(known)
+        address = request.base_url.strip()
+        connection = ProviderConnection(
+            provider=known.name,
+            model=request.model.strip() or known.model,
+            api_key=key,
+            base_url=_parse_address(address) if address and address != default_address else None,
+            max_context_size=request.max_context_size or None,
+        )
+        return await self._finish_connection(
+            request.id, connection, known, effective_key, connection.base_url or default_address
+        )
+
+    async def _connect_custom_server(self, request: ConnectModel, key: str) -> ModelConnected:
+        base_url = _parse_api_address(request.base_url)
+        available = await self._list_available_models(request)
+        names = tuple(it.name for it in available)
+        model = request.model.strip() or (names[0] if len(names) == 1 else "")
+        if not model:
+            return ModelConnected(
+                request.id,
+                what="The server has several models." if names else "The server lists no models.",
+                hint="Choose one." if names else "Check the address, or type the model's name.",
+                choices=names,
+            )
+        size = next((it.max_context_size for it in available if it.name == model), None)
+        connection = ProviderConnection(
+            provider=request.provider or urlsplit(base_url).netloc,
+            model=model,
+            api_key=key,
+            base_url=base_url,
+            max_context_size=request.max_context_size or size,
+        )
+        return await self._finish_connection(request.id, connection, None, key, base_url)
+
+    async def _finish_connection(
+        self, id_: str, connection: ProviderConnection, known: KnownProvider | None, key: str, address: str
+    ) -> ModelConnected:
+        from kimi_tui.llm.connection_test import check_model
+
+        await check_model(
+            ProviderSettings(
+                kind=_KINDS[known.name] if known is not None else "openai",
+                model=connection.model,
+                base_url=address,
+                api_key=key,
+            )
+        )
+        name = await asyncio.to_thread(
+            save_provider,
+            connection,
+            data_dir=self._options.data_dir,
+            reload=self._options.reread_config,
+            as_default=True,
+        )
+        self._models.apply_settings(settings_of(await asyncio.to_thread(self._options.reread_config)))
+        self._models.get(name)
+        self._send_command(SetModel(name))
+        what = f"Connected. Model: {connection.model}."
+        if known is not None and connection.api_key and self._environ.get(known.key_variable):
+            return ModelConnected(
+                id_,
+                name,
+                what,
+                hint=f"{known.key_variable} is set in the environment and overrides the new key.",
+            )
+        return ModelConnected(id_, name, what)
+
+    def _default_address(self, known: KnownProvider) -> str:
+        return self._environ.get(known.url_variable) or DEFAULT_BASE_URLS[_KINDS[known.name]]
+
+    async def _find_key(self, known: KnownProvider) -> str:
+        if key := self._environ.get(known.key_variable):
+            return key
+        stored = await asyncio.to_thread(Credentials(self._options.data_dir).read)
+        return stored[known.name].api_key if known.name in stored else ""
+
+    async def _list_available_models(self, request: ConnectModel) -> "tuple[AvailableModel, ...]":
+        from kimi_tui.llm.model_discovery import fetch_models
+
+        known = known_service(request.provider)
+        if known is not None and known.name == "anthropic":
+            return ()  # its list requires other headers, and its model names are known
+        if known is None:
+            address = _parse_api_address(request.base_url)
+        else:
+            address = request.base_url.strip() or self._default_address(known)
+        key = request.api_key.strip() or (await self._find_key(known) if known is not None else "")
+        return await fetch_models(address, api_key=key)
+
+
+def _parse_address(text: str) -> str:
+    """Return `text` as a server's address. Raises KimiTuiError."""
+    text = text.strip().rstrip("/")
+    if not text.startswith(("http://", "https://")):
+        raise KimiTuiError(
+            "Invalid address." if text else "The address is missing.",
+            hint="Example: http://localhost:8000/v1.",
+        )
+    return text
+
+
+def _parse_api_address(text: str) -> str:
+    """Return `text` as the address of an OpenAI-compatible API, with the usual path if it has none.
+
+    Raises KimiTuiError.
+    """
+    address = _parse_address(text)
+    return address if urlsplit(address).path else f"{address}/v1"

@@ -1,0 +1,224 @@
+"""Engine of a session that is opened read-only, while another process may be writing it."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from kimi_tui.base.errors import KimiTuiError, SessionError
+from kimi_tui.engine.options import EngineOptions
+from kimi_tui.engine.recording.index import load_recording, merge_commands
+from kimi_tui.engine.recording.replay import replay_events
+from kimi_tui.engine.session.browser import SessionBrowser
+from kimi_tui.engine.session.notices import build_notice
+from kimi_tui.engine.session.title import SessionTitle
+from kimi_tui.engine.slash.registry import SlashCommand, SlashRegistry
+from kimi_tui.engine.slash.timeline import timeline_slash_commands
+from kimi_tui.engine.timeline.read_only import READ_ONLY_HINT, READ_ONLY_MESSAGE, ReadOnlyTimeline
+from kimi_tui.history.conversation_state import ConversationState
+from kimi_tui.history.read_only import ReadOnlyConversation
+from kimi_tui.history.session import Session, SessionStore
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.commands import (
+    Command,
+    ListSessions,
+    PreviewSession,
+    RunSlash,
+    Shutdown,
+    TimelineCommand,
+)
+from kimi_tui.wire.events import (
+    CheckpointCreated,
+    Event,
+    ReplayBegin,
+    ReplayEnd,
+    SessionInfo,
+    TurnEnd,
+)
+
+_POLL_S = 0.7
+"""Seconds between two checks of the files. Longer if reading them is slow."""
+_MAX_POLL_SHARE = 10
+"""Reading the files takes at most 1/n of the time."""
+
+
+class ReadOnlyEngine:
+    """Sends a session's conversation and timeline, follows changes, and writes nothing."""
+
+    def __init__(self, wire: Wire, session: Session, data_dir: Path, *, poll_s: float = _POLL_S) -> None:
+        self._wire = wire
+        self._session = session
+        self._poll_s = poll_s
+        self._session_browser = SessionBrowser(
+            store=SessionStore(data_dir),
+            session=session,
+            title=SessionTitle(session),
+            send=wire.send,
+            send_info=self._send_info,
+        )
+        self._conversation = ReadOnlyConversation(session.context_file)
+        self._timeline = ReadOnlyTimeline(
+            conversation=self._conversation, session=session, data_dir=data_dir, send=wire.send
+        )
+        self._registry = SlashRegistry(timeline_slash_commands(self._timeline, read_only=True))
+        self._sent_events: list[Event] = []
+        self._sent_info: SessionInfo | None = None
+        self._is_in_use = session.is_in_use()
+
+    async def serve(self) -> None:
+        """Replay the session and follow changes until Shutdown, then close the Wire."""
+        try:
+            self._send_info()
+            async with asyncio.TaskGroup() as group:
+                polling = group.create_task(self._poll_files())
+                async for command in self._wire.commands():
+                    if isinstance(command, Shutdown):
+                        break
+                    await self._handle(command)
+                polling.cancel()
+        finally:
+            self._wire.close()
+
+    def _send_info(self) -> None:
+        info = SessionInfo(
+            session_id=self._session.id,
+            work_dir=str(self._session.work_dir),
+            title=self._session.state.title,
+            model="",
+            model_kind="",
+            agent="",
+            slash_commands=tuple(command.info for command in self._registry.commands),
+            recording=str(self._session.wire_file),
+            read_only=True,
+            in_use=self._is_in_use,
+        )
+        if info != self._sent_info:
+            self._sent_info = info
+            self._wire.send(info)
+
+    async def _handle(self, command: Command) -> None:
+        try:
+            match command:
+                case ListSessions(text=text):
+                    await self._session_browser.send_list(text)
+                case PreviewSession(id=session_id):
+                    await self._session_browser.preview(session_id)
+                case RunSlash(line=line) if (match := self._registry.find(line)) is not None:
+                    slash_command, argument = match
+                    if isinstance(slash_command, SlashCommand):
+                        await slash_command.run(argument)
+                case _ if isinstance(command, TimelineCommand):
+                    await self._timeline.handle_timeline_command(command)
+                case _:
+                    self._send_notice(READ_ONLY_MESSAGE, READ_ONLY_HINT, "warning")
+        except KimiTuiError as error:
+            self._send_notice(error.what, error.hint, "error")
+
+    # the files
+
+    async def _poll_files(self) -> None:
+        sent: object = None
+        previous: object = None
+        while True:
+            start = time.monotonic()
+            stats = await asyncio.to_thread(_stat_files, self._session.context_file, self._session.wire_file)
+            # The recording gets a tool's result slightly later than the journal does.
+            is_unchanged = sent is None or stats == previous
+            previous = stats
+            if stats != sent and is_unchanged:
+                sent = stats
+                try:
+                    await self._send_changes()
+                except KimiTuiError as error:
+                    self._send_notice(error.what, error.hint, "error")
+            await self._poll_session()
+            await asyncio.sleep(max(self._poll_s, _MAX_POLL_SHARE * (time.monotonic() - start)))
+
+    async def _poll_session(self) -> None:
+        """Send changes of the title and of checkpoint names, and report when the other process exits."""
+        names, was_in_use = self._session.state.names, self._is_in_use
+        await asyncio.to_thread(self._session.reload_state)
+        self._is_in_use = await asyncio.to_thread(self._session.is_in_use)
+        self._send_info()
+        if self._session.state.names != names:
+            await self._timeline.update(await asyncio.to_thread(self._conversation.current_state))
+        if was_in_use and not self._is_in_use:
+            self._send_notice(
+                "The other process has ended.", "/write resumes this session for writing.", "info"
+            )
+
+    async def _send_changes(self) -> None:
+        state, events = await asyncio.to_thread(self._read_events)
+        self._send_new_events(events)
+        await self._timeline.update(state)
+
+    def _read_events(self) -> tuple[ConversationState, list[Event]]:
+        state = self._conversation.current_state()
+        recording = load_recording(self._session.wire_file)
+        events = replay_events(state.history, recording.results, state.indexed_checkpoints)
+        return state, list(merge_commands(events, recording.commands.values()))
+
+    def _send_new_events(self, events: Sequence[Event]) -> None:
+        """Send the events that are new, or all of them if those sent before are no longer a prefix."""
+        events, sent = list(events), self._sent_events
+        if not _is_continuation(sent, events) and sent and isinstance(sent[-1], TurnEnd):
+            sent = sent[:-1]  # a replay ends the last turn of the files even if it's still running
+        is_continuation = _is_continuation(sent, events)
+        new_events = events[len(sent) :] if is_continuation else events
+        self._sent_events = events
+        if new_events or not is_continuation:
+            self._wire.send(ReplayBegin(anew=not is_continuation))
+            for event in new_events:
+                self._wire.send(event)
+            self._wire.send(ReplayEnd())
+
+    def _send_notice(self, title: str, body: str, severity: Literal["info", "warning", "error"]) -> None:
+        self._wire.send(build_notice(title, body, source_id=self._session.id, severity=severity))
+
+
+async def open_read_only(wire: Wire, options: EngineOptions, *, poll_s: float = _POLL_S) -> ReadOnlyEngine:
+    """Open the selected session read-only; by default the latest of the working directory.
+
+    Raises SessionError.
+    """
+    session = await asyncio.to_thread(_find_session, options)
+    return ReadOnlyEngine(wire, session, options.data_dir, poll_s=poll_s)
+
+
+def _find_session(options: EngineOptions) -> Session:
+    if options.session_id is None and SessionStore(options.data_dir).latest(options.work_dir) is None:
+        raise SessionError(
+            "No session in this directory.",
+            hint="Pass a session ID. List sessions with `kimi-tui sessions list`.",
+        )
+    return replace(options.session_selector, continue_last=True, fork=False).resolve()
+
+
+def _is_continuation(sent: Sequence[Event], events: Sequence[Event]) -> bool:
+    """Return whether `events` begin with `sent`.
+
+    Checkpoints are compared by `uid`, because their file coverage is recorded later.
+    """
+    return len(events) >= len(sent) and all(
+        one == other
+        or (
+            isinstance(one, CheckpointCreated)
+            and isinstance(other, CheckpointCreated)
+            and one.uid == other.uid
+        )
+        for one, other in zip(sent, events, strict=False)
+    )
+
+
+def _stat_files(*files: Path) -> list[tuple[int, int, int] | None]:
+    stats: list[tuple[int, int, int] | None] = []
+    for file in files:
+        try:
+            stat = file.stat()
+        except OSError:
+            stats.append(None)
+        else:
+            stats.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    return stats

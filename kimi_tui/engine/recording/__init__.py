@@ -1,0 +1,1 @@
+"""Recording of Wire messages, and replay of a session."""

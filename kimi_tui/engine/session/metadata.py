@@ -1,0 +1,40 @@
+"""Metadata that a resumed session needs: title, directories, agent and modes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kimi_tui.base.content_parts import UserInput
+from kimi_tui.engine.session.modes import Modes
+from kimi_tui.engine.session.publisher import SessionPublisher
+from kimi_tui.engine.session.title import SessionTitle
+from kimi_tui.history.session import Session
+
+
+class SessionMetadata:
+    """Saves the metadata with the first prompt, so that a session without prompts leaves no files."""
+
+    def __init__(
+        self,
+        *,
+        session: Session,
+        title: SessionTitle,
+        modes: Modes,
+        publisher: SessionPublisher,
+        extra: Mapping[str, Any],
+    ) -> None:
+        """`extra` are further fields of the session's state, with their values in this run."""
+        self._session = session
+        self._title = title
+        self._modes = modes
+        self._publisher = publisher
+        self._extra = extra
+
+    async def save_changes(self, user_input: UserInput) -> None:
+        """Save the metadata that changed, for a session that gets `user_input`. Raises SessionError."""
+        title = self._title.suggest(user_input)
+        changes: dict[str, Any] = ({"title": title} if title else {}) | self._modes.unsaved
+        state = self._session.state
+        changes |= {name: it for name, it in self._extra.items() if getattr(state, name) != it}
+        if changes:
+            await self._session.update_state(**changes)
+            self._publisher.send_info()

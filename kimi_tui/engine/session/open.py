@@ -1,0 +1,93 @@
+"""Opening a session: resolves, locks and reads it.
+
+Imports little, because a resumed conversation is shown before the rest of the engine is imported.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kimi_tui.base.data_dir_permissions import restrict_permissions
+from kimi_tui.base.errors import SessionError
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message import Message
+from kimi_tui.engine.recording.replay_sender import send_replay, send_replay_tail
+from kimi_tui.engine.session.partial_response import save_partial_response
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session, SessionStore
+from kimi_tui.wire.events import Event
+
+
+@frozen(kw_only=True)
+class SessionSelector:
+    """Which session to open."""
+
+    data_dir: Path
+    work_dir: Path
+    session_id: str | None = None
+    """Session to resume."""
+    continue_last: bool = False
+    """Resume the latest session of the working directory, or create one if there is none."""
+    fork: bool = False
+    """Open a copy of the session."""
+
+    def resolve(self) -> Session:
+        """Return the selected session, a copy of it, or a new one. Blocks. Raises SessionError."""
+        restrict_permissions(self.data_dir)
+        store = SessionStore(self.data_dir)
+        earlier: Session | None = None
+        if self.session_id is not None:
+            earlier = store.find(self.session_id)
+        elif self.continue_last:
+            earlier = store.latest(self.work_dir)
+        if earlier is None:
+            return store.create(self.work_dir)
+        if not earlier.work_dir.is_dir():
+            raise SessionError(
+                f"The session's working directory doesn't exist: {earlier.work_dir}.",
+                hint="Restore it, or move the conversation to another directory: run "
+                f"`kimi-tui sessions export {earlier.id[:8]} -o talk.json`, then "
+                "`kimi-tui sessions import talk.json` in that directory.",
+            )
+        return store.fork(earlier) if self.fork else earlier
+
+
+class OpenedSession:
+    """Session that this process has locked, with its conversation."""
+
+    def __init__(self, session: Session, context: Context, *, tail_sent: bool = False) -> None:
+        """`tail_sent`: front ends have already been sent the latest turns."""
+        self.session = session
+        self.context = context
+        self._tail_sent = tail_sent
+        self.sent_history: Sequence[Message] | None = None
+        """Conversation that front ends have already been sent, if any."""
+
+    async def send_replay(self, send: Callable[[Event], None]) -> None:
+        """Replay the conversation to front ends."""
+        await send_replay(send, self.session, self.context, replace_previous=self._tail_sent)
+        self.sent_history = self.context.history
+
+    def close(self) -> None:
+        """Release the session's lock. Can be called repeatedly."""
+        self.session.release()
+
+
+async def open_session(
+    selector: SessionSelector, *, on_preview: Callable[[Event], None] | None = None
+) -> OpenedSession:
+    """Open the selected session. If it's long, the latest turns are sent to `on_preview` before it's read.
+
+    Raises SessionError.
+    """
+    session = await asyncio.to_thread(selector.resolve)
+    session.acquire()
+    try:
+        tail_sent = on_preview is not None and await send_replay_tail(on_preview, session)
+        context = Context(session.context_file)
+        await context.restore()
+        await save_partial_response(session, context)
+    except BaseException:
+        session.release()
+        raise
+    return OpenedSession(session, context, tail_sent=tail_sent)

@@ -1,0 +1,131 @@
+"""Publisher of session info, replays and notices."""
+
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal
+
+from kimi_tui.base.errors import KimiTuiError, SessionError
+from kimi_tui.base.message import Message
+from kimi_tui.base.redaction import redact
+from kimi_tui.engine.models.model_pool import ModelPool
+from kimi_tui.engine.recording.replay_sender import send_replay
+from kimi_tui.engine.session.notices import build_notice
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session
+from kimi_tui.soul.agent import Agent
+from kimi_tui.soul.runtime_settings import RuntimeSettings
+from kimi_tui.wire.events import Event, SessionInfo, SlashCommandInfo
+
+logger = logging.getLogger(__name__)
+
+MAX_PROBLEMS = 5
+"""Maximum number of invalid files that are reported one by one."""
+Severity = Literal["info", "warning", "error"]
+
+
+class SessionPublisher:
+    """Sends a session's info, its replay and its notices to front ends."""
+
+    def __init__(
+        self,
+        *,
+        send: Callable[[Event], None],
+        session: Session,
+        context: Context,
+        agent: Agent,
+        runtime_settings: RuntimeSettings,
+        models: ModelPool,
+        sandbox: bool = False,
+        problems: Sequence[KimiTuiError] = (),
+        sent_history: Sequence[Message] | None = None,
+    ) -> None:
+        """`sent_history` is the conversation that front ends have already been sent."""
+        self._send = send
+        self._session = session
+        self._context = context
+        self._agent = agent
+        self._runtime_settings = runtime_settings
+        self._models = models
+        self._sandbox = sandbox
+        self._problems = problems
+        self._sent_history = sent_history
+        self.slash_commands: Callable[[], tuple[SlashCommandInfo, ...]] = tuple
+        """Returns the current slash commands."""
+        self.hook_counts: Callable[[], dict[str, int]] = dict
+        """Returns the current number of hooks by event."""
+        context.on_file_rewritten = self._on_directory_recreated
+
+    def send_info(self) -> None:
+        """Send all session info. Call it after each change."""
+        llm = self._runtime_settings.llm
+        self._send(
+            SessionInfo(
+                session_id=self._session.id,
+                work_dir=str(self._session.work_dir),
+                title=self._session.state.title,
+                model=llm.name if llm is not None else "",
+                model_kind=llm.kind if llm is not None else "",
+                agent=self._agent.name,
+                thinking=self._runtime_settings.thinking,
+                yolo=self._runtime_settings.yolo,
+                plan_mode=self._runtime_settings.plan_mode.is_on,
+                accept_edits=self._runtime_settings.accept_edits,
+                sandbox=self._sandbox,
+                capabilities=tuple(sorted(llm.capabilities)) if llm is not None else (),
+                slash_commands=self.slash_commands(),
+                models=tuple(self._models.names),
+                tools=self._agent.toolset.names,
+                recording=str(self._session.wire_file),
+                hooks=self.hook_counts(),
+            )
+        )
+
+    async def send_replay(self, *, replace_previous: bool = False) -> None:
+        """Replay the conversation. See `replay_sender.send_replay`."""
+        await send_replay(self._send, self._session, self._context, replace_previous=replace_previous)
+
+    async def send_initial_replay(self) -> None:
+        """Replay the conversation unless front ends have already been sent it."""
+        if self._sent_history is None:
+            await self.send_replay()
+        elif self._sent_history is not self._context.history:  # an interrupted revert was recovered since
+            await self.send_replay(replace_previous=True)
+
+    def send_repairs(self) -> None:
+        """Send notices about damaged session files and invalid skills, commands and settings."""
+        if self._session.problem:
+            self.send_notice("The session's state was damaged", self._session.problem, severity="warning")
+        for error in self._problems[:MAX_PROBLEMS]:
+            self.send_notice(error.what, error.hint, severity="warning")
+        if len(self._problems) > MAX_PROBLEMS:
+            self.send_notice(
+                f"{len(self._problems) - MAX_PROBLEMS} more invalid files", "", severity="warning"
+            )
+        for repair in self._context.repairs:
+            self.send_notice("The session's journal was repaired", repair.description, severity="warning")
+
+    def _on_directory_recreated(self) -> None:
+        with contextlib.suppress(SessionError):  # if another process has the lock, the next write fails
+            self._session.acquire()
+        self.send_notice(
+            "The session's directory was deleted or moved while it was in use",
+            f"The conversation was saved again to {self._session.dir}. Its branches and file snapshots are "
+            "lost. New snapshots are taken once you reopen the session.",
+            severity="warning",
+        )
+
+    def send_notice(self, title: str, body: str, *, severity: Severity) -> None:
+        """Send a notice to the user."""
+        self._send(build_notice(title, body, source_id=self._session.id, severity=severity))
+
+    async def report_errors(self, work: Awaitable[None]) -> None:
+        """Await `work` and send a notice if it fails."""
+        try:
+            await work
+        except KimiTuiError as error:
+            self.send_notice(error.what, error.hint, severity="error")
+        except Exception as error:
+            logger.exception("a command failed")
+            what = redact(f"Internal error: {type(error).__name__}: {error}.")
+            self.send_notice(what, "See the log for details.", severity="error")

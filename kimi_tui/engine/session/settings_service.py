@@ -1,0 +1,71 @@
+"""Settings commands of front ends."""
+
+import asyncio
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING, assert_never
+
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.config.loader import settings_of, user_config_path
+from kimi_tui.engine.models.model_pool import ModelPool
+from kimi_tui.engine.options import EngineOptions
+from kimi_tui.wire.events import Event
+from kimi_tui.wire.settings import (
+    ChangeSetting,
+    ListSettings,
+    Setting,
+    SettingChanged,
+    SettingsCommand,
+    SettingsList,
+)
+
+if TYPE_CHECKING:
+    from kimi_tui.config.effective_settings import SettingView
+
+
+class SettingsService:
+    """Lists settings and writes changes to the user's config file, one at a time."""
+
+    def __init__(self, *, options: EngineOptions, models: ModelPool, send: Callable[[Event], None]) -> None:
+        self._options = options
+        self._models = models
+        self._send = send
+        self._change_lock = asyncio.Lock()
+
+    async def handle(self, command: SettingsCommand) -> None:
+        """Handle `command`. Raises ConfigError if the settings can't be read."""
+        match command:
+            case ListSettings():
+                self._send(await asyncio.to_thread(self._build_list))
+            case ChangeSetting():
+                async with self._change_lock:
+                    self._send(await asyncio.to_thread(self._change, command))
+                    self._send(await asyncio.to_thread(self._build_list))
+            case _:
+                assert_never(command)
+
+    def _build_list(self) -> SettingsList:
+        from kimi_tui.config.effective_settings import effective_settings  # only needed here
+
+        data_dir = self._options.data_dir
+        views = effective_settings(
+            self._options.reread_config(), data_dir=data_dir, work_dir=self._options.work_dir
+        )
+        return SettingsList(tuple(_to_setting(view) for view in views), str(user_config_path(data_dir)))
+
+    def _change(self, command: ChangeSetting) -> SettingChanged:
+        from kimi_tui.config.set_value import set_setting
+
+        config = self._options.reread_config()
+        try:
+            overruled_by = set_setting(
+                command.key, command.value, config=config, data_dir=self._options.data_dir
+            )
+            self._models.apply_settings(settings_of(self._options.reread_config()))
+        except ConfigError as error:
+            return SettingChanged(command.key, problem=str(error))
+        return SettingChanged(command.key, overruled_by=overruled_by)
+
+
+def _to_setting(view: "SettingView") -> Setting:
+    return Setting(**{field.name: getattr(view, field.name) for field in dataclasses.fields(Setting)})

@@ -1,0 +1,52 @@
+"""Todo list of a session: saved in its state, shown by front ends, restored by reverts."""
+
+import asyncio
+from collections.abc import Callable
+
+from kimi_tui.base.errors import SessionError
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session
+from kimi_tui.history.todo_log import TodoLog
+from kimi_tui.wire.display_blocks import TodoItem
+from kimi_tui.wire.events import Event, TodoUpdate
+
+
+class SessionTodos:
+    """Todo list of one session. Methods that change it raise SessionError if it can't be saved."""
+
+    def __init__(self, session: Session, context: Context, send: Callable[[Event], None]) -> None:
+        self._session = session
+        self._context = context
+        self._send = send
+        self._log = TodoLog(session.dir)
+
+    @property
+    def items(self) -> tuple[TodoItem, ...]:
+        """Current items."""
+        return self._session.state.todos
+
+    async def set(self, items: tuple[TodoItem, ...]) -> None:
+        """Replace the list."""
+        since, before = self._context.n_checkpoints, self.items
+        try:
+            await asyncio.to_thread(self._log.record, items, since=since, previous=before)
+        except OSError as error:
+            raise SessionError(
+                f"Can't save the todo list: {error.strerror or error}.",
+                hint="Free some disk space or make the data directory writable, then try again.",
+            ) from error
+        await self._session.update_state(todos=items)
+        self._send(TodoUpdate(items))
+
+    async def at_checkpoint(self, checkpoint_id: int) -> tuple[TodoItem, ...]:
+        """Return the items at a checkpoint, or the current items if those are unknown."""
+        try:
+            items = await asyncio.to_thread(self._log.items_at, checkpoint_id)
+        except OSError:
+            items = None
+        return self.items if items is None else items
+
+    async def restore(self, checkpoint_id: int) -> None:
+        """Restore the items of a checkpoint."""
+        if (items := await self.at_checkpoint(checkpoint_id)) != self.items:
+            await self.set(items)

@@ -1,0 +1,139 @@
+"""Queue of a session's turns, which run one at a time in the order of their prompts."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from kimi_tui.base.content_parts import UserInput
+from kimi_tui.base.errors import KimiTuiError, MaxStepsReached
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.redaction import redact
+from kimi_tui.soul.event_sink import EventSink
+from kimi_tui.soul.limits import LimitReached
+from kimi_tui.soul.soul import Soul, TurnRejected
+from kimi_tui.wire.events import TurnBegin, TurnEnd, TurnFailure, TurnOutcome
+
+logger = logging.getLogger(__name__)
+
+
+@frozen
+class _Turn:
+    user_input: UserInput
+    work: Callable[[], Awaitable[None]] | None
+    """Work to run instead of sending `user_input` to the soul."""
+    is_steerable: bool
+
+
+class TurnQueue:
+    """Runs the turns of a soul and sends TurnBegin and TurnEnd."""
+
+    def __init__(
+        self,
+        soul: Soul,
+        *,
+        send: EventSink,
+        max_time_s: float | None,
+        pop_tool_paths: Callable[[], tuple[str, ...]],
+    ) -> None:
+        """`pop_tool_paths` returns the files that tools changed since its last call."""
+        self._soul = soul
+        self._send = send
+        self._pop_tool_paths = pop_tool_paths
+        self._max_time_s = max_time_s
+        self._queue: deque[_Turn] = deque()
+        self._running: asyncio.Task[None] | None = None
+        self._turn: _Turn | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a turn is running."""
+        return self._running is not None
+
+    @property
+    def is_steerable(self) -> bool:
+        """Whether steering input reaches the running turn."""
+        return self._turn is not None and self._turn.is_steerable
+
+    def add(
+        self,
+        user_input: UserInput,
+        group: asyncio.TaskGroup,
+        work: Callable[[], Awaitable[None]] | None = None,
+        *,
+        steerable: bool = True,
+    ) -> None:
+        """Queue a turn for `user_input`, to run in `group` after the turns before it.
+
+        `work` runs instead of sending the input to the soul. `steerable`: whether steering input reaches it.
+        """
+        self._queue.append(_Turn(user_input, work, steerable))
+        self._start_next(group)
+
+    def interrupt(self) -> None:
+        """Cancel the running turn, if any."""
+        if self._running is not None:
+            # Not immediately: a task that is canceled before its first step doesn't run at all, so it
+            # wouldn't send TurnEnd.
+            asyncio.get_running_loop().call_soon(self._running.cancel)
+
+    async def stop(self) -> None:
+        """Cancel the running turn and the queued ones. Their prompts are kept."""
+        while (running := self._running) is not None:
+            self.interrupt()
+            await asyncio.wait([running])
+
+    def _start_next(self, group: asyncio.TaskGroup) -> None:
+        if self._running is None and self._queue:
+            self._turn = self._queue.popleft()
+            self._running = group.create_task(self._run(self._turn, group))
+
+    async def _run(self, turn: _Turn, group: asyncio.TaskGroup) -> None:
+        self._send(TurnBegin(turn.user_input))
+        outcome: TurnOutcome = "cancelled"
+        failure: TurnFailure | None = None
+        limit = asyncio.timeout(self._max_time_s)
+        try:
+            async with limit:
+                await (turn.work() if turn.work is not None else self._soul.run(turn.user_input))
+            outcome = "finished"
+        except asyncio.CancelledError:
+            logger.info("turn cancelled")
+        except TurnRejected:
+            outcome = "rejected"
+        except MaxStepsReached as error:
+            outcome, failure = "max_steps", _build_failure(error)
+        except LimitReached as error:
+            outcome, failure = "limit", _build_failure(error)
+        except KimiTuiError as error:
+            outcome, failure = "failed", _build_failure(error)
+        except Exception as error:
+            if isinstance(error, TimeoutError) and limit.expired():
+                outcome, failure = "limit", _timeout_failure(self._max_time_s)
+            else:
+                logger.exception("turn failed")
+                outcome, failure = "failed", _internal_failure(error)
+        finally:
+            self._running = self._turn = None
+            self._send(TurnEnd(outcome, self._soul.steps, failure, self._pop_tool_paths()))
+        self._start_next(group)
+
+
+def _build_failure(error: KimiTuiError) -> TurnFailure:
+    return TurnFailure(
+        error.what,
+        error.hint,
+        type(error).__name__,
+        getattr(error, "status_code", None),
+        bool(getattr(error, "retryable", False)),
+    )
+
+
+def _timeout_failure(max_time_s: float | None) -> TurnFailure:
+    what = f"Time limit reached: {max_time_s:g} s."
+    return TurnFailure(what, "Increase --max-time to continue.", LimitReached.__name__)
+
+
+def _internal_failure(error: Exception) -> TurnFailure:
+    what = redact(f"Internal error: {type(error).__name__}: {error}.")
+    return TurnFailure(what, "See the log for details.", type(error).__name__)

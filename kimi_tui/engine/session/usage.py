@@ -1,0 +1,42 @@
+"""Token usage and cost of a session, saved in its state so that limits apply across runs."""
+
+import logging
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.history.session import Session
+from kimi_tui.soul.usage_totals import UsageTotals
+from kimi_tui.wire.channel import Subscription
+
+logger = logging.getLogger(__name__)
+
+SAVE_INTERVAL_S = 1.0
+"""Minimum number of seconds between two saves, so that short steps are saved together."""
+
+
+class SessionUsage:
+    """Tracks a session's usage and saves it in the background, so that turns never wait for the disk."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        state = session.state
+        self.usage_totals = UsageTotals(state.usage, state.cost_usd)
+        """Usage of the session, earlier runs included."""
+        self._last_saved = state.usage
+        """Usage at the last attempt to save it."""
+
+    async def save_until_closed(self, subscription: Subscription) -> None:
+        """Save the usage after each batch of events until the Wire closes."""
+        while await subscription.drain():
+            await self._save()
+            await subscription.wait_closed(SAVE_INTERVAL_S)
+        await self._save()
+
+    async def _save(self) -> None:
+        usage = self.usage_totals.usage
+        if usage == self._last_saved:
+            return
+        self._last_saved = usage
+        try:
+            await self._session.update_state(usage=usage, cost_usd=self.usage_totals.cost_usd)
+        except KimiTuiError as error:
+            logger.warning("can't save the session's usage: %s", error)

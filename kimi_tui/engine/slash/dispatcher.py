@@ -1,0 +1,53 @@
+"""Dispatcher of slash commands."""
+
+import asyncio
+from collections.abc import Callable
+from typing import assert_never
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.engine.session.turns import TurnQueue
+from kimi_tui.engine.slash.registry import PromptCommand, SlashCommand, SlashRegistry
+from kimi_tui.soul.soul import Soul
+from kimi_tui.wire.argument_completion import ArgumentChoices
+from kimi_tui.wire.events import Event
+
+
+class SlashDispatcher:
+    """Runs slash commands. Those that take a turn are queued."""
+
+    def __init__(
+        self, registry: SlashRegistry, *, turns: TurnQueue, soul: Soul, send: Callable[[Event], None]
+    ) -> None:
+        self.registry = registry
+        self._turns = turns
+        self._soul = soul
+        self._send = send
+
+    async def run(self, line: str, group: asyncio.TaskGroup) -> None:
+        """Run the command in `line` (without its slash). If it takes a turn, the turn runs in `group`.
+
+        Raises KimiTuiError.
+        """
+        found = self.registry.find(line)
+        if found is None:
+            name = sanitize_line(line).partition(" ")[0]
+            raise KimiTuiError(f"Unknown command: /{name}.", hint="Type /help to list the commands.")
+        command, argument = found
+        typed = f"/{line.strip()}"
+        match command:
+            case PromptCommand():
+                self._turns.add(typed, group, lambda: self._run_prompt(command, argument, typed))
+            case SlashCommand(takes_turn=True):
+                self._turns.add(typed, group, lambda: command.run(argument), steerable=False)
+            case SlashCommand():
+                await command.run(argument)
+            case _:
+                assert_never(command)
+
+    async def complete(self, name: str, text: str) -> None:
+        """Send the completions of the argument `text` of the command `name`."""
+        self._send(ArgumentChoices(name, text, await self.registry.complete_argument(name, text)))
+
+    async def _run_prompt(self, command: PromptCommand, argument: str, typed: str) -> None:
+        await self._soul.run(await command.prompt(argument), typed=typed)

@@ -1,0 +1,189 @@
+"""Factory for sub-agents."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
+from typing import Protocol
+
+from kimi_tui.agentspec.loader import load_agent_spec
+from kimi_tui.agentspec.spec import ResolvedAgentSpec, SubagentSpec
+from kimi_tui.base.frozen import frozen
+from kimi_tui.engine.build.agent import build_agent
+from kimi_tui.engine.build.injection import Dependencies
+from kimi_tui.engine.build.tool_factory import BUILTIN_TOOLS, ToolFactory
+from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.models.model_pool import ModelPool
+from kimi_tui.engine.subagents.store import SubagentRecord, SubagentStore
+from kimi_tui.history.context import Context
+from kimi_tui.hooks.dispatcher import HookDispatcher, SubagentHookDispatcher
+from kimi_tui.soul.call_ids import CallIds
+from kimi_tui.soul.compactor import CompactionConfig
+from kimi_tui.soul.event_sink import EventSink
+from kimi_tui.soul.limits import Limits
+from kimi_tui.soul.runtime_settings import RuntimeSettings
+from kimi_tui.soul.soul import Soul
+from kimi_tui.soul.subagent_approval import SubagentApproval
+from kimi_tui.soul.usage_totals import UsageTotals
+from kimi_tui.soul.wire_approval import ApprovalSource, WireApproval
+from kimi_tui.tools.approval import Approval
+from kimi_tui.tools.background.tasks import BackgroundTasks
+from kimi_tui.tools.dmail import DMailbox
+from kimi_tui.tools.file.media import ModelCapabilities
+from kimi_tui.tools.file.read_tracker import FileTracker, PathLocks
+from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.tools.task import SubagentRunner, Task
+from kimi_tui.tools.todo import TodoStore
+from kimi_tui.tools.toolset import Toolset
+from kimi_tui.wire.display_blocks import TodoItem
+
+
+class ToolProvider(Protocol):
+    """Registers additional tools with a sub-agent's toolset."""
+
+    def __call__(
+        self, toolset: Toolset, *, approval: Approval, excluded: Sequence[str] = ()
+    ) -> Callable[[], None]:
+        """Register tools that ask `approval` with `toolset`. Return a function that unregisters them."""
+        ...
+
+
+@frozen(kw_only=True)
+class SharedServices:
+    """Services that all agents of a session share. No sub-agent has more permissions than the session."""
+
+    workspace: PathScope
+    approval: WireApproval
+    runtime_settings: RuntimeSettings
+    models: ModelPool
+    usage_totals: UsageTotals
+    call_ids: CallIds
+    files: SessionFiles
+    tasks: BackgroundTasks
+    path_locks: PathLocks
+    limits: Limits
+    """Limits of a sub-agent's task."""
+    compaction: CompactionConfig
+    hooks: HookDispatcher
+    skills: str
+    """The list of skills for system prompts."""
+    dependencies: Dependencies
+    """Tool dependencies that aren't specific to an agent."""
+    tool_providers: list[ToolProvider] = field(default_factory=list)
+    """Provide every sub-agent with additional tools, such as those of MCP servers."""
+
+
+@frozen
+class SubagentInstance:
+    """A sub-agent that is ready to run."""
+
+    soul: Soul
+    context: Context
+    call_ids: CallIds
+    unregister_callbacks: Sequence[Callable[[], None]]
+
+    async def close(self) -> None:
+        """Release the sub-agent's tools, call ids and conversation."""
+        for unregister in self.unregister_callbacks:
+            unregister()
+        self.call_ids.close()
+        await self.context.close()
+
+
+class SubagentFactory:
+    """Builds the sub-agents of a session."""
+
+    def __init__(self, shared: SharedServices, store: SubagentStore) -> None:
+        self._shared = shared
+        self._store = store
+
+    async def build(
+        self,
+        record: SubagentRecord,
+        subagent: SubagentSpec,
+        *,
+        source: ApprovalSource,
+        send: EventSink,
+        delegation: Callable[[ResolvedAgentSpec], SubagentRunner | None],
+        save_todos: Callable[[tuple[TodoItem, ...]], None],
+    ) -> SubagentInstance:
+        """Build the sub-agent of `record`, with its conversation so far.
+
+        `delegation` returns what the sub-agent may delegate in turn.
+
+        Raises: ConfigError, ModelNotSet, SessionError.
+        """
+        shared = self._shared
+        spec = await asyncio.to_thread(load_agent_spec, subagent.path, known_tools=BUILTIN_TOOLS)
+        model = record.model or spec.model
+        runtime_settings = (
+            replace(shared.runtime_settings, llm=shared.models.get(model))
+            if model
+            else replace(shared.runtime_settings)
+        )
+        todos = SubagentTodos(record.todos, save_todos)
+        dmailbox = DMailbox()
+        nested = delegation(spec)
+        approval = SubagentApproval(shared.approval, source)
+        own_dependencies: Dependencies = {
+            Approval: approval,
+            TodoStore: todos,
+            DMailbox: dmailbox,
+            FileTracker: FileTracker(shared.path_locks),
+            ModelCapabilities: runtime_settings,
+            **({SubagentRunner: nested} if nested is not None else {}),
+        }
+        agent = await asyncio.to_thread(
+            build_agent,
+            spec if nested is not None else _remove_task_tool(spec),
+            shared.workspace,
+            ToolFactory({**shared.dependencies, **own_dependencies}),
+            runtime_settings.capabilities,
+            skills=shared.skills,
+        )
+        context = Context(self._store.context_file(record.id))
+        await context.restore()
+        call_ids = shared.call_ids.new_sibling()
+        soul = Soul(
+            agent=agent,
+            context=context,
+            runtime_settings=runtime_settings,
+            limits=shared.limits,
+            dmailbox=dmailbox,
+            usage_totals=shared.usage_totals,
+            send=send,
+            file_states=shared.files.for_subagent(record.id),
+            compaction=replace(shared.compaction, todos=lambda: todos.items, carry_over_texts=()),
+            call_ids=call_ids,
+            reminders=(shared.tasks.reminder_for(call_ids.owns),),
+            hooks=SubagentHookDispatcher(shared.hooks),
+        )
+        unregister_callbacks = [
+            register(agent.toolset, approval=approval, excluded=spec.mcp_exclude)
+            for register in shared.tool_providers
+        ]
+        return SubagentInstance(soul, context, call_ids, unregister_callbacks)
+
+
+class SubagentTodos:
+    """A sub-agent's own todo list."""
+
+    def __init__(
+        self, items: tuple[TodoItem, ...], on_change: Callable[[tuple[TodoItem, ...]], None]
+    ) -> None:
+        self.items = items
+        self._on_change = on_change
+
+    async def set(self, items: tuple[TodoItem, ...]) -> None:
+        """Replace the list."""
+        self.items = items
+        self._on_change(items)
+
+
+def _remove_task_tool(spec: ResolvedAgentSpec) -> ResolvedAgentSpec:
+    """Return `spec` without the Task tool, for an agent that can't delegate."""
+    return replace(
+        spec, tools=tuple(tool for tool in spec.tools if BUILTIN_TOOLS.get(tool.reference) != _TASK)
+    )
+
+
+_TASK = f"{Task.__module__}:{Task.__name__}"

@@ -1,0 +1,1 @@
+"""Timeline of a session: checkpoints, reverts, forks, comparisons and patches."""

@@ -1,0 +1,84 @@
+"""Comparison of the files at two checkpoints, or at one checkpoint and now."""
+
+from typing import TYPE_CHECKING, Literal
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.engine.files.coverage import describe_coverage
+from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.timeline.revert_messages import display_item_path
+from kimi_tui.engine.timeline.revert_target import find_checkpoint, unavailable_reason
+from kimi_tui.history.checkpoint_tree import CheckpointTree
+from kimi_tui.history.context import Context
+from kimi_tui.wire.display_blocks import DiffBlock
+from kimi_tui.wire.timeline import ComparedFile, Comparison
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.file_history import FileHistory
+    from kimi_tui.history.snapshots.plan import PlanItem
+
+_MAX_DIFFS = 100
+"""Maximum number of diffs in a comparison."""
+_MAX_DIFF_CHARACTERS = 100_000
+"""Maximum total size of the two texts of a diff."""
+_CHANGE_KINDS: dict[str, Literal["added", "removed", "changed"]] = {"recreate": "added", "delete": "removed"}
+
+
+async def compare_checkpoints(
+    context: Context, files: SessionFiles, before: int, after: int | None
+) -> Comparison:
+    """Return how the files differ.
+
+    Raises: KimiTuiError if a checkpoint doesn't exist. SessionError.
+    """
+    states = resolve_states(await context.tree(), before, after)
+    if isinstance(states, Comparison):
+        return states
+    try:
+        return await files.use(_compare_resolved_states, before, after, states)
+    except KimiTuiError as error:
+        return Comparison(before, after, note=str(error))
+
+
+def resolve_states(tree: CheckpointTree, before: int, after: int | None) -> list[str] | Comparison:
+    """Return the file states at the checkpoints, or a comparison whose note says why one is unknown.
+
+    Raises: KimiTuiError if a checkpoint doesn't exist.
+    """
+    states = [find_checkpoint(tree, number).files for number in (before, after) if number is not None]
+    reason = next(filter(None, map(unavailable_reason, states)), "")
+    return Comparison(before, after, note=reason) if reason else states
+
+
+def _compare_resolved_states(
+    history: "FileHistory", before: int, after: int | None, states: list[str]
+) -> Comparison:
+    if after is not None:
+        return compare_states(history, before, after, *states)
+    latest = history.capture().manifest
+    return compare_states(history, before, after, states[0], latest, note=describe_coverage(history))
+
+
+def compare_states(
+    history: "FileHistory", before: int, after: int | None, old: str, new: str, *, note: str = ""
+) -> Comparison:
+    """Return how the files differ between two states.
+
+    Raises: KimiTuiError if one of the states is no longer stored.
+    """
+    differing = tuple(
+        _build_compared_file(history, item, with_diff=number < _MAX_DIFFS)
+        for number, item in enumerate(history.difference(old, new))
+    )
+    return Comparison(before, after, differing, note)
+
+
+def _build_compared_file(history: "FileHistory", item: "PlanItem", *, with_diff: bool) -> ComparedFile:
+    path = display_item_path(item)
+    if item.action == "not covered":
+        return ComparedFile(path, "not covered", note=item.note, by=item.by)
+    texts = history.text_pair(item) if with_diff else None
+    diff = None
+    if texts is not None and texts[0] != texts[1] and sum(map(len, texts)) <= _MAX_DIFF_CHARACTERS:
+        diff = DiffBlock(path, *texts)
+    change = _CHANGE_KINDS.get(item.action, "changed")
+    return ComparedFile(path, change, item.added, item.removed, diff, by=item.by)

@@ -1,0 +1,74 @@
+"""Forks: copies of a conversation up to a checkpoint, as new sessions."""
+
+import asyncio
+import shutil
+
+from kimi_tui.base.content_parts import system_note
+from kimi_tui.base.errors import SessionError
+from kimi_tui.base.message import Message
+from kimi_tui.history.checkpoint_tree import CheckpointNode
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session, SessionStore
+from kimi_tui.history.todo_log import FILE_NAME as TODO_LOG
+from kimi_tui.wire.display_blocks import TodoItem
+
+_NOTE = (
+    "This conversation is a fork of an earlier one. The files on disk are in their current state, not the "
+    "state they had then. Read a file again before you rely on what you remember of it."
+)
+
+
+async def fork_session(
+    store: SessionStore,
+    session: Session,
+    context: Context,
+    node: CheckpointNode | None,
+    todos: tuple[TodoItem, ...],
+) -> Session:
+    """Create a session with the conversation just before a checkpoint, or the whole current branch without
+    one.
+
+    `todos` is the todo list at that point.
+
+    Raises: SessionError, JournalWriteError.
+    """
+    copy = store.create(session.work_dir)
+    branch, before = (node.branch, node.checkpoint.id) if node is not None else (None, None)
+    await context.copy_to(copy.context_file, branch=branch, before=before)
+    await asyncio.to_thread(_copy_recording, session, copy)
+    state = session.state
+    suffix = f"fork at {before}" if before is not None else "fork"
+    await copy.update_state(
+        title=f"{state.title or 'session'} ({suffix})",
+        grants=state.grants,
+        additional_dirs=state.additional_dirs,
+        agent=state.agent,
+        model=state.model,
+        todos=todos,
+        names=state.names,
+    )
+    forked_context = Context(copy.context_file)
+    await forked_context.restore()
+    files = node.files if node is not None else None
+    await forked_context.checkpoint(False, kind="fork", label=f"forked from {session.id}", files=files)
+    if forked_context.history:
+        await forked_context.append_message(Message("user", (system_note(_NOTE),)))
+    await forked_context.close()
+    return copy
+
+
+def _copy_recording(session: Session, copy: Session) -> None:
+    """Copy the recording, which holds the display of tool results, and the log of todo lists.
+
+    Raises: SessionError.
+    """
+    for name in (session.wire_file.name, TODO_LOG):
+        try:
+            if (session.dir / name).exists():
+                shutil.copyfile(session.dir / name, copy.dir / name)
+                (copy.dir / name).chmod(0o600)
+        except OSError as error:
+            raise SessionError(
+                f"Can't copy the session: {error.strerror or error} ({copy.dir}).",
+                hint="Free some disk space or make the directory writable, then try again.",
+            ) from error

@@ -1,0 +1,174 @@
+"""Timeline of a session that is open read-only: shows and compares checkpoints, but can't revert."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.engine.session.notices import build_notice
+from kimi_tui.engine.timeline.commands import format_branch, format_checkpoint
+from kimi_tui.engine.timeline.compare import compare_states, resolve_states
+from kimi_tui.engine.timeline.publisher import (
+    build_branch_content,
+    build_node,
+    full_timeline,
+    newest_timeline,
+)
+from kimi_tui.history.checkpoint_tree import CheckpointNode, CheckpointTree
+from kimi_tui.history.conversation_state import ConversationState
+from kimi_tui.history.read_only import ReadOnlyConversation
+from kimi_tui.history.session import Session
+from kimi_tui.history.session_state import SessionState
+from kimi_tui.history.snapshots.manifest import is_manifest
+from kimi_tui.history.step_summary import summarize_step
+from kimi_tui.wire.commands import Compare, ReadBranch, ShowTimeline, TimelineCommand
+from kimi_tui.wire.events import Event
+from kimi_tui.wire.timeline import Comparison, TimelineNode
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.file_history import FileHistory
+    from kimi_tui.history.snapshots.patch import Patch
+
+READ_ONLY_MESSAGE = "This session is read-only."
+READ_ONLY_HINT = "/write resumes it for writing."
+_NO_DIFFERENCE_NOTE = "No differences from the session's last file snapshot."
+_LAST_SEEN_NOTE = "“Now” is the session's last file snapshot. Later changes aren't included."
+
+
+class ReadOnlyTimeline:
+    """Implements `TimelineOperations` for a session that is open read-only."""
+
+    def __init__(
+        self,
+        *,
+        conversation: ReadOnlyConversation,
+        session: Session,
+        data_dir: Path,
+        send: Callable[[Event], None],
+    ) -> None:
+        self._conversation = conversation
+        self._session = session
+        self._data_dir = data_dir
+        self._send = send
+        self._is_requested = False
+        self._state: ConversationState | None = None
+        """Latest state, kept because reading a long conversation again is slow."""
+
+    async def update(self, state: ConversationState) -> None:
+        """Store the new state of the conversation, and send its timeline if it has been requested.
+
+        Raises: SessionError.
+        """
+        self._state = state
+        if self._is_requested:
+            await self._send_timeline(state)
+
+    async def handle_timeline_command(self, command: TimelineCommand) -> None:
+        """Handle a command that only reads.
+
+        Raises: KimiTuiError for all other commands, and if a checkpoint or branch doesn't exist.
+        """
+        match command:
+            case ShowTimeline(newest=newest):
+                self._is_requested = True
+                await self._send_timeline(await asyncio.to_thread(self._read_state), newest)
+            case ReadBranch(branch=number):
+                await self._send_branch(number)
+            case Compare(before=before, after=after):
+                self._send(await asyncio.to_thread(self._compare, before, after))
+            case _:
+                raise KimiTuiError(READ_ONLY_MESSAGE, hint=READ_ONLY_HINT)
+
+    async def list_checkpoints(self) -> None:
+        """Show the checkpoints."""
+        state, tree = await asyncio.to_thread(self._read_tree)
+        names, summary = self._session.state.names, summarize_step(state.messages_since_checkpoint)
+        lines = [
+            format_checkpoint(build_node(tree.nodes[checkpoint.uid], names, summary=summary))
+            for checkpoint in reversed(tree.current_branch)
+        ]
+        self._send_notice("Checkpoints", "\n".join(lines) or "No checkpoints yet.")
+
+    async def list_branches(self) -> None:
+        """Show the branches."""
+        _, tree = await asyncio.to_thread(self._read_tree)
+        lines = map(format_branch, reversed(tree.own_branches()))
+        self._send_notice("Branches", "\n".join(lines) or "No branches yet.")
+
+    def _send_notice(self, title: str, body: str) -> None:
+        self._send(build_notice(title, body, source_id=self._session.id))
+
+    def _read_state(self) -> ConversationState:
+        return self._state if self._state is not None else self._conversation.current_state()
+
+    def _read_tree(self) -> tuple[ConversationState, CheckpointTree]:
+        state = self._read_state()
+        return state, self._conversation.tree(state)
+
+    async def _send_timeline(self, state: ConversationState, newest: int = 0) -> None:
+        names = self._session.state.names
+
+        def to_node(node: CheckpointNode) -> TimelineNode:
+            is_newest = node.next is None and node.branch is None
+            return build_node(
+                node, names, summary=summarize_step(state.messages_since_checkpoint) if is_newest else None
+            )
+
+        no_undo = SessionState()  # undo and redo aren't available in a read-only session
+        if 0 < newest <= len(state.checkpoints) // 2:
+            self._send(newest_timeline(state.checkpoints, newest, no_undo, to_node))
+            return
+        tree = await asyncio.to_thread(self._conversation.tree, state)
+        self._send(await asyncio.to_thread(full_timeline, tree, no_undo, to_node))
+
+    async def _send_branch(self, number: int) -> None:
+        current, tree = await asyncio.to_thread(self._read_tree)
+        state = await asyncio.to_thread(self._conversation.read_branch, number)
+        branch = tree.branch(number)
+        if state is None or branch is None:
+            raise KimiTuiError(f"Branch {number} doesn't exist.", hint="Use /branches to list the branches.")
+        self._send(build_branch_content(branch, state, tree, current.history))
+
+    def build_patch(self, before: int, after: int | None) -> "Patch":
+        """Return a Git patch of the file changes. “Now” is the session's last file snapshot.
+
+        Blocks.
+
+        Raises: KimiTuiError.
+        """
+        _, tree = self._read_tree()
+        states = resolve_states(tree, before, after)
+        if isinstance(states, Comparison):
+            raise KimiTuiError(states.note, hint="Choose another checkpoint.")
+        history = self._open_history(tree)
+        first, *second = states
+        return history.patch(first, second[0] if second else history.newest or first)
+
+    def _open_history(self, tree: CheckpointTree) -> "FileHistory":
+        from kimi_tui.history.snapshots.file_history import FileHistory
+        from kimi_tui.history.snapshots.project_store import ProjectStore
+
+        history = FileHistory(ProjectStore(self._data_dir, self._session.work_dir, self._session.id))
+        history.add_own_sessions(
+            checkpoint.files
+            for checkpoint in tree.current_branch
+            if checkpoint.files and is_manifest(checkpoint.files)
+        )
+        return history
+
+    def _compare(self, before: int, after: int | None) -> Comparison:
+        _, tree = self._read_tree()
+        states = resolve_states(tree, before, after)
+        if isinstance(states, Comparison):
+            return states
+        history = self._open_history(tree)
+        try:
+            if after is not None:
+                return compare_states(history, before, after, *states)
+            newest = history.newest or states[0]
+            comparison = compare_states(history, before, after, states[0], newest, note=_LAST_SEEN_NOTE)
+            return comparison if comparison.files else replace(comparison, note=_NO_DIFFERENCE_NOTE)
+        except KimiTuiError as error:
+            return Comparison(before, after, note=str(error))

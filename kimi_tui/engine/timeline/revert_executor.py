@@ -1,0 +1,334 @@
+"""Executor of reverts, undos, redos and branch switches, of the conversation and the files."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from kimi_tui.base.content_parts import TextPart, UserInput, system_note
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message import Message
+from kimi_tui.base.shielding import run_shielded
+from kimi_tui.engine.files.coverage import display_path
+from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.recording.replay import checkpoint_created
+from kimi_tui.engine.session.notices import build_notice
+from kimi_tui.engine.session.todos import SessionTodos
+from kimi_tui.engine.timeline.revert_messages import (
+    build_planned_files,
+    display_item_path,
+    first_prompt,
+    model_note,
+    user_note,
+)
+from kimi_tui.engine.timeline.revert_target import (
+    RevertTarget,
+    RevertTargets,
+    is_state_pending,
+    unavailable_reason,
+)
+from kimi_tui.history.context import Context
+from kimi_tui.history.conversation_store import RevertResult
+from kimi_tui.history.records import Checkpoint
+from kimi_tui.history.session import Session
+from kimi_tui.history.session_state import PendingRevert, UndoEntry, push_undo
+from kimi_tui.history.snapshots.manifest import is_manifest
+from kimi_tui.soul.file_states import FilesAtCheckpoint
+from kimi_tui.wire.events import Event
+from kimi_tui.wire.timeline import CheckpointKind, FileChanges, Reverted, RevertPlan, RevertReason
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.deadline import ScanDeadline
+    from kimi_tui.history.snapshots.file_history import FileHistory
+    from kimi_tui.history.snapshots.plan import Plan
+    from kimi_tui.history.snapshots.plan_executor import ExecutionResult
+
+
+_MAX_LABEL = 40
+"""Maximum number of characters of the target's label in the label of a revert."""
+CANCELED_NOTE = "Canceled."
+
+
+class ResendHistory(Protocol):
+    """Sends the conversation again."""
+
+    def __call__(self) -> Awaitable[None]:
+        """Send the current branch, which replaces the conversation that front ends show."""
+        ...
+
+
+async def _resend_nothing() -> None:
+    """Do nothing: no front end is connected."""
+
+
+class RevertExecutor:
+    """Executes the reverts of one session. The caller makes sure that no turn is running.
+
+    The state before each revert is captured as a checkpoint, which the next undo leads to.
+    """
+
+    def __init__(
+        self,
+        *,
+        session: Session,
+        context: Context,
+        files: SessionFiles,
+        todos: SessionTodos,
+        send: Callable[[Event], None],
+        resend_history: ResendHistory = _resend_nothing,
+    ) -> None:
+        self._session = session
+        self._context = context
+        self._files = files
+        self._todos = todos
+        self._send = send
+        self._resend_history = resend_history
+        self.targets = RevertTargets(session, context)
+
+    async def send_plan(self, target: RevertTarget) -> None:
+        """Send the plan of a revert to `target`.
+
+        Raises: KimiTuiError.
+        """
+        try:
+            plan, note = await self._build_plan(target)
+        except asyncio.CancelledError:
+            to, reason, scope = target.checkpoint, target.reason, target.scope
+            self._send(RevertPlan(to, reason, (), (), CANCELED_NOTE, scope, target.branch))
+            raise
+        files = await self._files.use(build_planned_files, plan) if plan is not None else ()
+        turns = 0
+        if target.moves_conversation:
+            turns = await self.targets.count_lost_turns(target)
+        self._send(
+            RevertPlan(
+                target.checkpoint,
+                target.reason,
+                files,
+                plan.commands if plan is not None else (),
+                note,
+                target.scope,
+                target.branch,
+                turns,
+            )
+        )
+
+    async def revert(self, target: RevertTarget, paths: Sequence[str] | None = None, note: str = "") -> None:
+        """Revert to `target`. Restore the files in `paths`, or by default the ones that the plan selects.
+
+        `note` is a message from the user to the model. Canceling while the plan is being built changes
+        nothing; after that, the revert runs to completion.
+
+        Raises: KimiTuiError.
+        """
+        try:
+            now = await self._files.capture_now()
+            plan, no_plan_reason = await self._build_plan(target)
+        except asyncio.CancelledError:
+            self._notify_unchanged()
+            raise
+        if plan is None and target.scope in {"files", "turn"}:
+            raise KimiTuiError(
+                no_plan_reason, hint="Revert only the conversation, or choose another checkpoint."
+            )
+        await run_shielded(self._apply(target, now, plan, no_plan_reason, paths, note))
+
+    async def _apply(
+        self,
+        target: RevertTarget,
+        now: FilesAtCheckpoint,
+        plan: "Plan | None",
+        no_plan_reason: str,
+        paths: Sequence[str] | None,
+        note: str,
+    ) -> None:
+        state_before = plan.head if plan is not None else now.state if is_manifest(now.state) else None
+        before = await self._begin_revert(target, now, state_before)
+        outcome, state = await self._restore_files(plan, target, paths)
+        prompt: UserInput | None = None
+        result: RevertResult | None = None
+        if target.moves_conversation:
+            result, prompt = await self._move_conversation(target)
+            todos_checkpoint = target.todos_checkpoint
+            await self._todos.restore(target.checkpoint if todos_checkpoint is None else todos_checkpoint)
+        summary = model_note(target.reason, target.scope, plan, outcome)
+        if notes := [text for text in (summary, user_note(note)) if text]:
+            await self._context.append_message([Message("user", (system_note(text),)) for text in notes])
+        branch = result.branch if result is not None else None
+        await self._push_undo(target.reason, UndoEntry(before.id, state_before, branch))
+        items = plan.items if plan is not None and target.scope != "conversation" else ()
+        done = set(outcome.done)
+        self._send(
+            Reverted(
+                target.checkpoint,
+                before.id,
+                target.reason,
+                branch,
+                tuple(display_item_path(item) for item in items if item.path in done),
+                scope=target.scope,
+                prompt=prompt,
+                note=note,
+                kept=tuple(display_item_path(item) for item in items if item.path not in done),
+            )
+        )
+        kind: CheckpointKind = "dmail" if note else "revert"
+        label = note or f"after {_revert_label(target)}"
+        after = await self._checkpoint(kind, label, state, send=False)
+        if result is not None and target.branch is not None:
+            await self._resend_history()
+        else:
+            self._send(checkpoint_created(after))
+        if plan is None and target.scope == "both" and self._files.is_enabled:
+            raise KimiTuiError(
+                f"Only the conversation was reverted. {no_plan_reason}", hint="The files are unchanged."
+            )
+        _raise_failures(outcome)
+
+    async def _begin_revert(
+        self, target: RevertTarget, now: FilesAtCheckpoint, state_before: str | None
+    ) -> Checkpoint:
+        """Create a checkpoint of the state before the revert, and record the revert as pending."""
+        before = await self._checkpoint(
+            "revert", f"before {_revert_label(target)}", state_before or now.state, now.changes
+        )
+        await self._session.update_state(
+            jump=PendingRevert(
+                reason=target.reason,
+                before=before.id,
+                left=state_before,
+                to=target.checkpoint,
+                moves=target.moves_conversation,
+                branch=target.branch,
+                until=target.before,
+            )
+        )
+        return before
+
+    def _notify_unchanged(self) -> None:
+        self._send(build_notice("Revert canceled.", "Nothing was changed.", source_id=self._session.id))
+
+    async def clear(self) -> bool:
+        """Empty the conversation; undo restores it. Return False if it was empty already.
+
+        Raises: JournalWriteError.
+        """
+        if not self._context.history:
+            return False
+        files = await self._files.capture_now()
+        before = await self._checkpoint("clear", "before /clear", files.state, files.changes)
+        result = await self._context.clear()
+        self._send(Reverted(result.to, before.id, "clear", result.branch))
+        state = files.state if is_manifest(files.state) else None
+        await self._push_undo("clear", UndoEntry(before.id, state, result.branch))
+        return True
+
+    async def _build_plan(self, target: RevertTarget) -> "tuple[Plan | None, str]":
+        """Return the plan for the files, or None and the reason why there is no plan."""
+        if is_state_pending(target.files):
+            await self._files.wait_for_states()
+            target = await self.targets.refresh(target)
+        if reason := unavailable_reason(target.files):
+            return None, reason
+        try:
+            return await self._files.run_query(partial(_plan_files, target)), ""
+        except KimiTuiError as error:
+            return None, str(error)
+
+    async def _restore_files(
+        self, plan: "Plan | None", target: RevertTarget, paths: Sequence[str] | None
+    ) -> "tuple[ExecutionResult, str | None]":
+        from kimi_tui.history.snapshots.plan_executor import ExecutionResult
+
+        if plan is None or target.scope == "conversation":
+            return ExecutionResult(), plan.head if plan is not None else self._files.current_state()
+        requested = {path.rstrip("/") for path in paths} if paths is not None else None
+        selected = {
+            item.path
+            for item in plan.items
+            if (item.is_selected if requested is None else display_item_path(item).rstrip("/") in requested)
+        }
+        return await self._files.use(_execute_plan, plan, selected)
+
+    async def _move_conversation(self, target: RevertTarget) -> tuple[RevertResult, UserInput | None]:
+        """Revert the conversation to `target`. Return the result and the user's prompt at the target."""
+        reason, to = target.reason, target.checkpoint
+        if target.branch is None:
+            prompt = _to_user_input(first_prompt(self._context.messages_after(to)))
+            return await self._context.revert_to(to, reason=reason), prompt
+        prompt = None
+        if target.before is not None:
+            branch = await self._context.read_branch(target.branch)
+            prompt = _to_user_input(first_prompt(branch.history[branch.position_of(to).messages :]))
+        result = await self._context.restore_from_rotation(target.branch, reason=reason, before=target.before)
+        return result, prompt
+
+    async def _push_undo(self, reason: RevertReason, state_before: UndoEntry) -> None:
+        undos, redos = push_undo(self._session.state, reason, state_before)
+        await self._session.update_state(undos=undos, redos=redos, jump=None)
+
+    async def _checkpoint(
+        self,
+        kind: CheckpointKind,
+        label: str,
+        files: str | None,
+        changes: FileChanges | None = None,
+        *,
+        send: bool = True,
+    ) -> Checkpoint:
+        checkpoint = await self._context.checkpoint(
+            False, kind=kind, label=label, files=files, changes=changes
+        )
+        if send:
+            self._send(checkpoint_created(checkpoint))
+        return checkpoint
+
+
+_LABELS: dict[RevertReason, str] = {
+    "user": "revert to",
+    "undo": "undo to",
+    "redo": "redo to",
+    "switch": "switch to",
+}
+
+
+def _revert_label(target: RevertTarget) -> str:
+    """Return the name of a revert for the labels of the checkpoints before and after it."""
+    text = f"{_LABELS[target.reason]} {target.checkpoint}"
+    label = target.label
+    if len(label) > _MAX_LABEL:
+        label = f"{label[: _MAX_LABEL - 1]}…"
+    return f"{text} “{label}”" if label else text
+
+
+def _raise_failures(outcome: "ExecutionResult") -> None:
+    """Raise KimiTuiError if files couldn't be changed as planned."""
+    if outcome.failed:
+        failures = "; ".join(f"{display_path(path)}: {reason}" for path, reason in outcome.failed)
+        raise KimiTuiError(
+            f"Some files couldn't be changed: {failures}.",
+            hint="Everything else was reverted. Use /undo to undo it.",
+        )
+
+
+def _plan_files(target: RevertTarget, history: "FileHistory", deadline: "ScanDeadline") -> "Plan":
+    until = None
+    if target.scope == "turn":
+        until = target.turn_end_files or history.capture().manifest
+    return history.plan(target.files or "", until=until, deadline=deadline)
+
+
+def _execute_plan(
+    history: "FileHistory", plan: "Plan", selected: set[str]
+) -> "tuple[ExecutionResult, str | None]":
+    outcome, captured = history.execute(plan, selected)
+    return outcome, captured.manifest
+
+
+def _to_user_input(message: Message | None) -> UserInput | None:
+    if message is None:
+        return None
+    if message.typed is not None:
+        return message.typed
+    if all(isinstance(part, TextPart) for part in message.content):
+        return message.text
+    return message.content

@@ -1,0 +1,171 @@
+"""Service that combines everything a session needs for its timeline."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.config.settings import CheckpointSettings
+from kimi_tui.engine.files.coverage import covered_dirs, display_path, excluded_dirs
+from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.files.snapshot_worker import SnapshotWorker
+from kimi_tui.engine.session.todos import SessionTodos
+from kimi_tui.engine.timeline.commands import TimelineCommands
+from kimi_tui.engine.timeline.publisher import TimelinePublisher
+from kimi_tui.engine.timeline.recovery import recover_revert
+from kimi_tui.engine.timeline.revert_executor import RevertExecutor
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session, SessionStore
+from kimi_tui.history.snapshots.limits import MB, SnapshotLimits
+from kimi_tui.history.snapshots.manifest import is_manifest
+from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.wire.events import Event
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.file_history import FileHistory
+    from kimi_tui.history.snapshots.plan_executor import ExecutionResult
+
+logger = logging.getLogger(__name__)
+
+Severity = Literal["info", "warning", "error"]
+
+
+class TimelineListener(Protocol):
+    """Receives notices and replays from the timeline service."""
+
+    def send_notice(self, title: str, body: str, *, severity: Severity) -> None:
+        """Show a notice to the user."""
+        ...
+
+    async def send_replay(self, *, replace_previous: bool = False) -> None:
+        """Send the current branch. With `replace_previous`, it replaces the conversation that front ends
+        show.
+        """
+        ...
+
+
+class TimelineService:
+    """Timeline of one session whose conversation has been restored."""
+
+    def __init__(
+        self,
+        *,
+        session: Session,
+        context: Context,
+        workspace: PathScope,
+        data_dir: Path,
+        settings: CheckpointSettings,
+        todos: SessionTodos,
+        send: Callable[[Event], None],
+        make_history: "Callable[[], FileHistory] | None" = None,
+    ) -> None:
+        self._session = session
+        self._context = context
+        self._todos = todos
+        self._limits = snapshot_limits(settings)
+        earlier_states = [checkpoint.files for checkpoint in context.checkpoints]
+        worker = SnapshotWorker(
+            make_history or (lambda: _build_history(data_dir, session, workspace, self._limits)),
+            known_states=[files for files in earlier_states if files is not None and is_manifest(files)],
+            send=send,
+        )
+        self.files = SessionFiles(
+            worker, workspace=workspace, enabled=settings.files, record_files=context.record_files
+        )
+        self._timeline_publisher = TimelinePublisher(
+            session=session, context=context, file_changes=self.files.changes_since_checkpoint, send=send
+        )
+        self._listener: TimelineListener | None = None
+        self.timeline_commands = TimelineCommands(
+            session=session,
+            store=SessionStore(data_dir),
+            context=context,
+            files=self.files,
+            timeline_publisher=self._timeline_publisher,
+            revert_executor=RevertExecutor(
+                session=session,
+                context=context,
+                files=self.files,
+                todos=todos,
+                send=send,
+                resend_history=self._resend_history,
+            ),
+            todos=todos,
+            send=send,
+        )
+
+    def set_listener(self, listener: TimelineListener) -> None:
+        """Send notices and replays to `listener`."""
+        self._listener = listener
+
+    async def recover_revert(self) -> None:
+        """Complete or drop a revert that a crash interrupted. Must run before any other command."""
+        try:
+            message = await recover_revert(self._session, self._context, self.files, self._todos)
+        except KimiTuiError as error:
+            self._notify("An interrupted revert can't be completed", str(error), "error")
+        else:
+            if message:
+                self._notify(message, "", "warning")
+
+    async def run(self) -> None:
+        """Take the first file snapshot, then keep checkpoints and front ends up to date, until canceled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._timeline_publisher.run())
+            recovered = await self.files.capture_initial()
+            if recovered is not None:
+                self._notify_recovered(recovered)
+            group.create_task(self.files.capture_pending())
+
+    async def close(self) -> None:
+        """Save the state of the file snapshots for the next session."""
+        await self.files.close()
+
+    async def _resend_history(self) -> None:
+        if self._listener is not None:
+            await self._listener.send_replay(replace_previous=True)
+
+    def _notify_recovered(self, outcome: "ExecutionResult") -> None:
+        self._notify("An interrupted revert was completed", _describe_outcome(outcome), "warning")
+
+    def _notify(self, title: str, body: str, severity: Severity) -> None:
+        if self._listener is not None:
+            self._listener.send_notice(title, body, severity=severity)
+
+
+def _describe_outcome(outcome: "ExecutionResult") -> str:
+    count = len(outcome.done)
+    done = "1 file reverted." if count == 1 else f"{count} files reverted."
+    failed = "; ".join(f"{display_path(path)}: {reason}" for path, reason in outcome.failed)
+    return f"{done} Not reverted: {failed}." if failed else done
+
+
+def snapshot_limits(settings: CheckpointSettings) -> SnapshotLimits:
+    """Return the limits for file snapshots from the config."""
+    return SnapshotLimits(
+        file=settings.max_file_mb * MB,
+        total=settings.max_total_mb * MB,
+        files=settings.max_files,
+        first_scan_s=settings.max_first_look_s,
+        scan_s=settings.max_look_s,
+        exclude=tuple(settings.exclude),
+        age_days=settings.max_age_days,
+    )
+
+
+def _build_history(
+    data_dir: Path, session: Session, workspace: PathScope, limits: SnapshotLimits
+) -> "FileHistory":
+    from kimi_tui.history.snapshots.file_history import FileHistory
+    from kimi_tui.history.snapshots.project_store import ProjectStore
+
+    store = ProjectStore(data_dir, session.work_dir, session.id)
+    store.collect_when_due(limits)
+    limits = replace(limits, own=os.path.realpath(data_dir))
+    return FileHistory(
+        store, limits=limits, added_dirs=covered_dirs(workspace), excluded=excluded_dirs(workspace)
+    )

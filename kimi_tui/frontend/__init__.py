@@ -1,0 +1,1 @@
+"""Logic shared by the front ends, independent of Textual."""

@@ -1,0 +1,96 @@
+"""Loading of images from files and pasted data. Slow: call it in a thread."""
+
+import os
+import re
+import shlex
+import stat
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.frontend.image_attachments import AttachedImage
+
+IMAGE_SUFFIXES = frozenset(
+    {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".ico"}
+)
+_MAX_BYTES = 100 << 20
+_MAX_PATH_CHARS = 4_096
+_MENTION = re.compile(r'(?:^|(?<=\s))@(?:"([^"\n]+)"|(\S+))')
+
+
+def load_image(data: bytes, *, name: str) -> AttachedImage:
+    """Return the image in `data`, prepared for sending. Raises KimiTuiError, with `name` in its message."""
+    from kimi_tui.base.image import ImageError, prepare_image
+
+    try:
+        image = prepare_image(data)
+    except ImageError as error:
+        raise KimiTuiError(f"Can't attach {name}: {error}.", hint="Attach another image.") from error
+    if image is None:
+        raise KimiTuiError(
+            f"{name} isn't a supported image.", hint="Use PNG, JPEG, GIF, WebP, BMP, TIFF or AVIF."
+        )
+    return AttachedImage(data=image.data, media_type=image.media_type, size=image.size)
+
+
+def load_image_file(path: Path) -> AttachedImage:
+    """Return the image in a file. Raises KimiTuiError."""
+    try:
+        data = _read_file(path)
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise KimiTuiError(
+            f"{path} doesn't exist or isn't a file.", hint="Enter the path of an image."
+        ) from error
+    except OSError as error:
+        raise KimiTuiError(
+            f"Can't read {path}: {error.strerror or error}.", hint="Check its permissions."
+        ) from error
+    return load_image(data, name=str(path))
+
+
+def _read_file(path: Path) -> bytes:
+    # Check the opened file instead of the path, which could be replaced by an endless device in between.
+    nonblocking = getattr(os, "O_NONBLOCK", 0)
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | nonblocking)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise FileNotFoundError(path)
+        data = file.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise KimiTuiError(f"{path} is larger than 100 MB.", hint="Use a smaller image.")
+    return data
+
+
+def parse_image_path(text: str, work_dir: Path) -> Path | None:
+    """Return the image file whose path `text` is, as pasted by a terminal: quoted, escaped or as a URL."""
+    text = text.strip()
+    if not text or "\n" in text or len(text) > _MAX_PATH_CHARS:
+        return None
+    if text.startswith("file://"):
+        text = unquote(urlsplit(text).path)
+    elif text[0] in "'\"" or "\\ " in text:
+        try:
+            words = shlex.split(text)
+        except ValueError:
+            return None
+        if len(words) != 1:
+            return None
+        text = words[0]
+    return _find_image_file(text, work_dir)
+
+
+def find_mentioned_images(text: str, work_dir: Path) -> dict[str, Path]:
+    """Return the image files that `text` mentions after an `@`, by mention."""
+    images: dict[str, Path] = {}
+    for mention in _MENTION.finditer(text):
+        if (path := _find_image_file(mention[1] or mention[2], work_dir)) is not None:
+            images[mention[0]] = path
+    return images
+
+
+def _find_image_file(name: str, work_dir: Path) -> Path | None:
+    try:
+        path = Path(name).expanduser()
+        path = path if path.is_absolute() else work_dir / path
+        return path if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file() else None
+    except (OSError, ValueError, RuntimeError):
+        return None

@@ -1,0 +1,1 @@
+"""Text of the engine's replies, for front ends without dialogs."""

@@ -1,0 +1,72 @@
+"""Slash commands that only the app has, and their alternatives in other front ends."""
+
+from collections.abc import Mapping
+
+from kimi_tui.base.content_parts import UserInput
+from kimi_tui.base.errors import UsageError
+from kimi_tui.i18n.translate import tr_lazy
+from kimi_tui.wire.session import SessionInfo
+
+_MAX_WORDS = 2
+"""A command's name and one argument. Longer text is a prompt that starts with a path, such as `/login
+returns 500`.
+"""
+
+_SCREEN = tr_lazy("It only affects the screen. Omit it, or use the app.")
+_SESSIONS = tr_lazy("Use --session ID. List sessions with `kimi-tui sessions list`.")
+_SETTINGS = tr_lazy("Use `kimi-tui config list` and `kimi-tui config set`.")
+_LOGIN = tr_lazy("Use `kimi-tui login`.")
+_COST = tr_lazy("Use --output-format json. The result contains the tokens and the cost.")
+_END = tr_lazy("Omit it. The run ends when its input ends.")
+
+APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
+    "help": tr_lazy("Use `kimi-tui --help-all`."),
+    "keys": _SCREEN,
+    "model": tr_lazy("Use --model NAME."),
+    "thinking": tr_lazy("Use --thinking or --no-thinking."),
+    "yolo": tr_lazy("Use --yolo."),
+    "edits": tr_lazy("Add a rule such as Edit(src/**) to permissions.allow."),
+    "theme": _SETTINGS,
+    "settings": _SETTINGS,
+    "config": _SETTINGS,
+    "copy": _SCREEN,
+    "todo": _SCREEN,
+    "tools": _SCREEN,
+    "print": _SCREEN,
+    "suspend": _SCREEN,
+    "editor": _SCREEN,
+    "exit": _END,
+    "quit": _END,
+    "q": _END,
+    "login": _LOGIN,
+    "setup": _LOGIN,
+    "connect": _LOGIN,
+    "timeline": tr_lazy("Use /checkpoints or `kimi-tui checkpoints list`."),
+    "rewind": tr_lazy("Use /revert N. List checkpoints with /checkpoints."),
+    "new": tr_lazy("Omit --continue and --session to start a new session."),
+    "sessions": _SESSIONS,
+    "resume": _SESSIONS,
+    "agent": tr_lazy("Use --agent NAME. List agents with /agents."),
+    "write": tr_lazy("Use --fork to continue in a fork."),
+    "image": tr_lazy("Use --input-format stream-json. Its messages can contain images."),
+    "cost": _COST,
+    "usage": _COST,
+    "debug": tr_lazy("Use `kimi-tui info`."),
+}
+"""What to use instead of each command and alias, in English."""
+
+
+def app_only_error(info: SessionInfo | None, user_input: UserInput) -> UsageError | None:
+    """Return an error if `user_input` is a command of the app that the session doesn't have.
+
+    Paths, such as `/usr/bin/foo is broken`, and other text are prompts.
+    """
+    if not isinstance(user_input, str) or not user_input.startswith("/"):
+        return None
+    words = user_input[1:].split()
+    if not words or len(words) > _MAX_WORDS or (info is not None and info.find_command(words[0]) is not None):
+        return None
+    alternative = APP_COMMAND_ALTERNATIVES.get(words[0])
+    if alternative is None:
+        return None
+    return UsageError(f"/{words[0]} is only available in the app. Nothing was sent.", hint=alternative)

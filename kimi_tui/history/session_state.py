@@ -1,0 +1,104 @@
+"""`state.json`: the state of a session apart from its conversation."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import field
+from pathlib import Path
+
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.json_codec import from_jsonable, to_jsonable
+from kimi_tui.base.token_usage import TokenUsage
+from kimi_tui.history.record_codec import replace_surrogates
+from kimi_tui.wire.display_blocks import TodoItem
+from kimi_tui.wire.timeline import RevertReason
+
+_MAX_UNDO_ENTRIES = 100
+
+
+@frozen
+class UndoEntry:
+    """The target of an undo or a redo."""
+
+    checkpoint: int
+    """The checkpoint that was created just before the revert."""
+    files: str | None = None
+    """The manifest id of the file state there; None if it was not captured."""
+    branch: int | None = None
+    """The rotation that holds the conversation there; None if the revert didn't affect the conversation."""
+
+
+@frozen(kw_only=True)
+class PendingRevert:
+    """A running revert. If it is still present at a start, a crash interrupted it."""
+
+    reason: RevertReason
+    before: int
+    """The checkpoint that was created just before the revert."""
+    left: str | None
+    """The file state at that checkpoint."""
+    to: int
+    moves: bool
+    """Whether the conversation is reverted, too."""
+    branch: int | None = None
+    until: int | None = None
+    """The checkpoint of the branch to resume before; None for its end."""
+
+
+@frozen(kw_only=True)
+class SessionState:
+    """Settings and lists of one session. Fields missing in the file have their defaults."""
+
+    title: str = ""
+    work_dir: str = ""
+    todos: tuple[TodoItem, ...] = ()
+    grants: tuple[str, ...] = ()
+    """The permission rules that the user granted for this session, as text."""
+    yolo: bool = False
+    plan_mode: bool = False
+    additional_dirs: tuple[str, ...] = ()
+    agent: str = ""
+    """The name of the agent; empty for the default agent and for agents loaded from a file."""
+    model: str | None = None
+    """The name of the model under `[models]`; None for the default."""
+    undos: tuple[UndoEntry, ...] = ()
+    """Targets of undo, the next one last."""
+    redos: tuple[UndoEntry, ...] = ()
+    jump: PendingRevert | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Checkpoint names given by the user, by uid."""
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    """Token usage of all model calls in all runs of the session."""
+    cost_usd: float | None = None
+    """Cost of the model calls; None until a model with a price was used."""
+    updated: float = 0.0
+    """Time of the last write, in seconds since the epoch."""
+
+
+def push_undo(
+    state: SessionState, reason: RevertReason, entry: UndoEntry
+) -> tuple[tuple[UndoEntry, ...], tuple[UndoEntry, ...]]:
+    """Return the undo and redo targets after a revert for `reason`; `entry` is the state that was left."""
+    undos, redos = state.undos, state.redos
+    match reason:
+        case "undo":
+            undos, redos = undos[:-1], (*redos, entry)
+        case "redo":
+            undos, redos = (*undos, entry), redos[:-1]
+        case _:
+            undos, redos = (*undos, entry), ()
+    return undos[-_MAX_UNDO_ENTRIES:], redos[-_MAX_UNDO_ENTRIES:]
+
+
+def read_state(path: Path) -> SessionState | None:
+    """Return the state in a file: the default if the file doesn't exist, None if it can't be read."""
+    try:
+        return from_jsonable(SessionState, replace_surrogates(json.loads(path.read_bytes())))
+    except FileNotFoundError:
+        return SessionState()
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def encode_state(state: SessionState) -> bytes:
+    """Return `state` as the content of its file."""
+    return json.dumps(replace_surrogates(to_jsonable(state)), ensure_ascii=False, indent=2).encode() + b"\n"

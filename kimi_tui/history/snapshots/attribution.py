@@ -1,0 +1,33 @@
+"""Attribution of file changes to their authors."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+AuthorKind = Literal["call", "revert", "you", "background", "coverage"]
+"""Kinds of authors.
+
+- `call`: a tool call
+- `revert`: a revert
+- `you`: the user, or anything else that changed files while no tool ran
+- `background`: the user or a running background task, which can't be distinguished
+- `coverage`: nobody; files became covered or uncovered when ignore rules changed
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeAuthor:
+    """The author of file changes. A change by "you" in one session may be a tool call of another session."""
+
+    who: AuthorKind = "you"
+    session: str = ""
+    call: str = ""
+    """The id of the tool call."""
+    tool: str = ""
+    agent: str = ""
+    """The id of the sub-agent that made the call; empty for the main agent."""
+    command: str = ""
+    """The shell command, if it was one. Its effects outside the covered files can't be reverted."""
+
+
+USER = ChangeAuthor()
+COVERAGE = ChangeAuthor(who="coverage")

@@ -1,0 +1,183 @@
+"""Change detection: reads paths that a scan found or a tool named, and compares them to known entries."""
+
+import os
+import stat
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from kimi_tui.history.snapshots.blob_store import BlobStore, max_whole_size
+from kimi_tui.history.snapshots.deadline import ScanDeadline
+from kimi_tui.history.snapshots.entry import Entries, Entry, absolute_path, parents_of
+from kimi_tui.history.snapshots.file_content import store_content
+from kimi_tui.history.snapshots.limits import SnapshotLimits
+from kimi_tui.history.snapshots.path_aliases import PathAliases
+from kimi_tui.history.snapshots.scanner import Scan
+from kimi_tui.history.snapshots.stat_cache import StatCache, StatKey, key_of, size_of, stable_key
+
+_CHECK_EVERY = 32
+_PACK_FILES = 16
+"""With this many files, contents are packed together."""
+_BULK_FILES = 1000
+_BULK_BYTES = 128 << 20
+"""With this many files or bytes, the capture would take noticeably long: contents are compressed later."""
+
+
+@dataclass(slots=True)
+class DetectedChanges:
+    """Changes of the files."""
+
+    changes: dict[str, Entry | None] = field(default_factory=dict)
+    coverage: dict[str, Entry | None] = field(default_factory=dict)
+    """Paths that became covered or uncovered. Nobody has changed them."""
+    keys: dict[str, StatKey] = field(default_factory=dict)
+    """Stat keys to cache; empty for paths that have to be read again."""
+    stat_keys: dict[str, StatKey] = field(default_factory=dict)
+    """Keys of the requested paths before they were read; an empty key for a missing path."""
+    n_read: int = 0
+
+
+def detect_from_scan(
+    root: Path,
+    scan: Scan,
+    *,
+    entries: Entries,
+    blobs: BlobStore,
+    limits: SnapshotLimits,
+    deadline: ScanDeadline,
+) -> DetectedChanges:
+    """Read the files that a scan reports as possibly changed, and store their contents.
+
+    Large files come last, the largest at the end. They are omitted if there is no space left, half of the
+    time has passed, or the data written since the store was opened is twice its limit. `scan.files` is empty
+    afterwards: freeing 100,000 items in one step would block all threads. Raises ScanCanceled,
+    DeadlineExceeded, OSError.
+    """
+    detected = DetectedChanges()
+
+    def add(path: str, entry: Entry | None) -> bool:
+        if entries.get(path) == entry:
+            return False
+        (detected.coverage if path in scan.newly_covered else detected.changes)[path] = entry
+        return True
+
+    for path in scan.missing:
+        add(path, None)
+    detected.coverage |= {path: None for path in scan.newly_ignored if path in entries}
+    for path, entry in scan.entries.items():
+        add(path, entry)
+    free_space, limit = limits.total, limits.file
+    n_files = len(scan.files)
+    start = str(root)
+    large = max_whole_size(blobs)
+    n_bytes = sum(size_of(key) for _, key in scan.files if size_of(key) <= limits.file)
+    is_bulk = n_files >= _BULK_FILES or n_bytes >= _BULK_BYTES
+    with (
+        blobs.bulk_writer(uncompressed=is_bulk)
+        if is_bulk or n_files >= _PACK_FILES
+        else nullcontext(blobs) as sink
+    ):
+        scan.files.sort(key=lambda file: max(size_of(file[1]), large))
+        scan.files.reverse()
+        for number in range(n_files):
+            path, stat_key = scan.files.pop()
+            size = size_of(stat_key)
+            is_large = size > large
+            if is_large or number % _CHECK_EVERY == 0:
+                deadline.check(number, n_files)
+            if is_large:
+                free_space = 0 if deadline.is_half_over else free_space
+                limit = min(limit, 2 * limits.total - blobs.bytes_written)
+            check = partial(deadline.check, number, n_files)
+            try:
+                entry, key = store_content(
+                    absolute_path(start, path), min(limit, free_space), stat_key, sink, check=check
+                )
+            except FileNotFoundError:
+                add(path, None)
+                detected.keys[path] = ()
+                continue
+            detected.n_read += 1
+            detected.keys[path] = key
+            if entry.version and free_space < size <= limits.file:
+                if size <= limits.total and _is_probably_unchanged(entries.get(path), entry):
+                    detected.keys[path] = ()  # a later capture with enough space decides
+                    continue
+                entry = entry._replace(ref="too much new data at once")
+            elif entry.version and limit < size <= limits.file:
+                entry = entry._replace(ref="this session has already stored too much")
+            if add(path, entry) and entry.kind == "file":
+                free_space -= entry.size
+    return detected
+
+
+def _is_probably_unchanged(known: Entry | None, omitted: Entry) -> bool:
+    """Return whether a file that was omitted for lack of space probably is as known: same mode and size."""
+    return known is not None and known.kind == "file" and known[1:3] == omitted[1:3]
+
+
+def detect_in_paths(
+    root: Path,
+    paths: Iterable[str],
+    *,
+    entries: Entries,
+    blobs: BlobStore,
+    limits: SnapshotLimits,
+    known_entry: Callable[[str, StatKey], Entry | None] = lambda _, key: None,
+) -> DetectedChanges:
+    """Read the entries at `paths` and their parent directories, and store the contents. Raises OSError.
+
+    If a file has several names, only the one listed by its directory has an entry; the others count as
+    missing. Files for which `known_entry` returns an entry aren't read.
+    """
+    detected = DetectedChanges()
+    aliases = PathAliases(str(root))
+    requested = set(paths)
+    all_paths = requested | {aliases.canonical(path) for path in requested}
+    all_paths |= {folder for path in all_paths for folder in parents_of(path)}
+    for path in sorted(all_paths):
+        if aliases.canonical(path) != path:
+            entry, detected.keys[path], detected.stat_keys[path] = None, (), ()
+        else:
+            entry, detected.keys[path], detected.stat_keys[path] = _read_path(
+                absolute_path(root, path), blobs, limits, partial(known_entry, path)
+            )
+        if entries.get(path) != entry:
+            detected.changes[path] = entry
+        detected.n_read += 1
+    return detected
+
+
+def _read_path(
+    path: str, blobs: BlobStore, limits: SnapshotLimits, known_entry: Callable[[StatKey], Entry | None]
+) -> tuple[Entry | None, StatKey, StatKey]:
+    """Return the entry at a path, the key to cache, and the key before reading."""
+    try:
+        info = os.lstat(path)
+        mode, key = stat.S_IMODE(info.st_mode), key_of(info)
+        if stat.S_ISDIR(info.st_mode):
+            return Entry("folder", mode, 0, ""), (info.st_mode,), key
+        if stat.S_ISLNK(info.st_mode):
+            return Entry("link", 0o777, 0, os.readlink(path)), key, key  # noqa: PTH115
+        if not stat.S_ISREG(info.st_mode):
+            return Entry("omitted", mode, 0, "not a regular file"), key, key
+        if (entry := known_entry(key)) is not None:
+            return entry, stable_key(key), key
+        return *store_content(path, limits.file, key, blobs), key
+    except (FileNotFoundError, NotADirectoryError):
+        return None, (), ()
+
+
+def update_cache(cache: StatCache, detected: DetectedChanges) -> None:
+    """Update `cache` with the detected changes. Directories that aren't cached yet are not added."""
+    for path, key in detected.keys.items():
+        folder, _, name = path.rpartition("/")
+        if (cached := cache.folders.get(folder)) is not None and (
+            name in cached.keys or path in detected.changes
+        ):
+            if detected.changes.get(path, key) is None:
+                cached.keys.pop(name, None)
+            else:
+                cached.keys[name] = key

@@ -1,0 +1,159 @@
+"""Atomic writer for the working directory: at any moment a path has its old or its new content."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Collection
+from errno import EEXIST, ENOTEMPTY
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from kimi_tui.history.filesystem import write_all
+from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
+from kimi_tui.history.snapshots.dir_handles import DirectoryHandles, PathRejected
+from kimi_tui.history.snapshots.entry import Entry, parents_of
+from kimi_tui.history.snapshots.stat_cache import StatKey, key_of, modification_key
+from kimi_tui.history.snapshots.work_filesystem import WorkFileSystem
+
+_FOLDER_MODE = 0o755
+
+
+class AtomicFileWriter:
+    """Changes paths below one working directory, within a `with` block.
+
+    Each method may raise OSError and PathRejected.
+    A file is only replaced or removed if it still has the `expected_key`, the stat key seen earlier. An empty
+    key means that nothing exists at the path.
+    """
+
+    def __init__(
+        self, root: Path, blobs: BlobStore, fs: WorkFileSystem, *, added_dirs: Collection[str] = ()
+    ) -> None:
+        self._blobs = blobs
+        self._fs = fs
+        self._folders = DirectoryHandles(root, added_dirs=added_dirs)
+        self._to_sync: dict[int, int] = {}
+        """Device numbers of the file systems written to, each with an open file on it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        while self._to_sync:
+            os.close(self._to_sync.popitem()[1])
+        self._folders.__exit__(kind, error, trace)
+
+    def remove(self, path: str, *, expected_key: StatKey) -> None:
+        """Remove a file or link, if it exists."""
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            folder, name = self._folders.open_parent(path)
+            if (key := _key(folder, name)) != () and key != modification_key(expected_key):
+                raise PathRejected("changed in the meantime")
+            self._fs.unlink(folder, name)
+
+    def remove_folder(self, path: str) -> bool:
+        """Remove a directory. Return False if it isn't empty."""
+        try:
+            self._fs.rmdir(*self._folders.open_parent(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except OSError as error:
+            if error.errno in {ENOTEMPTY, EEXIST}:
+                return False
+            raise
+        self._folders.close_below(path)
+        return True
+
+    def exists(self, path: str) -> bool:
+        """Return whether anything exists at `path`."""
+        try:
+            return _key(*self._folders.open_parent(path)) != ()
+        except (OSError, PathRejected):
+            return False
+
+    def make_folder(self, path: str, mode: int) -> None:
+        """Create a directory, if it doesn't exist, that the owner can write to."""
+        folder, name = self._open_or_make_parent(path)
+        if not stat.S_ISDIR(_mode(folder, name)):
+            self._fs.mkdir(folder, name, mode | stat.S_IRWXU)
+
+    def set_mode(self, path: str, mode: int) -> None:
+        """Set the permission bits of a directory, if they differ."""
+        folder, name = self._folders.open_parent(path)
+        current_mode = _mode(folder, name)
+        if not stat.S_ISDIR(current_mode):
+            raise PathRejected("changed in the meantime")
+        if stat.S_IMODE(current_mode) != mode:
+            self._fs.chmod(folder, name, mode)
+
+    def stage(self, path: str, entry: Entry, *, temporary: str, fsync: bool) -> StatKey:
+        """Create a file or link under a `temporary` name in the directory of `path`; return its key.
+
+        A file is synced immediately if `fsync`, otherwise by the next `sync`.
+        """
+        folder, _ = self._open_or_make_parent(path)
+        if entry.kind == "link":
+            self._fs.symlink(entry.ref, folder, temporary)
+            return _key(folder, temporary)
+        file = self._fs.create(folder, temporary)
+        try:
+            for chunk in self._blobs.iter_chunks(entry.ref):
+                write_all(self._fs, file, chunk)
+            self._fs.set_mode(file, entry.mode)
+            info = os.fstat(file)
+            if fsync:
+                self._fs.fsync(file)
+            elif info.st_dev not in self._to_sync:
+                self._to_sync[info.st_dev] = os.dup(file)
+        except BlobMissing as error:
+            raise PathRejected("its content is no longer stored") from error
+        finally:
+            self._fs.close(file)
+        return modification_key(key_of(info))
+
+    def sync(self) -> None:
+        """Sync all staged files together."""
+        for file in self._to_sync.values():
+            self._fs.sync(file)
+
+    def commit(self, path: str, *, temporary: str, expected_key: StatKey) -> None:
+        """Rename a staged file to its final path."""
+        folder, name = self._folders.open_parent(path)
+        if _key(folder, name) != modification_key(expected_key):
+            raise PathRejected("changed in the meantime")
+        self._fs.rename(folder, temporary, name)
+
+    def discard(self, path: str, *, temporary: str) -> None:
+        """Remove a staged file, if possible."""
+        with contextlib.suppress(OSError, PathRejected):
+            folder, _ = self._folders.open_parent(path)
+            self._fs.unlink(folder, temporary)
+
+    def _open_or_make_parent(self, path: str) -> tuple[int, str]:
+        """Return `DirectoryHandles.open_parent(path)`, after creating missing parent directories."""
+        try:
+            return self._folders.open_parent(path)
+        except FileNotFoundError:
+            for folder in reversed(list(parents_of(path))):
+                with contextlib.suppress(FileExistsError):
+                    self._fs.mkdir(*self._folders.open_parent(folder), _FOLDER_MODE)
+            return self._folders.open_parent(path)
+
+
+def _mode(folder: int, name: str) -> int:
+    """Return `st_mode` of a directory entry; 0 if it doesn't exist."""
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return 0
+
+
+def _key(folder: int, name: str) -> StatKey:
+    """Return the `modification_key` of a directory entry; empty if it doesn't exist."""
+    try:
+        return modification_key(key_of(os.stat(name, dir_fd=folder, follow_symlinks=False)))
+    except FileNotFoundError:
+        return ()

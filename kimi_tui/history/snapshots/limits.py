@@ -1,0 +1,33 @@
+"""Limits of snapshots: which files are covered, and how long and how much is stored."""
+
+from dataclasses import dataclass
+
+MB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotLimits:
+    """Limits of snapshots. Sizes are in bytes of content, uncompressed unless stated otherwise."""
+
+    file: int = 64 * MB
+    """Larger files are not covered."""
+    total: int = 2048 * MB
+    """Disk space of a project's store; beyond it, the oldest states are deleted.
+
+    It also limits the new content of one capture: files beyond it are not covered.
+    """
+    files: int = 400_000
+    """If the working directory contains more files, only files named by tools are covered."""
+    first_scan_s: float = 180.0
+    """If the first full scan takes longer, only files named by tools are covered."""
+    scan_s: float = 20.0
+    """The same for later scans, which read only changed files."""
+    exclude: tuple[str, ...] = ()
+    """Excluded files, as lines of an ignore file in the working directory and in each added directory."""
+    own: str = ""
+    """The program's own directory, with symbolic links resolved. It is never covered. Empty for none."""
+    age_days: float = 60.0
+    """Older states are deleted by the next collection."""
+
+
+DEFAULT_LIMITS = SnapshotLimits()

@@ -1,0 +1,146 @@
+"""Runner for the steps of a plan, in phases."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from kimi_tui.history.snapshots.dir_handles import PathRejected
+from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.history.snapshots.file_writer import AtomicFileWriter
+from kimi_tui.history.snapshots.stat_cache import StatKey, WrittenFile
+
+Phase = Literal["remove", "remove directories", "make directories", "prepare", "put", "modes"]
+_PHASES: tuple[Phase, ...] = get_args(Phase)
+_BATCH_FILES = 16
+"""With this many files, all of them are synced together, along with other data on the same file system."""
+_THREADS = 8
+"""Number of threads that remove or replace files in large plans.
+
+Freeing the old content may wait for the disk, or for a network file system, each time.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """The planned change of one path."""
+
+    path: str
+    now: Entry | None
+    then: Entry | None
+    temporary: str
+    """Name of the staged file, in the same directory."""
+    seen: StatKey = ()
+    """Key of the current entry, to detect changes; empty if there is none."""
+
+    @property
+    def writes_file(self) -> bool:
+        """Whether the step creates a file or link."""
+        return kind_of(self.then) in {"file", "link"}
+
+    @property
+    def removes_folder(self) -> bool:
+        """Whether the step removes a directory without replacement."""
+        return kind_of(self.now) == "folder" and self.then is None
+
+
+class PlanStepRunner:
+    """Runs the steps of one plan."""
+
+    def __init__(self, new_writer: Callable[[], AtomicFileWriter], *, sync_together: bool) -> None:
+        self._new_writer = new_writer
+        self._sync_together = sync_together
+        """Whether many files can be synced together."""
+        self.written: dict[str, WrittenFile] = {}
+        """Staged files by path. Compare the key to see whether a file is at its path."""
+
+    def run_steps(self, steps: Iterable[PlanStep]) -> dict[str, str]:
+        """Run all steps. Return the paths of failed steps, which are unchanged, and the reasons."""
+        failed: dict[str, str] = {}
+        ordered = sorted(steps, key=lambda step: step.path)
+        with self._new_writer() as writer:
+            for phase in _PHASES:
+                remaining = [step for step in ordered if step.path not in failed]
+                match phase:
+                    case "prepare":
+                        failed |= self._stage(remaining, writer)
+                    case "remove" | "put" if len(remaining) >= _BATCH_FILES:
+                        failed |= self._run_in_threads(phase, remaining)
+                    case _:
+                        failed |= self._run_phase(phase, remaining, writer)
+        return failed
+
+    def remaining_folders(self, steps: Iterable[PlanStep]) -> set[str]:
+        """Return directories that should be gone but still exist, since they contain uncovered files."""
+        with self._new_writer() as writer:
+            return {step.path for step in steps if step.removes_folder and writer.exists(step.path)}
+
+    def _stage(self, steps: Sequence[PlanStep], writer: AtomicFileWriter) -> dict[str, str]:
+        to_put = [step for step in steps if step.writes_file]
+        together = self._sync_together and len(to_put) >= _BATCH_FILES
+        failed = self._run_phase("prepare", to_put, writer, fsync=not together)
+        try:
+            writer.sync()
+        except OSError as error:
+            for step in to_put:
+                writer.discard(step.path, temporary=step.temporary)
+            failed |= {step.path: _reason(error) for step in to_put if step.path not in failed}
+        return failed
+
+    def _run_in_threads(self, phase: Phase, steps: Sequence[PlanStep]) -> dict[str, str]:
+        """Run a phase in several threads, each with its own writer."""
+
+        def run_batch(batch: Sequence[PlanStep]) -> dict[str, str]:
+            with self._new_writer() as writer:
+                return self._run_phase(phase, batch, writer)
+
+        size = -(-len(steps) // _THREADS)
+        batches = [steps[start : start + size] for start in range(0, len(steps), size)]
+        with ThreadPoolExecutor(_THREADS) as threads:
+            results = list(threads.map(run_batch, batches))
+        return {path: reason for failed in results for path, reason in failed.items()}
+
+    def _run_phase(
+        self, phase: Phase, steps: Sequence[PlanStep], writer: AtomicFileWriter, *, fsync: bool = True
+    ) -> dict[str, str]:
+        failed = {}
+        for step in reversed(steps) if phase == "remove directories" else steps:
+            try:
+                self._run_step(phase, step, writer, fsync=fsync)
+            except (OSError, PathRejected) as error:
+                writer.discard(step.path, temporary=step.temporary)
+                failed[step.path] = _reason(error)
+        return failed
+
+    def _run_step(self, phase: Phase, step: PlanStep, writer: AtomicFileWriter, *, fsync: bool) -> None:
+        now, then = kind_of(step.now), kind_of(step.then)
+        match phase:
+            case "remove" if now in {"file", "link"} and not step.writes_file:
+                writer.remove(step.path, expected_key=step.seen)
+            case "remove directories" if now == "folder" and then != "folder":
+                if not writer.remove_folder(step.path) and then is not None:
+                    raise PathRejected("the directory isn't empty")
+            case "make directories" if step.then is not None and then == "folder":
+                writer.make_folder(step.path, step.then.mode)
+            case "prepare" if step.then is not None and step.writes_file:
+                key = writer.stage(step.path, step.then, temporary=step.temporary, fsync=fsync)
+                self.written[step.path] = WrittenFile(step.then, key)
+            case "put" if step.writes_file:
+                expected_key = () if now == "folder" else step.seen
+                writer.commit(step.path, temporary=step.temporary, expected_key=expected_key)
+            case "modes" if step.then is not None and then == "folder":
+                writer.set_mode(step.path, step.then.mode)
+            case _:
+                pass
+
+
+def kind_of(entry: Entry | None) -> str | None:
+    """Return the kind of an entry; None if there is no entry."""
+    return entry.kind if entry is not None else None
+
+
+def _reason(error: OSError | PathRejected) -> str:
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno)
+    return str(error)

@@ -1,0 +1,290 @@
+"""Planner of reverts: undoes the agent's changes since a state and keeps the user's own changes."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
+from kimi_tui.history.snapshots.deadline import ScanDeadline
+from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
+from kimi_tui.history.snapshots.line_diff import count_changed_lines, lines_of
+from kimi_tui.history.snapshots.manifest import Manifest
+from kimi_tui.history.snapshots.merge3 import MAX_BYTES, is_text, merge3
+from kimi_tui.history.snapshots.other_sessions import OtherSessionChanges
+from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
+from kimi_tui.wire.timeline import WhoChanged
+
+_BLOCKED_BY_USER_FILE = "blocked by something you created"
+_HOLDS_UNCOVERED = "contains files that aren't covered"
+_MAX_TASK_CHARS = 40
+"""Maximum length of a background task's command in a note."""
+
+_NOW_IGNORED = Entry("omitted", 0, 0, "ignored now")
+
+
+class _Conflict(Exception):
+    """Two changes that can't be combined; the message says why."""
+
+
+@dataclass(slots=True)
+class _PathHistory:
+    """The changes of one path since the target state, oldest first."""
+
+    states: list[Entry | None]
+    is_agents: list[bool] = field(default_factory=list)
+    """For each change from one state to the next, whether the agent made it, so that the plan undoes it."""
+    task: str = ""
+    """The background task that may have made a change."""
+    is_yours: bool = False
+    """Whether a change may be the user's: neither the agent's nor known to be another session's."""
+
+    @property
+    def by(self) -> WhoChanged:
+        """Who made the changes."""
+        if all(self.is_agents):
+            return "agent"
+        if any(self.is_agents):
+            return "both" if self.is_yours else "agent and another session"
+        return "you" if self.is_yours else "another session"
+
+    @property
+    def other_author(self) -> str:
+        """Who made changes besides the agent."""
+        if self.task:
+            task = sanitize_line(self.task)
+            return f"you or `{task if len(task) <= _MAX_TASK_CHARS else f'{task[: _MAX_TASK_CHARS - 1]}…'}`"
+        return "you" if self.is_yours else "another session"
+
+
+class Planner:
+    """Plans reverts for one project. The results of merges are stored among its blobs."""
+
+    def __init__(self, blobs: BlobStore, *, sessions: Collection[str]) -> None:
+        self._blobs = blobs
+        self._sessions = sessions
+        """The sessions whose tool calls and reverts may be undone."""
+
+    def plan(
+        self,
+        target: str,
+        head: str,
+        records: Sequence[Manifest],
+        current_entries: Entries,
+        target_entries: Entries,
+        *,
+        only: Collection[str] | None = None,
+        other_session_changes: OtherSessionChanges = frozenset(),
+        holds_uncovered: Callable[[str], bool] = lambda _: False,
+        deadline: ScanDeadline,
+    ) -> Plan:
+        """Return the plan from state `head` with `current_entries` to state `target` with `target_entries`.
+
+        `records` lead from `target` to `head`. With `only`, the plan undoes only the records with these ids;
+        later changes stay. `other_session_changes` are the changes in `records` made by another session.
+        `holds_uncovered` returns whether a directory contains files that aren't covered, so that it can't be
+        removed. Raises ScanCanceled, OSError.
+        """
+        histories = self._path_histories(records, target_entries, only, other_session_changes)
+        if only is not None:
+            histories = {path: history for path, history in histories.items() if any(history.is_agents)}
+        items = {}
+        for number, (path, history) in enumerate(histories.items()):
+            deadline.check(number, 2 * len(histories))
+            items[path] = replace(self._item(path, history), by=history.by)
+        items = {path: item for path, item in items.items() if item.now != item.then}
+        self._respect_folders(items, current_entries, holds_uncovered)
+        ordered = []
+        for number, path in enumerate(sorted(items)):
+            deadline.check(len(items) + number, 2 * len(items))
+            ordered.append(self._count_lines(items[path]))
+        commands = {  # by call, since a call captured while it ran has several records
+            record.author.call or record.id: record.author.command
+            for record in records
+            if record.author.who == "call"
+            and record.author.command
+            and record.author.session in self._sessions
+            and (only is None or record.id in only)
+        }
+        return Plan(target, head, tuple(ordered), tuple(commands.values()))
+
+    def _path_histories(
+        self,
+        records: Iterable[Manifest],
+        target_entries: Entries,
+        only: Collection[str] | None,
+        other_session_changes: OtherSessionChanges,
+    ) -> dict[str, _PathHistory]:
+        histories: dict[str, _PathHistory] = {}
+        for record in records:
+            is_agents = record.author.who in {"call", "revert"} and record.author.session in self._sessions
+            is_agents = is_agents and (only is None or record.id in only)
+            for path, entry in record.changes.items():
+                history = histories.setdefault(path, _PathHistory([target_entries.get(path)]))
+                if record.author.who == "coverage":
+                    if entry is None:
+                        entry = _NOW_IGNORED
+                    if len(history.states) == 1:
+                        history.states[0] = entry  # the file itself hasn't changed
+                        continue
+                history.states.append(entry)
+                history.is_agents.append(is_agents)
+                history.is_yours |= not is_agents and (record.id, path) not in other_session_changes
+                if record.author.who == "background":
+                    history.task = record.author.command or record.author.call
+        return histories
+
+    def _item(self, path: str, path_history: _PathHistory) -> PlanItem:
+        now, at_target = path_history.states[-1], path_history.states[0]
+        if any(state is not None and state.kind == "omitted" for state in path_history.states):
+            reason = next(
+                state.ref for state in path_history.states if state is not None and state.kind == "omitted"
+            )
+            return PlanItem(path=path, action="not covered", now=now, then=at_target, note=reason)
+        if not any(path_history.is_agents):
+            note = f"changed only by {path_history.other_author}"
+            return PlanItem(path=path, action="keep", now=now, then=at_target, note=note)
+        try:
+            then = self._undo_agent_changes(path_history)
+        except _Conflict as conflict:
+            return PlanItem(path=path, action="conflict", now=now, then=at_target, note=str(conflict))
+        except BlobMissing:
+            note = "its content is no longer stored"
+            return PlanItem(path=path, action="not covered", now=now, then=at_target, note=note)
+        if not self._is_stored(then):
+            note = "its content is no longer stored"
+            return PlanItem(path=path, action="not covered", now=now, then=then, note=note)
+        if then == now and now != at_target:
+            return PlanItem(
+                path=path,
+                action="keep",
+                now=now,
+                then=at_target,
+                note="the agent's changes are already undone",
+            )
+        return PlanItem(path=path, action=_action(now, then, path_history.states), now=now, then=then)
+
+    def _undo_agent_changes(self, path_history: _PathHistory) -> Entry | None:
+        """Return the newest state without the agent's changes. Raises _Conflict, BlobMissing, OSError."""
+        current = path_history.states[-1]
+        for index in range(len(path_history.is_agents) - 1, -1, -1):
+            if path_history.is_agents[index]:
+                before, after = path_history.states[index], path_history.states[index + 1]
+                current = self._undo_change(before, after, current, path_history.other_author)
+        return current
+
+    def _undo_change(
+        self, before: Entry | None, after: Entry | None, current: Entry | None, other_author: str
+    ) -> Entry | None:
+        """Return `current`, which `other_author` changed, without the change from `before` to `after`."""
+        if current == after:
+            return before
+        if current == before or before == after:
+            return current
+        if before is None or after is None or current is None:
+            raise _Conflict(
+                f"created by the agent, edited by {other_author}" if before is None
+                else f"deleted by the agent, created again by {other_author}" if after is None
+                else f"deleted by {other_author}"
+            )  # fmt: skip
+        if {before.kind, after.kind, current.kind} != {"file"}:
+            raise _Conflict(f"changed by both {other_author} and the agent")
+        mode = before.mode if current.mode == after.mode else current.mode
+        versions = (after, current, before)
+        if any(entry.size > MAX_BYTES for entry in versions):
+            raise _Conflict(f"{other_author} and the agent changed the same file")
+        contents = [self._blobs.read(entry.ref) for entry in versions]
+        content = merge3(*contents)
+        if content is None:
+            unit = "lines" if all(map(is_text, contents)) else "file"
+            raise _Conflict(f"{other_author} and the agent changed the same {unit}")
+        return Entry("file", mode, len(content), self._blobs.put(content))
+
+    def _is_stored(self, entry: Entry | None) -> bool:
+        return entry is None or entry.kind != "file" or self._blobs.has(entry.ref)
+
+    def _respect_folders(
+        self, items: dict[str, PlanItem], now: Entries, holds_uncovered: Callable[[str], bool]
+    ) -> None:
+        """Keep directories of files that stay, and mark conflicts between files and directories."""
+        changed = True
+        while changed:
+            changed = False
+            needed = self._needed_folders(items, now, holds_uncovered)
+            for path, item in list(items.items()):
+                if not item.is_selected:
+                    continue
+                if path in needed and item.then is None:
+                    del items[path]
+                elif path in needed or (item.then is not None and not self._has_room(path, items, now)):
+                    note = (
+                        _HOLDS_UNCOVERED
+                        if _is_folder(item.now) and holds_uncovered(path)
+                        else _BLOCKED_BY_USER_FILE
+                    )
+                    items[path] = replace(item, action="conflict", note=note)
+                else:
+                    continue
+                changed = True
+
+    def _needed_folders(
+        self, items: dict[str, PlanItem], now: Entries, holds_uncovered: Callable[[str], bool]
+    ) -> set[str]:
+        """Return directories that would be removed although something in them stays or is restored."""
+        removed = {
+            path
+            for path, item in items.items()
+            if item.is_selected and _is_folder(item.now) and not _is_folder(item.then)
+        }
+        if not removed:
+            return set()
+        staying = [path for path in now if path not in items or not items[path].is_selected]
+        staying += [path for path, item in items.items() if item.is_selected and item.then is not None]
+        not_empty = {folder for folder in removed if holds_uncovered(folder)}
+        return not_empty | {
+            folder for path in (*staying, *not_empty) for folder in parents_of(path) if folder in removed
+        }
+
+    def _has_room(self, path: str, items: dict[str, PlanItem], now: Entries) -> bool:
+        """Return whether all parents of `path` can be directories afterwards."""
+        for folder in parents_of(path):
+            item = items.get(folder)
+            entry = item.then if item is not None and item.is_selected else now.get(folder)
+            if entry is not None and not _is_folder(entry):
+                return False
+        return True
+
+    def _count_lines(self, item: PlanItem) -> PlanItem:
+        now, then = self._text(item.now), self._text(item.then)
+        if now is None or then is None:
+            return item
+        added, removed = count_changed_lines(lines_of(now), lines_of(then))
+        return replace(item, added=added, removed=removed)
+
+    def _text(self, entry: Entry | None) -> bytes | None:
+        """Return the text of a file, empty if it doesn't exist; None if its lines can't be counted."""
+        return text_of(self._blobs, entry)
+
+
+def text_of(blobs: BlobStore, entry: Entry | None) -> bytes | None:
+    """Return the text of a file, empty if it doesn't exist; None if it isn't text or isn't stored."""
+    if entry is None or entry.kind != "file":
+        return b""
+    if entry.size > MAX_BYTES:
+        return None
+    try:
+        content = blobs.read(entry.ref)
+    except BlobMissing:
+        return None
+    return content if is_text(content) else None
+
+
+def _is_folder(entry: Entry | None) -> bool:
+    return entry is not None and entry.kind == "folder"
+
+
+def _action(now: Entry | None, then: Entry | None, states: Sequence[Entry | None]) -> Action:
+    if then is None:
+        return "delete"
+    if now is None:
+        return "recreate"
+    return "restore" if then in states else "merge"

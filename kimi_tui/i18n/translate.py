@@ -1,0 +1,66 @@
+"""Translation of messages into the user's language.
+
+A process has one language, which its front end sets at startup. Until then, and for messages that the catalog
+lacks, it is English. Text for a model is always English and never translated.
+"""
+
+import os
+from collections.abc import Mapping
+
+from kimi_tui.base.assets import asset_path
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.i18n.catalog import Catalog, parse_catalog
+from kimi_tui.i18n.locale import LanguageSetting, detect_language
+
+_ENGLISH = Catalog()
+_FULL_STOPS = ("。", "？", "！", "：")
+"""Full-width punctuation. No space follows it."""
+
+
+class _ActiveLanguage:
+    """The language of this process."""
+
+    catalog = _ENGLISH
+
+
+def set_language(setting: LanguageSetting, *, environ: Mapping[str, str] = os.environ) -> None:
+    """Set the language of this process. Only English needs no catalog file."""
+    language = detect_language(setting, environ)
+    if language == "en":
+        _ActiveLanguage.catalog = _ENGLISH
+    else:
+        _ActiveLanguage.catalog = parse_catalog(asset_path("languages", f"{language}.po").read_text("utf-8"))
+
+
+def tr(text: str, /, **values: object) -> str:
+    """Return `text` in the user's language, with `values` in its placeholders. They may have format specs."""
+    translation = _ActiveLanguage.catalog.gettext(text)
+    return translation.format(**values) if values else translation
+
+
+def tr_n(one: str, many: str, count: int, /, **values: object) -> str:
+    """Return `one` if `count` is 1, else `many`. Both may contain `{count}`."""
+    return tr(one if count == 1 else many, count=count, **values)
+
+
+def tr_lazy(text: str, /) -> str:
+    """Return `text` unchanged, marked for translation. It is translated where it is shown."""
+    return text
+
+
+def join_sentences(*sentences: str) -> str:
+    """Join sentences, with spaces where the language uses them."""
+    text = ""
+    for sentence in filter(None, sentences):
+        text += sentence if not text or text.endswith(_FULL_STOPS) else f" {sentence}"
+    return text
+
+
+def translate_message(text: str) -> str:
+    """Translate a finished English text from other layers if its template is in the catalog."""
+    return _ActiveLanguage.catalog.translate_message(text)
+
+
+def translate_error(error: KimiTuiError) -> str:
+    """Return the error's message and hint in the user's language, on one line."""
+    return join_sentences(translate_message(error.what), translate_message(error.hint))

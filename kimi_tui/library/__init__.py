@@ -1,1 +1,0 @@
-"""What users write in Markdown for their agents: skills and commands."""

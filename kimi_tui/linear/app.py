@@ -1,0 +1,263 @@
+"""Linear mode: prints one line after another on the normal screen and prompts for input between turns.
+
+Nothing is redrawn, moved or colored, and printed text never changes. Screen readers, braille displays and
+dumb terminals get every word once and in order. Input is edited with readline.
+"""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kimi_tui.base.errors import KimiTuiError, SessionInUse
+from kimi_tui.base.ids import new_id
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.config.startup_settings import NotifyMode
+from kimi_tui.frontend.double_press import DoublePress
+from kimi_tui.frontend.input_history import InputHistory
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.shell_line import parse_shell_line
+from kimi_tui.frontend.terminal_notifier import TerminalNotifier, detect_method
+from kimi_tui.i18n.translate import tr, translate_message
+from kimi_tui.linear.command_context import SessionSwitch
+from kimi_tui.linear.commands import complete_command, run_command
+from kimi_tui.linear.draft import UnsentInput
+from kimi_tui.linear.engine_client import EngineClient
+from kimi_tui.linear.line_input import LineInput
+from kimi_tui.linear.output import LineOutput
+from kimi_tui.linear.prompt_images import PromptImages
+from kimi_tui.linear.requests import RequestPrompter, ask_choice
+from kimi_tui.linear.session_context import SessionCommandContext
+from kimi_tui.wire.channel import Wire, WireClosed
+from kimi_tui.wire.commands import RunShell
+
+_DOUBLE_PRESS_S = 3.0
+_SHUTDOWN_TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearOptions:
+    """Options of linear mode."""
+
+    work_dir: Path
+    data_dir: Path
+    version: str
+    config_file: Path | None = None
+    prompts: tuple[str, ...] = ()
+    """Prompts to send first, one after another."""
+    notify: NotifyMode = "auto"
+    clock: Callable[[], float] = time.monotonic
+
+
+class LinearApp:
+    """Runs one session in linear mode."""
+
+    def __init__(self, *, wire: Wire, options: LinearOptions, lines: LineInput | None = None) -> None:
+        self._lines = lines or LineInput(lambda prefix: complete_command(self._context, prefix))
+        self._output = LineOutput(self._lines.write)
+        self._notifier = TerminalNotifier(
+            method=detect_method(options.notify),
+            send=self._lines.write_control,
+            clock=options.clock,
+            in_tmux="TMUX" in os.environ,
+            reports_focus=False,
+        )
+        self._images = PromptImages(options.work_dir)
+        self._unsent = UnsentInput(
+            data_dir=options.data_dir,
+            work_dir=options.work_dir,
+            current_text=lambda: self._lines.current_text,
+            state=lambda: self.state,
+            images=self._images,
+        )
+        self._unsent.queued_prompts.extend(options.prompts)
+        self._client = EngineClient(
+            wire=wire,
+            output=self._output,
+            notifier=self._notifier,
+            clock=options.clock,
+            version=options.version,
+            is_prompting=lambda: self._unsent.previous_lines is not None,
+            on_change=self._unsent.save_soon,
+        )
+        self._context = SessionCommandContext(
+            work_dir=options.work_dir,
+            config_file=options.config_file,
+            lines=self._lines,
+            output=self._output,
+            client=self._client,
+            unsent=self._unsent,
+            images=self._images,
+            notifier=self._notifier,
+        )
+        self._prompter = RequestPrompter(
+            ask=self._context.ask, write_line=self._context.write_line, edit=self._context.edit
+        )
+        self._history = InputHistory(data_dir=options.data_dir, work_dir=options.work_dir)
+        self._exit_press = DoublePress(within_s=_DOUBLE_PRESS_S, clock=options.clock)
+
+    async def run(self, start: Callable[[], Coroutine[Any, Any, None]]) -> SessionSwitch | None:
+        """Run the session. Return the session to open next, or None to exit.
+
+        `start` serves the engine. Raises KimiTuiError.
+        """
+        self._history.load()
+        self._lines.open(self._history.entries, self._unsent.save_soon)
+        if self._lines.is_editable:
+            self._unsent.restore()
+        self._client.subscribe()
+        engine = asyncio.ensure_future(start())
+        listener = asyncio.ensure_future(self._client.listen())
+        prompt_loop = asyncio.ensure_future(self._run_prompt_loop())
+        try:
+            await asyncio.wait([engine, prompt_loop], return_when=asyncio.FIRST_COMPLETED)
+            if engine.done() and (error := engine.exception()) is not None:
+                if not isinstance(error, SessionInUse):
+                    raise error
+                prompt_loop.cancel()
+                return await self._offer_alternatives(error)
+            self._client.shut_down()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_SHUTDOWN_TIMEOUT_S):
+                    await asyncio.wait([engine])
+                if engine.exception() is None:
+                    self._client.acknowledge_all()
+            return self._context.session_switch
+        finally:
+            self._unsent.save_now()
+            for task in (prompt_loop, engine, listener):
+                task.cancel()
+            await asyncio.gather(prompt_loop, engine, listener, return_exceptions=True)
+            self._lines.close()
+
+    @property
+    def state(self) -> SessionViewState:
+        """Current state of the session."""
+        return self._client.state
+
+    @property
+    def queued_prompts(self) -> tuple[str, ...]:
+        """Prompts that were typed for the next session."""
+        return tuple(self._unsent.queued_prompts)
+
+    # prompts
+
+    async def _run_prompt_loop(self) -> None:
+        queue = self._unsent.queued_prompts
+        while not self._client.is_closed:
+            if (
+                self.state.session is None
+                or (self.state.is_busy and not self.state.requests)
+                or self.state.shell_ids
+            ):
+                await self._client.wait_for_change()
+                continue
+            queue += self._lines.read_pending_lines()
+            if self.state.requests:
+                await self._answer_request()
+            else:
+                text = queue.popleft() if queue else await self._read_prompt()
+                if text is None:
+                    return
+                if self.state.is_busy or self.state.requests:  # a turn began while the user was typing
+                    queue.append(text)
+                else:
+                    await self._handle_input(text)
+
+    async def _read_prompt(self) -> str | None:
+        session = self.state.session
+        mode = tr(" (plan mode)") if session is not None and session.plan_mode else ""
+        if restored := self._unsent.restored_text:
+            self._context.write_line(
+                tr("Your unsent draft was restored. Press enter to send it or ctrl+u to clear it.")
+            )
+            if "\n" in restored:
+                self._context.write_line(restored)
+        self._unsent.previous_lines = []
+        line = await self._context.ask(tr("You{mode}: ", mode=mode), self._unsent.pop_restored())
+        while line is not None and line.endswith("\\"):
+            self._unsent.previous_lines.append(line[:-1])
+            line = await self._context.ask(tr("more: "))
+        lines, self._unsent.previous_lines = self._unsent.previous_lines, None
+        if line is not None:
+            lines.append(line)
+        return "\n".join(lines) if lines else None
+
+    async def _handle_input(self, text: str) -> None:
+        if not text.strip() or self._client.is_closed:
+            return
+        self._add_to_history(text)
+        name, _, argument = text[1:].partition(" ")
+        try:
+            if (command := parse_shell_line(text, "agent")) is not None:
+                self._unsent.save_soon()
+                await self._context.command_and_wait(
+                    RunShell(new_id(), command.command, on_terminal=command.on_terminal)
+                )
+            elif text.startswith("/") and "\n" not in text and name and "/" not in name:
+                self._unsent.save_soon()
+                await run_command(self._context, name, argument.strip())
+            elif self.state.read_only:
+                self._context.write_line(tr("This session is read-only. Use /write to continue it."))
+            else:
+                self._client.send(text, self._images.build_input(text, self.state.session))
+        except KimiTuiError as error:
+            self._context.write_line(
+                tr(
+                    "Error: {what}",
+                    what=sanitize_line(f"{translate_message(error.what)} {translate_message(error.hint)}"),
+                )
+            )
+        except WireClosed:
+            self._client.close()
+        self._unsent.save_soon()
+
+    def _add_to_history(self, text: str) -> None:
+        self._lines.add_history(text)
+        with contextlib.suppress(OSError):
+            self._history.append(text)
+
+    async def _answer_request(self) -> None:
+        request, *others = self.state.requests
+        answer = await self._prompter.answer(request, waiting_count=len(others))
+        if answer is None:
+            self.leave()
+        else:
+            self._client.answer(answer, request_id=request.id)
+
+    async def _offer_alternatives(self, error: SessionInUse) -> SessionSwitch | None:
+        options = [
+            ("read", tr("open read-only and follow the other process")),
+            ("copy", tr("fork the session")),
+            ("new", tr("start a new session")),
+        ]
+        match await ask_choice(
+            translate_message(error.what), options, ask=self._context.ask, write_line=self._context.write_line
+        ):
+            case "read":
+                return SessionSwitch(error.session_id, read_only=True)
+            case "copy":
+                return SessionSwitch(error.session_id, fork=True)
+            case "new":
+                return SessionSwitch()
+            case _:
+                return None
+
+    # signals
+
+    def leave(self) -> None:
+        """Save and exit."""
+        self._context.leave()
+
+    def interrupt(self) -> None:
+        """Handle ctrl+c: stop running work. If nothing is running, a second press exits."""
+        if self._client.interrupt():
+            return
+        if self._exit_press.press():
+            self.leave()
+        else:
+            self._context.write_line(tr("Press ctrl+c again to quit. ctrl+u clears the line."))

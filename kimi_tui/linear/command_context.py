@@ -1,0 +1,80 @@
+"""Interface that the commands of linear mode use."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from kimi_tui.base.frozen import frozen
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.wire.commands import Command
+
+
+@frozen
+class SessionSwitch:
+    """The session to open instead of the current one. Without an id, a new session."""
+
+    session_id: str | None = None
+    fork: bool = False
+    read_only: bool = False
+
+
+class CommandContext(Protocol):
+    """What commands can read and do."""
+
+    work_dir: Path
+    config_file: Path | None
+
+    @property
+    def state(self) -> SessionViewState:
+        """Current state of the session."""
+        ...
+
+    @property
+    def results(self) -> Sequence[tuple[str, str]]:
+        """Summaries and outputs of the latest tool calls, newest last."""
+        ...
+
+    @property
+    def last_response(self) -> str:
+        """The latest response, or an empty string."""
+        ...
+
+    def write_line(self, text: str) -> None:
+        """Print `text`."""
+        ...
+
+    async def ask(self, prompt: str) -> str | None:
+        """Prompt for a line. Return None at the end of the input."""
+        ...
+
+    async def edit(self, text: str, name: str) -> str | None:
+        """Let the user edit `text` in their editor. Return the new text, or None if it is unchanged."""
+        ...
+
+    async def command_and_wait(self, command: Command) -> bool:
+        """Send `command`, wait for it and print its results. Return False if it reported an error."""
+        ...
+
+    async def wait_until(self, condition: Callable[[], bool]) -> None:
+        """Wait until `condition` holds, the session closes or a timeout expires."""
+        ...
+
+    def attach_image(self, path: str) -> None:
+        """Attach an image to the next prompt. Raises KimiTuiError."""
+        ...
+
+    def queue_prompt(self, text: str) -> None:
+        """Send `text` as the next prompt."""
+        ...
+
+    def show_transcript(self) -> None:
+        """Print the conversation from before this run."""
+        ...
+
+    async def copy(self, text: str) -> None:
+        """Copy `text` to the clipboard and report it."""
+        ...
+
+    def leave(self, switch: SessionSwitch | None = None) -> None:
+        """Exit, or open another session."""
+        ...

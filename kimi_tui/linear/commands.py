@@ -1,0 +1,348 @@
+"""Commands of linear mode. All other commands are sent to the engine."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.frontend.number_format import format_cost, format_duration, format_tokens
+from kimi_tui.frontend.save_choice import save_model
+from kimi_tui.i18n.translate import join_sentences, tr
+from kimi_tui.linear.command_context import CommandContext, SessionSwitch
+from kimi_tui.linear.messages import shorten, todo_lines
+from kimi_tui.linear.requests import ask_choice
+from kimi_tui.wire.commands import (
+    DeleteSession,
+    ListSessions,
+    RenameSession,
+    RunSlash,
+    SetAcceptEdits,
+    SetModel,
+    SetThinking,
+    SetYolo,
+)
+from kimi_tui.wire.session_list import SessionListItem
+
+_REVERT_COMMANDS = ("revert", "undo", "redo", "switch")
+"""Commands that change files. Their plan is printed before they run."""
+_MAX_SESSIONS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LinearCommand:
+    """A command. `run` receives the text after the command's name."""
+
+    name: str
+    summary: str
+    run: Callable[[CommandContext, str], Awaitable[None]]
+
+
+async def _help(context: CommandContext, _: str) -> None:
+    context.write_line(
+        tr("Type a prompt and press enter. End a line with a backslash to continue on the next line.")
+    )
+    context.write_line(tr("!COMMAND runs a shell command. @PATH mentions a file or an image."))
+    context.write_line(
+        tr("ctrl+c interrupts the agent. ctrl+c twice at the prompt, or ctrl+d, quits. Up: earlier prompts.")
+    )
+    context.write_line(tr("Lines that you type while the agent is working are sent when it finishes."))
+    session = context.state.session
+    engine_commands = session.slash_commands if session is not None else ()
+    lines = {f"/{it.name}": tr(it.summary) for it in COMMANDS}
+    lines |= {
+        f"/{it.name} {it.argument}".rstrip(): sanitize_line(it.description)
+        for it in engine_commands
+        if it.name not in _COMMANDS_BY_NAME
+    }
+    context.write_line("\n".join(f"{name}: {summary}." for name, summary in sorted(lines.items())))
+
+
+async def _model(context: CommandContext, name: str) -> None:
+    session = context.state.session
+    models = session.models if session is not None else ()
+    if not name:
+        current = session.model if session is not None else ""
+        options = [(it, f"{it}, {tr('current')}" if it == current else it) for it in models]
+        name = await ask_choice(tr("Model:"), options, ask=context.ask, write_line=context.write_line) or ""
+    if name and name not in models:
+        context.write_line(
+            tr(
+                "Unknown model “{name}”. Available models: {names}.",
+                name=sanitize_line(name),
+                names=sanitize_line(", ".join(models)),
+            )
+        )
+    elif name:
+        await context.command_and_wait(SetModel(name))
+        context.write_line(tr("Model: {name}", name=sanitize_line(name)))
+        if context.config_file is not None and (
+            message := await asyncio.to_thread(save_model, context.config_file, name)
+        ):
+            context.write_line(message)
+
+
+async def _thinking(context: CommandContext, argument: str) -> None:
+    session = context.state.session
+    enabled = _parse_switch(argument, session is not None and session.thinking)
+    await context.command_and_wait(SetThinking(enabled))
+    context.write_line(
+        tr("Thinking: on, from the next step") if enabled else tr("Thinking: off, from the next step")
+    )
+
+
+async def _yolo(context: CommandContext, argument: str) -> None:
+    session = context.state.session
+    enabled = _parse_switch(argument, session is not None and session.yolo)
+    await context.command_and_wait(SetYolo(enabled))
+    if enabled:
+        context.write_line(tr("Yolo: on. Everything is approved, including dangerous commands."))
+    else:
+        context.write_line(tr("Yolo: off"))
+
+
+async def _edits(context: CommandContext, argument: str) -> None:
+    session = context.state.session
+    enabled = _parse_switch(argument, session is not None and session.accept_edits)
+    await context.command_and_wait(SetAcceptEdits(enabled))
+    context.write_line(
+        tr("Permission mode: accept edits (in the working directory)")
+        if enabled
+        else tr("Permission mode: ask")
+    )
+
+
+async def _todo(context: CommandContext, _: str) -> None:
+    context.write_line("\n".join(todo_lines(context.state.todo)) or tr("No todo list yet."))
+
+
+async def _output(context: CommandContext, argument: str) -> None:
+    position = int(argument) if argument.isdecimal() and int(argument) else 1
+    if len(context.results) < position:
+        context.write_line(tr("No tool output yet."))
+        return
+    call, text = context.results[-position]
+    context.write_line(f"{call}:\n{text or tr('(no output)')}")
+
+
+async def _status(context: CommandContext, _: str) -> None:
+    state, session = context.state, context.state.session
+    if session is None:
+        return
+    modes = [
+        label
+        for label, is_on in (
+            (tr("plan mode"), session.plan_mode),
+            (tr("accept edits"), session.accept_edits),
+            (tr("yolo"), session.yolo),
+            (tr("thinking"), session.thinking),
+            (tr("sandbox"), session.sandbox),
+            (tr("read-only"), session.read_only),
+        )
+        if is_on
+    ]
+    context_usage = f"{format_tokens(state.context_tokens)}/{format_tokens(state.max_context_tokens)}"
+    facts = [
+        (tr("Session"), sanitize_line(session.title) or session.session_id),
+        (tr("Working directory"), sanitize_line(session.work_dir)),
+        (tr("Model"), sanitize_line(session.model)),
+        (tr("Modes"), ", ".join(modes) or tr("none")),
+        (tr("Context"), tr("{share:.0%}, {tokens} tokens", share=state.context_share, tokens=context_usage)),
+        (tr("Output"), tr("{tokens} tokens", tokens=format_tokens(state.usage.output))),
+        (tr("Cost"), tr("unknown") if state.cost_usd is None else format_cost(state.cost_usd)),
+    ]
+    servers = state.mcp.servers if state.mcp is not None else ()
+    facts += [(tr("MCP server"), sanitize_line(f"{it.name}, {it.status} {it.error}")) for it in servers]
+    context.write_line("\n".join(f"{name}: {value}" for name, value in facts))
+
+
+async def _tasks(context: CommandContext, argument: str) -> None:
+    if argument:
+        await context.command_and_wait(RunSlash(f"tasks {argument}"))
+        return
+    lines = [
+        sanitize_line(f"{task.id}, {task.status}: {task.description} {task.outcome} {task.activity}")
+        for task in context.state.tasks
+    ]
+    context.write_line("\n".join(lines) or tr("No background tasks."))
+
+
+async def _image(context: CommandContext, path: str) -> None:
+    if path:
+        context.attach_image(path)
+    else:
+        context.write_line(tr("Usage: /image PATH"))
+
+
+async def _editor(context: CommandContext, _: str) -> None:
+    if text := await context.edit("", "prompt.md"):
+        context.queue_prompt(text.strip())
+
+
+async def _copy(context: CommandContext, _: str) -> None:
+    if context.last_response:
+        await context.copy(context.last_response)
+    else:
+        context.write_line(tr("No response to copy yet."))
+
+
+async def _transcript(context: CommandContext, _: str) -> None:
+    context.show_transcript()
+
+
+async def _new(context: CommandContext, _: str) -> None:
+    context.leave(SessionSwitch())
+
+
+async def _sessions(context: CommandContext, text: str) -> None:
+    before = context.state.replies.sessions
+    await context.command_and_wait(ListSessions(text))
+    await context.wait_until(lambda: context.state.replies.sessions is not before)
+    reply = context.state.replies.sessions
+    sessions = reply.sessions[:_MAX_SESSIONS] if reply is not None else ()
+    if not sessions:
+        context.write_line(tr("No sessions found."))
+        return
+    options = [(it.id, _session_label(it)) for it in sessions]
+    chosen_id = await ask_choice(
+        tr("Sessions, most recent first:"), options, ask=context.ask, write_line=context.write_line
+    )
+    if chosen_id is None:
+        return
+    actions = [
+        ("open", tr("resume")),
+        ("copy", tr("fork")),
+        ("rename", tr("rename")),
+        ("delete", tr("delete")),
+    ]
+    match await ask_choice(tr("Action:"), actions, ask=context.ask, write_line=context.write_line):
+        case "open":
+            context.leave(SessionSwitch(chosen_id))
+        case "copy":
+            context.leave(SessionSwitch(chosen_id, fork=True))
+        case "rename":
+            if title := (await context.ask(tr("New title: ")) or "").strip():
+                await context.command_and_wait(RenameSession(chosen_id, title))
+                context.write_line(tr("Session renamed."))
+        case "delete":
+            if await _confirm(context, tr("Delete this session permanently?")):
+                await context.command_and_wait(DeleteSession(chosen_id))
+        case _:
+            pass
+
+
+async def _write(context: CommandContext, _: str) -> None:
+    session = context.state.session
+    if session is None or not session.read_only:
+        context.write_line(tr("This session is already writable."))
+        return
+    if not session.in_use:
+        context.leave(SessionSwitch(session.session_id))
+        return
+    options = [
+        ("copy", tr("fork the session")),
+        ("here", tr("resume it here after the other process has exited")),
+    ]
+    choice = await ask_choice(
+        tr("Another process is using this session."),
+        options,
+        ask=context.ask,
+        write_line=context.write_line,
+    )
+    if choice is not None:
+        context.leave(SessionSwitch(session.session_id, fork=choice == "copy"))
+
+
+async def _exit(context: CommandContext, _: str) -> None:
+    context.leave()
+
+
+COMMANDS = (
+    LinearCommand("help", "Show commands and keys", _help),
+    LinearCommand("status", "Show the session, model, modes, context and cost", _status),
+    LinearCommand("model", "Switch to another model", _model),
+    LinearCommand("thinking", "Turn thinking on or off", _thinking),
+    LinearCommand("yolo", "Turn automatic approval of everything on or off", _yolo),
+    LinearCommand("edits", "Accept edits in the working directory, or ask again", _edits),
+    LinearCommand("todo", "Show the todo list", _todo),
+    LinearCommand("output", "Show the output of the last tool call, or of the Nth last", _output),
+    LinearCommand("transcript", "Show the conversation from before this run", _transcript),
+    LinearCommand("tasks", "List background tasks", _tasks),
+    LinearCommand("sessions", "Resume, fork, rename or delete a session", _sessions),
+    LinearCommand("new", "Start a new session; this one is kept", _new),
+    LinearCommand("write", "Continue a read-only session", _write),
+    LinearCommand("image", "Attach an image to the next prompt", _image),
+    LinearCommand("editor", "Write the prompt in your editor", _editor),
+    LinearCommand("copy", "Copy the last response as Markdown", _copy),
+    LinearCommand("exit", "Quit kimi-tui", _exit),
+)
+_COMMANDS_BY_NAME = {command.name: command for command in COMMANDS}
+
+
+async def run_command(context: CommandContext, name: str, argument: str) -> None:
+    """Run `/name argument`, here or in the engine. Raises KimiTuiError."""
+    command = _COMMANDS_BY_NAME.get({"quit": "exit", "q": "exit", "cost": "status"}.get(name, name))
+    if command is not None:
+        await command.run(context, argument)
+        return
+    session = context.state.session
+    engine_names = {
+        known
+        for it in (session.slash_commands if session is not None else ())
+        for known in (it.name, *it.aliases)
+    }
+    line = f"{name} {argument}".rstrip()
+    if name not in engine_names:
+        matches = get_close_matches(name, {*_COMMANDS_BY_NAME, *engine_names}, n=3, cutoff=0.5)
+        hint = (
+            tr("Did you mean {names}?", names=", ".join(f"/{it}" for it in matches))
+            if matches
+            else tr("Use /help to list commands.")
+        )
+        context.write_line(join_sentences(tr("Unknown command: /{name}.", name=sanitize(name)), hint))
+    elif name in _REVERT_COMMANDS and "--dry-run" not in argument:
+        if await context.command_and_wait(RunSlash(f"{line} --dry-run")) and await _confirm(
+            context, tr("Continue?")
+        ):
+            await context.command_and_wait(RunSlash(line))
+    else:
+        await context.command_and_wait(RunSlash(line))
+
+
+def complete_command(context: CommandContext, prefix: str) -> list[str]:
+    """Return the commands that start with `prefix`."""
+    if not prefix.startswith("/") or " " in prefix:
+        return []
+    session = context.state.session
+    engine_names = (it.name for it in (session.slash_commands if session is not None else ()))
+    names = {*_COMMANDS_BY_NAME, *engine_names}
+    return sorted(f"/{name} " for name in names if f"/{name}".startswith(prefix))
+
+
+async def _confirm(context: CommandContext, question: str) -> bool:
+    """Return whether the user confirms. Print a message if they decline, and ask again after any other
+    input.
+    """
+    while (line := await context.ask(f"{question} {tr('y or n: ')}")) is not None:
+        match line.strip().lower():
+            case "y" | "yes":
+                return True
+            case "n" | "no" | "":
+                context.write_line(tr("Nothing changed."))
+                return False
+            case _:
+                context.write_line(tr("Type one of: {keys}.", keys="y, n"))
+    return False
+
+
+def _parse_switch(argument: str, current: bool) -> bool:
+    return {"on": True, "off": False}.get(argument.lower(), not current)
+
+
+def _session_label(session: SessionListItem) -> str:
+    ago = format_duration(max(0.0, time.time() - session.updated))
+    label = tr(
+        "{title}, {ago} ago, in {folder}", title=session.title or session.id, ago=ago, folder=session.work_dir
+    )
+    return shorten(f"{label}. {session.snippet}" if session.snippet else label)

@@ -1,0 +1,59 @@
+"""Images in a prompt: attached with a command, or mentioned after `@`."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from kimi_tui.base.content_parts import UserInput
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.frontend.image_attachments import AttachedImage, ImageAttachments
+from kimi_tui.frontend.image_loader import find_mentioned_images, load_image_file
+from kimi_tui.wire.events import SessionInfo
+
+
+class PromptImages:
+    """The images of this run, and those that are attached to the next prompt."""
+
+    def __init__(self, work_dir: Path) -> None:
+        self._work_dir = work_dir
+        self._attachments = ImageAttachments()
+        self._pending_tokens: list[str] = []
+
+    @property
+    def images(self) -> Mapping[int, AttachedImage]:
+        """All images by number, in the order in which they were added."""
+        return self._attachments.images
+
+    @property
+    def pending_tokens(self) -> Sequence[str]:
+        """Tokens of the images that are attached to the next prompt."""
+        return self._pending_tokens
+
+    def restore(self, images: Iterable[tuple[int, AttachedImage]]) -> None:
+        """Add the images of a draft under their numbers."""
+        for number, image in images:
+            self._attachments.add(image, number=number)
+
+    def attach(self, path: str) -> str:
+        """Attach an image to the next prompt and return its token. Raises KimiTuiError."""
+        token = self._add_file(self._work_dir / Path(path.strip("\"'")).expanduser())
+        self._pending_tokens.append(token)
+        return token
+
+    def build_input(self, text: str, session: SessionInfo | None) -> UserInput:
+        """Return `text` with the images that it mentions and those that are attached. Raises KimiTuiError."""
+        for mention, path in find_mentioned_images(text, self._work_dir).items():
+            text = text.replace(mention, self._add_file(path))
+        text = " ".join([text, *self._pending_tokens])
+        if (
+            self._attachments.find_named(text)
+            and session is not None
+            and "image_in" not in session.capabilities
+        ):
+            raise KimiTuiError(
+                f"{session.model} doesn't support images.", hint="Use a model that supports images."
+            )
+        self._pending_tokens = []
+        return self._attachments.expand(text)
+
+    def _add_file(self, path: Path) -> str:
+        return self._attachments.add(load_image_file(path))[1]

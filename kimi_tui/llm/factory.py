@@ -1,0 +1,37 @@
+"""Factory of chat providers. Each provider's module is imported when it's first needed."""
+
+from typing import assert_never
+
+from kimi_tui.llm.provider import ChatProvider, ProviderSettings
+
+
+def create_provider(settings: ProviderSettings) -> ChatProvider:
+    """Return the provider that `settings` describe.
+
+    It connects and imports its SDK with the first request. Raises ConfigError for an invalid base URL, key or
+    header.
+    """
+    match settings.kind:
+        case "kimi":
+            from kimi_tui.llm.openai.kimi import KIMI
+            from kimi_tui.llm.openai.provider import OpenAIChatProvider
+
+            return OpenAIChatProvider(settings, KIMI)
+        case "openai":
+            from kimi_tui.llm.openai.provider import OpenAIChatProvider
+
+            return OpenAIChatProvider(settings)
+        case "anthropic":
+            from kimi_tui.llm.anthropic.provider import AnthropicMessagesProvider
+
+            return AnthropicMessagesProvider(settings)
+        case "scripted":
+            from kimi_tui.llm.scripted.provider import ScriptedProvider
+
+            return ScriptedProvider(settings)
+        case "demo":
+            from kimi_tui.llm.demo.provider import DemoProvider
+
+            return DemoProvider(settings)
+        case _:
+            assert_never(settings.kind)

@@ -1,0 +1,209 @@
+"""Discovery of a server's models, and of model servers on this machine. Doesn't use the SDKs.
+
+Sources: OpenAI's `GET /v1/models`, which vLLM extends with `max_model_len` and llama.cpp with `meta.n_ctx`
+and `meta.n_ctx_train`; Ollama's `POST /api/show`; LM Studio's `GET /api/v0/models`.
+"""
+
+import asyncio
+import json
+import os
+import time
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http.client import HTTPException, HTTPResponse
+from typing import Any
+from urllib.parse import urlsplit
+
+from kimi_tui.base.terminal_text import sanitize_line
+
+TIMEOUT_S = 1.5
+"""For a server on this machine: if it runs at all, it responds immediately."""
+_MAX_BYTES = 4_000_000
+_MAX_MODELS = 500
+_MAX_SIZE_QUERIES = 40
+"""Ollama reports context sizes for one model per request. Further models have no size."""
+_NON_CHAT_MODELS = ("embed", "bge-", "rerank", "whisper", "tts-", "dall-e")
+
+
+@dataclass(frozen=True, slots=True)
+class AvailableModel:
+    """A server's model and the size of its context window in tokens, if the server reports it."""
+
+    name: str
+    max_context_size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownServer:
+    """A program that serves models, and its default address."""
+
+    name: str
+    address: str
+    """Without a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredServer:
+    """A server that responded with a list of models."""
+
+    name: str
+    base_url: str
+    models: tuple[AvailableModel, ...]
+
+
+def known_servers(environ: Mapping[str, str] = os.environ) -> tuple[KnownServer, ...]:
+    """Return the default addresses of common local servers. OLLAMA_HOST overrides Ollama's."""
+    return (
+        KnownServer("Ollama", _ollama_address(environ.get("OLLAMA_HOST", ""))),
+        KnownServer("LM Studio", "http://127.0.0.1:1234"),
+        KnownServer("vLLM", "http://127.0.0.1:8000"),
+        KnownServer("llama.cpp", "http://127.0.0.1:8080"),
+    )
+
+
+async def discover_servers(servers: Sequence[KnownServer]) -> tuple[DiscoveredServer, ...]:
+    """Query all `servers` concurrently and return those that list models."""
+    responses = await asyncio.gather(*(asyncio.to_thread(_probe_server, server) for server in servers))
+    return tuple(server for server in responses if server is not None)
+
+
+async def fetch_models(
+    base_url: str, *, api_key: str = "", timeout_s: float = 10.0
+) -> tuple[AvailableModel, ...]:
+    """Return the models that the server at `base_url` lists, or an empty tuple if it doesn't."""
+    return await asyncio.to_thread(_fetch_models, base_url, api_key, timeout_s)
+
+
+def _ollama_address(host: str) -> str:
+    """Return the URL for a value of `OLLAMA_HOST` in any form that Ollama accepts. Wildcard hosts become
+    loopback.
+    """
+    default = "http://127.0.0.1:11434"
+    if not host:
+        return default
+    parts = urlsplit(host if "://" in host else f"http://{host}")
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80 if "://" in host else 11434)
+    except ValueError:
+        return default
+    name = parts.hostname or "127.0.0.1"
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)
+    return f"{parts.scheme}://{f'[{name}]' if ':' in name else name}:{port}"
+
+
+def _probe_server(server: KnownServer) -> DiscoveredServer | None:
+    base_url = f"{server.address}/v1"
+    models = _fetch_models(base_url, "", TIMEOUT_S)
+    if not models:
+        return None
+    match server.name:
+        case "Ollama":
+            models = tuple(
+                AvailableModel(it.name, _ollama_context_size(server.address, it.name))
+                if n < _MAX_SIZE_QUERIES
+                else it
+                for n, it in enumerate(models)
+            )
+        case "LM Studio":
+            sizes = _lm_studio_context_sizes(server.address)
+            models = tuple(AvailableModel(it.name, sizes.get(it.name, it.max_context_size)) for it in models)
+        case _:
+            pass
+    return DiscoveredServer(server.name, base_url, models)
+
+
+def _fetch_models(base_url: str, api_key: str, timeout_s: float) -> tuple[AvailableModel, ...]:
+    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    data = _fetch_json(f"{base_url.rstrip('/')}/models", headers=headers, timeout_s=timeout_s)
+    entries = data.get("data") if isinstance(data, dict) else None
+    models = [
+        AvailableModel(sanitize_line(entry["id"]), _context_size(entry))
+        for entry in (entries if isinstance(entries, list) else [])[:_MAX_MODELS]
+        if isinstance(entry, dict) and isinstance(entry.get("id"), str) and entry["id"]
+    ]
+    return tuple(it for it in models if not any(part in it.name.lower() for part in _NON_CHAT_MODELS))
+
+
+def _context_size(entry: Mapping[str, Any]) -> int | None:
+    meta = entry.get("meta")
+    inner = meta if isinstance(meta, dict) else {}
+    return _first_int(entry.get("max_model_len"), inner.get("n_ctx"), inner.get("n_ctx_train"))
+
+
+def _ollama_context_size(address: str, model: str) -> int | None:
+    """Return the model's configured context size (`num_ctx`), or its maximum."""
+    data = _fetch_json(f"{address}/api/show", body={"model": model})
+    if not isinstance(data, dict):
+        return None
+    parameters, info = data.get("parameters"), data.get("model_info")
+    for line in parameters.splitlines() if isinstance(parameters, str) else ():
+        name, _, number = line.partition(" ")
+        if name == "num_ctx" and number.strip().isdecimal():
+            return _first_int(int(number))
+    sizes = info.items() if isinstance(info, dict) else ()
+    return _first_int(*(size for name, size in sizes if name.endswith(".context_length")))
+
+
+def _lm_studio_context_sizes(address: str) -> dict[str, int]:
+    """Return the context size that each model is loaded with, or its maximum."""
+    data = _fetch_json(f"{address}/api/v0/models")
+    entries = data.get("data") if isinstance(data, dict) else None
+    sizes: dict[str, int] = {}
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("id"), str):
+            size = _first_int(entry.get("loaded_context_length"), entry.get("max_context_length"))
+            if size is not None:
+                sizes[entry["id"]] = size
+    return sizes
+
+
+def _first_int(*candidates: object) -> int | None:
+    return next(
+        (it for it in candidates if isinstance(it, int) and not isinstance(it, bool) and it > 0), None
+    )
+
+
+def _fetch_json(
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    body: Mapping[str, Any] | None = None,
+    timeout_s: float = TIMEOUT_S,
+) -> Any:
+    """Return the JSON in the response. None if the request fails or the response isn't JSON."""
+    data = None if body is None else json.dumps(body).encode()
+    content_type = {"Content-Type": "application/json"} if data is not None else {}
+    try:
+        request = urllib.request.Request(url, data=data, headers={**(headers or {}), **content_type})
+        with _opener(url).open(request, timeout=timeout_s) as response:
+            return json.loads(_read_body(response, deadline=time.monotonic() + timeout_s))
+    except (OSError, HTTPException, ValueError, RecursionError):
+        return None
+
+
+def _read_body(response: HTTPResponse, *, deadline: float) -> bytes:
+    """Read the whole body. Raises TimeoutError after `deadline` and ValueError if the body is too long."""
+    body = b""
+    while chunk := response.read1(65_536):
+        body += chunk
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        if len(body) > _MAX_BYTES:
+            raise ValueError("the response is too long")
+    return body
+
+
+def _opener(url: str) -> urllib.request.OpenerDirector:
+    """Return an opener that uses no proxy for this machine and follows no redirects.
+
+    A redirect could send the key to another server.
+    """
+    is_local = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+    proxies = [urllib.request.ProxyHandler({})] if is_local else []
+    return urllib.request.build_opener(*proxies, _NoRedirect())
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        """Don't follow the redirect."""

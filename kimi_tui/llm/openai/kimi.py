@@ -1,0 +1,35 @@
+"""Chat Completions dialect of Moonshot's Kimi models.
+
+According to the platform's documentation, every model thinks unless `thinking` disables it. kimi-k3 takes a
+`reasoning_effort` of low, high or max instead. It can't stop thinking, and neither can kimi-k2.7 and the
+models with `thinking` in their names. Models ignore fields that they don't know.
+"""
+
+import re
+from typing import Any
+
+from kimi_tui.llm.openai.dialect import ChatDialect
+from kimi_tui.llm.provider import ThinkingEffort
+
+_EFFORT_MODELS = re.compile(r"kimi-k([3-9]|\d\d)")
+_ALWAYS_THINKS = re.compile(r"kimi-k2\.[7-9]|thinking")
+_EFFORTS: dict[ThinkingEffort, str] = {"off": "low", "low": "low", "medium": "high", "high": "max"}
+
+
+def kimi_thinking_fields(model: str, effort: ThinkingEffort, capabilities: frozenset[str]) -> dict[str, Any]:
+    """Return the request fields for thinking with `effort`. For `off`, use the least thinking that `model`
+    supports.
+    """
+    if _EFFORT_MODELS.search(model):
+        return {"reasoning_effort": _EFFORTS[effort]}
+    can_stop = "always_thinking" not in capabilities and not _ALWAYS_THINKS.search(model)
+    return {"thinking": {"type": "disabled" if effort == "off" and can_stop else "enabled"}}
+
+
+KIMI = ChatDialect(
+    thinking_fields=kimi_thinking_fields,
+    default_output_limit=32_000,
+    has_cache_key=True,
+    replays_thinking=True,
+)
+"""Moonshot's platform. By default, its models stop after a few thousand tokens, so an output limit is set."""

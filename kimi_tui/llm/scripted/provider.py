@@ -1,0 +1,136 @@
+"""Scripted model: plays responses from a file, for tests, screenshots and bug reproductions."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
+from typing import assert_never
+
+from kimi_tui.base.content_parts import is_system_note
+from kimi_tui.base.errors import ScriptError
+from kimi_tui.base.message import Message
+from kimi_tui.llm.provider import ProviderSettings, StreamPart, ThinkingEffort, ToolSchema
+from kimi_tui.llm.scripted.chunking import fixed_chunks, split_into_chunks
+from kimi_tui.llm.scripted.script import (
+    Action,
+    Delay,
+    Emit,
+    Fail,
+    Recipient,
+    StreamRate,
+    parse_recipient,
+    parse_script,
+    read_scripts,
+)
+
+_SCRIPTS_VARIABLE = "KIMI_SCRIPTED_ECHO_SCRIPTS"
+_PIECES_PER_SECOND = 60
+
+
+class ScriptedProvider:
+    """Plays one script per model call, in order. Scripts with a `for` line go to the conversations they name.
+
+    Scripts come from `settings.scripts`, or the file that `KIMI_SCRIPTED_ECHO_SCRIPTS` names. They're read
+    with the first call. Calls raise ScriptError if the file can't be read, the script is malformed or no
+    script is left, and any error that a script plays.
+    """
+
+    def __init__(self, settings: ProviderSettings) -> None:
+        self._model_name = settings.model
+        self._player = _ScriptPlayer(settings.scripts)
+
+    @property
+    def model_name(self) -> str:
+        """The name in the settings."""
+        return self._model_name
+
+    def with_thinking(self, effort: ThinkingEffort) -> "ScriptedProvider":
+        """Return this provider: the scripts define the thinking."""
+        return self
+
+    async def prepare(self, system_prompt: str, history: Sequence[Message]) -> None:
+        """Do nothing: nothing needs loading."""
+
+    async def aclose(self) -> None:
+        """Do nothing: no connections are open."""
+
+    async def generate(
+        self, system_prompt: str, tools: Sequence[ToolSchema], history: Sequence[Message]
+    ) -> AsyncGenerator[StreamPart, None]:
+        """Play the next script."""
+        rate = 0.0
+        for action in self._player.next_script(history):
+            match action:
+                case Emit(part=part):
+                    async for piece in _stream_part(part, rate):
+                        yield piece
+                case Delay(seconds=seconds):
+                    await asyncio.sleep(seconds)
+                case StreamRate():
+                    rate = action.rate
+                case Fail(error=error):
+                    raise error
+                case Recipient():
+                    pass
+                case _:
+                    assert_never(action)
+
+
+async def _stream_part(part: StreamPart, rate: float) -> AsyncGenerator[StreamPart, None]:
+    if not rate:
+        yield part
+        return
+    size = max(1, round(rate / _PIECES_PER_SECOND))
+    for piece in split_into_chunks(part, fixed_chunks(size)):
+        yield piece
+        await asyncio.sleep(size / rate)
+
+
+class _ScriptPlayer:
+    """The scripts that remain. Several conversations can share a player."""
+
+    def __init__(self, path: str | None) -> None:
+        self._path = path
+        self._remaining: dict[int, tuple[str | None, str]] | None = None
+        """Scripts that weren't played yet, by number, each with its recipient."""
+        self._count = 0
+
+    def next_script(self, history: Sequence[Message]) -> tuple[Action, ...]:
+        path = self._path or os.environ.get(_SCRIPTS_VARIABLE)
+        if not path:
+            raise ScriptError(
+                "The scripted model has no scripts.",
+                hint=f"Set the provider's `scripts`, or {_SCRIPTS_VARIABLE}, to a script file.",
+            )
+        if self._remaining is None:
+            scripts = read_scripts(Path(path).expanduser())
+            self._remaining = {
+                number: (parse_recipient(text), text) for number, text in enumerate(scripts, 1)
+            }
+            self._count = len(scripts)
+        number = _find_script(self._remaining, _latest_user_text(history))
+        if number is None:
+            raise ScriptError(
+                f"The scripted model has no script {self._count - len(self._remaining) + 1}: "
+                f"{path} contains {self._count}.",
+                hint="Add a script: each model call plays one.",
+            )
+        return parse_script(self._remaining.pop(number)[1], number)
+
+
+def _find_script(scripts: Mapping[int, tuple[str | None, str]], user_text: str) -> int | None:
+    """Return the first script with a recipient that matches `user_text`, or the first one without a
+    recipient.
+    """
+    addressed = (
+        number
+        for number, (recipient, _) in scripts.items()
+        if recipient is not None and recipient in user_text
+    )
+    unaddressed = (number for number, (recipient, _) in scripts.items() if recipient is None)
+    return next(addressed, None) or next(unaddressed, None)
+
+
+def _latest_user_text(history: Sequence[Message]) -> str:
+    prompts = (it for it in reversed(history) if it.role == "user" and not is_system_note(it.content))
+    return next((message.text for message in prompts), "")

@@ -1,0 +1,1 @@
+"""Transport of requests and streamed responses, shared by the providers."""

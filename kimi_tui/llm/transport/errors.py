@@ -1,0 +1,175 @@
+"""Errors of model connections: network, TLS, timeouts, and incomplete or invalid responses."""
+
+import socket
+import ssl
+from collections.abc import Sequence
+
+from kimi_tui.base.errors import APIConnectionError, APIEmptyResponseError, APITimeoutError, ChatProviderError
+from kimi_tui.llm.transport.endpoint import Endpoint
+
+
+def transport_errors() -> tuple[type[Exception], ...]:
+    """Return the exceptions that the SDKs' HTTP client raises when a connection fails or breaks."""
+    import anyio
+    import httpx2
+
+    return httpx2.HTTPError, httpx2.StreamError, anyio.EndOfStream, OSError
+
+
+def connection_error(
+    error: BaseException, endpoint: Endpoint, *, has_answered: bool = False
+) -> ChatProviderError:
+    """Return the error to raise for `error`, an exception of an SDK, of httpx2 or of a socket.
+
+    `has_answered`: whether the server has responded before.
+    """
+    chain = _cause_chain(error)
+    failure = _to_error(chain, endpoint)
+    if has_answered and isinstance(failure, APIConnectionError) and _is_unreachable(chain):
+        failure.dropped = True
+    return failure
+
+
+def _is_unreachable(chain: Sequence[BaseException]) -> bool:
+    import httpx2
+
+    connect_errors = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
+    is_untrusted = any(isinstance(link, ssl.SSLCertVerificationError) for link in chain)
+    return not is_untrusted and any(isinstance(link, connect_errors) for link in chain)
+
+
+def _to_error(chain: Sequence[BaseException], endpoint: Endpoint) -> ChatProviderError:
+    import httpx2
+
+    for link in chain:
+        match link:
+            case httpx2.ProxyError():
+                return APIConnectionError(
+                    f"The proxy refused the connection to {endpoint.host}.",
+                    hint="Check HTTPS_PROXY and NO_PROXY.",
+                )
+            case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
+                return APITimeoutError(
+                    f"The connection to {endpoint.host} timed out.",
+                    hint="Check the network connection and base_url.",
+                )
+            case httpx2.TimeoutException():
+                return timeout_error(endpoint)
+            case httpx2.ConnectError():
+                return _unreachable_error(chain, endpoint)
+            case httpx2.LocalProtocolError():
+                return ChatProviderError(
+                    f"Can't send the request to {endpoint.host}: it isn't valid HTTP.",
+                    hint="Check the provider's api_key and custom_headers.",
+                )
+            case _:
+                continue
+    return truncated_response(endpoint)
+
+
+def _unreachable_error(chain: Sequence[BaseException], endpoint: Endpoint) -> APIConnectionError:
+    for cause in chain:
+        match cause:
+            case ssl.SSLCertVerificationError():
+                why = endpoint.redact(cause.verify_message)
+                return APIConnectionError(
+                    f"The certificate of {endpoint.host} isn't trusted: {why}.",
+                    hint="Behind a company proxy, set SSL_CERT_FILE to the proxy's certificate file.",
+                )
+            case ssl.SSLError():
+                return APIConnectionError(
+                    f"Can't establish an encrypted connection to {endpoint.host}.",
+                    hint="If the server uses plain HTTP, start base_url with http://.",
+                )
+            case socket.gaierror():
+                return APIConnectionError(
+                    f"Can't resolve the host name of {endpoint.host}.",
+                    hint="Check base_url and the network connection.",
+                )
+            case ConnectionRefusedError():
+                advice = "Check base_url and the network connection."
+                return APIConnectionError(
+                    f"Can't connect to {endpoint.address}: connection refused.",
+                    hint="Start the server, or check base_url." if endpoint.is_local else advice,
+                )
+            case _:
+                continue
+    return APIConnectionError(
+        f"Can't connect to {endpoint.host}.", hint="Check the network connection and base_url."
+    )
+
+
+def timeout_error(endpoint: Endpoint) -> APITimeoutError:
+    """Return the error for a stream without data for the idle timeout."""
+    return APITimeoutError(
+        f"The response from {endpoint.host} timed out.",
+        hint="Try again. If the model is slow, raise the provider's idle_timeout_s.",
+    )
+
+
+def truncated_response(endpoint: Endpoint) -> APIConnectionError:
+    """Return the error for a connection or response that ended before the response was complete."""
+    return APIConnectionError(
+        f"The response from {endpoint.host} was cut off.",
+        hint="Try again. If this keeps happening, check the network connection.",
+    )
+
+
+def malformed_response(endpoint: Endpoint, text: str) -> APIConnectionError:
+    """Return the error for data that isn't part of a valid response."""
+    return APIConnectionError(
+        f"{endpoint.host} sent an invalid response: {endpoint.redact(text[:80])}",
+        hint="Try again. If this keeps happening, check base_url and the server's log.",
+    )
+
+
+def response_too_long(endpoint: Endpoint, max_bytes: int) -> ChatProviderError:
+    """Return the error for a stream that exceeds `max_bytes` without completing an event."""
+    return ChatProviderError(
+        f"{endpoint.host} sent more than {max_bytes // 1_000_000:,} MB without completing an event.",
+        hint="Check base_url. It may not be a model server, or the server is broken.",
+    )
+
+
+def empty_response(endpoint: Endpoint, *, at_limit: bool = False) -> APIEmptyResponseError:
+    """Return the error for a complete response without content. `at_limit`: it reached its output limit."""
+    if at_limit:
+        return APIEmptyResponseError(
+            f"{endpoint.model} reached its output limit without any output.",
+            hint="Raise the model's max_output_tokens, or run /compact.",
+        )
+    return APIEmptyResponseError(
+        f"{endpoint.model} at {endpoint.host} sent an empty response.",
+        hint="The conversation may be too long for the model. Try /compact.",
+    )
+
+
+def web_page_response(endpoint: Endpoint) -> ChatProviderError:
+    """Return the error for an HTML response, from a captive portal or a website's base URL."""
+    return ChatProviderError(
+        f"{endpoint.address} sent a web page instead of a response.",
+        hint="Check base_url. For most servers it ends in /v1.",
+    )
+
+
+def response_declined(endpoint: Endpoint) -> ChatProviderError:
+    """Return the error for a response that the model or a content filter declined."""
+    return ChatProviderError(
+        f"{endpoint.model} declined to respond.",
+        hint="Rephrase your prompt, or revert to an earlier checkpoint.",
+    )
+
+
+def _cause_chain(error: BaseException) -> Sequence[BaseException]:
+    """Return `error` and its causes, nearest first."""
+    chain: list[BaseException] = []
+    queue: list[BaseException | None] = [error]
+    while queue:
+        current = queue.pop(0)
+        if current is None or current in chain:
+            continue
+        chain.append(current)
+        queue += (current.__cause__, current.__context__)
+        if isinstance(current, BaseExceptionGroup):
+            queue += current.exceptions
+    return chain

@@ -1,0 +1,66 @@
+"""Client of a provider's SDK, created in a thread when it's first needed and then shared."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from typing import Generic, Protocol, TypeVar
+
+from kimi_tui.base.errors import ChatProviderError
+from kimi_tui.base.gc_control import gc_paused
+from kimi_tui.llm.transport.endpoint import Endpoint
+
+
+class Closable(Protocol):
+    """The part of the SDKs' asynchronous clients that SdkClient uses."""
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+C = TypeVar("C", bound=Closable)
+
+
+class SdkClient(Generic[C]):
+    """Holds the client of one provider and of its copies.
+
+    Importing an SDK takes a second or two of CPU time, so a thread does it to keep the interface responsive.
+    """
+
+    def __init__(self, create: Callable[[], C], endpoint: Endpoint) -> None:
+        self._create = create
+        self._endpoint = endpoint
+        self._lock = asyncio.Lock()
+        self._client: C | None = None
+
+    async def get(self) -> C:
+        """Return the client. Raises ChatProviderError if the environment configures an invalid proxy or
+        certificate.
+        """
+        async with self._lock:
+            if self._client is None:
+                try:
+                    with gc_paused():
+                        self._client = await asyncio.to_thread(self._create_client)
+                except (ImportError, ValueError, OSError) as error:
+                    endpoint = self._endpoint
+                    raise ChatProviderError(
+                        f"Can't set up the connection to {endpoint.host}: {endpoint.redact(str(error))}",
+                        hint="Check HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE in the environment.",
+                    ) from error
+            return self._client
+
+    def _create_client(self) -> C:
+        client = self._create()
+        with suppress(ImportError):
+            # Otherwise the first request would import it on the event loop.
+            import_module("anyio._backends._asyncio")
+        return client
+
+    async def aclose(self) -> None:
+        """Close the connections. The next `get` creates a new client."""
+        async with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            await client.close()

@@ -1,0 +1,117 @@
+r"""Parser for server-sent events.
+
+The format is defined in the HTML standard. This parser is lenient: only `\n` ends a line (a `\r` before it is
+dropped), so U+2028 and U+0085 are ordinary characters. Comments, ids and `retry:` are skipped.
+"""
+
+from enum import Enum, auto
+from typing import NamedTuple
+
+DONE = "[DONE]"
+"""Data of the event that ends a stream in OpenAI's protocol."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class BodyKind(Enum):
+    """Type of a body, detected by its first non-whitespace byte."""
+
+    UNKNOWN = auto()
+    EVENTS = auto()
+    DOCUMENT = auto()
+    """One JSON document instead of a stream."""
+    WEB_PAGE = auto()
+
+
+class SseEvent(NamedTuple):
+    """One event. Of the event names, only `error` matters; the others repeat what the data contains."""
+
+    data: str
+    is_error: bool
+
+
+class SseParser:
+    """Splits chunks of a body into events, independent of chunk boundaries. Runs in linear time, also for
+    long lines.
+    """
+
+    def __init__(self) -> None:
+        self.kind = BodyKind.UNKNOWN
+        self.stray_line = ""
+        """First line that isn't part of the event format."""
+        self.has_events = False
+        self.pending_bytes = 0
+        """Bytes since the last complete event."""
+        self._unfinished_line: list[bytes] = []
+        self._data: list[bytes] = []
+        self._is_error = False
+
+    def feed(self, chunk: bytes) -> list[SseEvent]:
+        """Return the events that `chunk` completes. Documents and web pages have none; see `document`."""
+        self.pending_bytes += len(chunk)
+        if self.kind is BodyKind.UNKNOWN:
+            chunk = chunk.removeprefix(_BYTE_ORDER_MARK).lstrip()
+            self.kind = _detect_kind(chunk)
+        if self.kind is not BodyKind.EVENTS:
+            self._unfinished_line.append(chunk)
+            return []
+        lines = chunk.split(b"\n")
+        if len(lines) == 1:
+            self._unfinished_line.append(chunk)
+            return []
+        if self._unfinished_line:
+            self._unfinished_line.append(lines[0])
+            lines[0] = b"".join(self._unfinished_line)
+            self._unfinished_line.clear()
+        if rest := lines.pop():
+            self._unfinished_line.append(rest)
+        events: list[SseEvent] = []
+        for line in lines:
+            self._parse_line(line, events)
+        if events:
+            self.pending_bytes = len(rest)
+        return events
+
+    def finish(self) -> list[SseEvent]:
+        """Return the events that the end of the body completes: the last one, without its blank line."""
+        events: list[SseEvent] = []
+        if self.kind is BodyKind.EVENTS:
+            self._parse_line(b"".join(self._unfinished_line), events)
+            self._parse_line(b"", events)
+        return events
+
+    def document(self) -> str:
+        """Return the whole body, if it isn't a stream."""
+        return _decode(b"".join(self._unfinished_line))
+
+    def _parse_line(self, line: bytes, events: list[SseEvent]) -> None:
+        if line.startswith(b"data:"):
+            self._data.append(line[5:])
+        elif not line or line == b"\r":
+            if self._data:
+                lines = self._data
+                data = lines[0] if len(lines) == 1 else b"\n".join(line.removeprefix(b" ") for line in lines)
+                events.append(SseEvent(_decode(data).strip(), self._is_error))
+                self._data = []
+                self.has_events = True
+            self._is_error = False
+        elif line.startswith(b"event:"):
+            self._is_error = line[6:].strip() == b"error"
+        elif not self.stray_line and not line.startswith((b":", b"id:", b"retry:")):
+            self.stray_line = _decode(line)
+
+
+def _detect_kind(chunk: bytes) -> BodyKind:
+    match chunk[:1]:
+        case b"":
+            return BodyKind.UNKNOWN
+        case b"{" | b"[":
+            return BodyKind.DOCUMENT
+        case b"<":
+            return BodyKind.WEB_PAGE
+        case _:
+            return BodyKind.EVENTS
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

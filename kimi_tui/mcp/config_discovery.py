@@ -1,0 +1,81 @@
+"""Discovery of a session's MCP servers in config files, and the check that those are trusted."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.frozen import frozen
+from kimi_tui.config.project_mcp import is_trusted_mcp, project_mcp_path, read_mcp_source
+from kimi_tui.mcp.config_file import parse_servers, source_from_config_text
+from kimi_tui.mcp.server_config import ServerEntry
+
+
+@frozen
+class McpSelection:
+    """MCP servers requested on the command line and by a client."""
+
+    texts: tuple[str, ...] = ()
+    """Configs as JSON. They override all others."""
+    files: tuple[Path, ...] = ()
+    """Configs to read instead of the user's and the project's."""
+    servers: tuple[ServerEntry, ...] = ()
+    """Servers from a client. They override all others."""
+
+
+@frozen
+class ConfiguredServers:
+    """The servers of a session, with unique names, and the problems with configs that aren't used."""
+
+    entries: tuple[ServerEntry, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def user_mcp_path(data_dir: Path) -> Path:
+    """Return the path of the user's MCP config."""
+    return data_dir / "mcp.json"
+
+
+def find_servers(
+    *,
+    data_dir: Path,
+    work_dir: Path,
+    agent_file: Path | None = None,
+    selection: McpSelection = McpSelection(),
+) -> ConfiguredServers:
+    """Return the servers from all sources. Later ones override earlier ones of the same name.
+
+    The order is: the user's file, the project's if it is trusted, the agent's, the command line's. An invalid
+    file among the first three is skipped and reported. Raises ConfigError for an invalid config from the
+    command line.
+    """
+    entries: dict[str, ServerEntry] = {}
+    problems: list[str] = []
+    user, project = user_mcp_path(data_dir), project_mcp_path(work_dir, data_dir)
+    default_files = [] if selection.files else [user if user.is_file() else None, project]
+    for path in filter(None, (*default_files, agent_file)):
+        try:
+            source = read_mcp_source(path)
+            servers = _index_by_name(parse_servers(source))
+            if path is project and servers and not is_trusted_mcp(source, data_dir):
+                problems.append(_untrusted_message(path, servers))
+            else:
+                entries |= servers
+        except ConfigError as error:
+            problems.append(str(error))
+    for path in selection.files:
+        entries |= _index_by_name(parse_servers(read_mcp_source(path)))
+    for text in selection.texts:
+        entries |= _index_by_name(parse_servers(source_from_config_text(text)))
+    entries |= _index_by_name(selection.servers)
+    return ConfiguredServers(tuple(entries.values()), tuple(problems))
+
+
+def _untrusted_message(path: Path, names: Iterable[str]) -> str:
+    return (
+        f"Ignored the servers in {path} ({', '.join(names)}): the file isn't trusted."
+        " Start kimi-tui here in a terminal to review it."
+    )
+
+
+def _index_by_name(entries: Sequence[ServerEntry]) -> dict[str, ServerEntry]:
+    return {entry.name: entry for entry in entries}

@@ -1,0 +1,25 @@
+"""Errors of MCP servers."""
+
+from typing import Literal
+
+from kimi_tui.base.errors import KimiTuiError
+
+ErrorPersistence = Literal["transient", "permanent", "unauthorized"]
+
+
+class McpServerError(KimiTuiError):
+    """A failed connection or request to an MCP server."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        hint: str = "",
+        persistence: ErrorPersistence = "transient",
+        closes_connection: bool = False,
+    ) -> None:
+        super().__init__(what, hint=hint)
+        self.persistence = persistence
+        """Whether a retry may help, or only a different config, or only a sign-in."""
+        self.closes_connection = closes_connection
+        """Whether the error closes the connection."""

@@ -1,0 +1,1 @@
+"""Permission rules, and the analysis of commands, paths and tools they apply to."""

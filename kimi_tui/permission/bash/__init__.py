@@ -1,0 +1,1 @@
+"""Parser for bash command lines."""

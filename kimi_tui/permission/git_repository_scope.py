@@ -1,0 +1,126 @@
+"""Check of which repository a git command works in.
+
+A repository's configuration names programs that git runs: `core.fsmonitor`, `diff.external`, filters and
+hooks run even for `git status` and `git diff`. Any directory with the right file names is a repository, so
+one that is part of the project's files must not run its programs without approval.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from kimi_tui.permission.bash.simple_command import SimpleCommand
+from kimi_tui.permission.git_config_programs import config_runs_programs
+from kimi_tui.permission.git_read_only import GLOBAL_FLAGS
+from kimi_tui.permission.writable_roots import WorkingDir, WritableRoots
+
+_INFO_OPTIONS = frozenset({"--version", "--help", "--html-path", "--man-path", "--info-path"})
+_KEEPS_WORK_TREE = frozenset({"add", "commit", "fetch", "init", "push", "tag"})
+"""Subcommands that don't change the work tree, so none of its directories can become a repository."""
+_BARE_REPOSITORY_NAMES = ("HEAD", "objects", "refs")
+_MAX_GITFILE_BYTES = 4096
+
+
+def git_stays_in_work_dir(
+    commands: Sequence[SimpleCommand],
+    writable_roots: WritableRoots,
+    is_read_only: Callable[[SimpleCommand], bool],
+) -> bool:
+    """Return whether every git command in `commands` works in one of the session's own repositories.
+
+    A session's own repository contains the working directory or an additional one, or is part of such a
+    repository, such as a submodule, and its configuration runs no programs. Commands run in order: a
+    directory that an earlier command may turn into a repository doesn't qualify.
+    """
+    if not any(command.program == "git" for command in commands):
+        return True
+    if any(
+        command.program == "find" and _has_argument(command, "-execdir", "-okdir") for command in commands
+    ):
+        return False
+    roots = (writable_roots.work_dir, *writable_roots.additional_dirs)
+    repositories = [
+        (git_dir, work_tree)
+        for root in roots
+        for git_dir, work_tree in _find_repository(root)
+        if not _is_session_writable(git_dir, writable_roots)
+    ]
+    if any(config_runs_programs(git_dir, work_tree) for git_dir, work_tree in repositories):
+        return False
+    session_git_dirs = {git_dir for git_dir, _ in repositories}
+    folders = writable_roots.working_dirs_of(commands)
+    files_unchanged = True
+    for command in commands:
+        if command.program == "git":
+            start_dirs = _start_dirs(command, folders)
+            if start_dirs is None:
+                return False
+            for folder in start_dirs:
+                git_dir = _find_git_dir(folder)
+                if git_dir is not None and not any(git_dir.is_relative_to(it) for it in session_git_dirs):
+                    return False
+                if not files_unchanged and (git_dir is None or folder not in roots):
+                    return False
+        files_unchanged &= is_read_only(command) or (
+            command.program == "git" and _subcommand(command) in _KEEPS_WORK_TREE
+        )
+    return True
+
+
+def _is_session_writable(git_dir: Path, writable_roots: WritableRoots) -> bool:
+    """Return whether commands that may change the session's files may change the repository in `git_dir`."""
+    return writable_roots.contains(git_dir) and ".git" not in git_dir.parts
+
+
+def _find_git_dir(folder: Path) -> Path | None:
+    """Return the git directory that git finds from `folder`, with links resolved; None if it finds none."""
+    return next((git_dir for git_dir, _ in _find_repository(folder)), None)
+
+
+def _find_repository(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield the git directory and the work tree of the repository that git finds from `folder`, if any."""
+    for ancestor in (folder, *folder.parents):
+        dot_git = ancestor / ".git"
+        try:
+            if dot_git.is_dir():
+                yield dot_git.resolve(), ancestor
+                return
+            if dot_git.is_file():
+                with dot_git.open(encoding="utf-8", errors="surrogateescape") as file:
+                    target = file.read(_MAX_GITFILE_BYTES).removeprefix("gitdir:").strip()
+                yield (ancestor / target).resolve(), ancestor
+                return
+            if _is_bare(ancestor):
+                yield ancestor.resolve(), ancestor
+                return
+        except (OSError, ValueError):
+            yield dot_git, ancestor
+            return
+
+
+def _is_bare(folder: Path) -> bool:
+    return all((folder / name).exists() for name in _BARE_REPOSITORY_NAMES)
+
+
+def _start_dirs(command: SimpleCommand, folders: Sequence[WorkingDir]) -> list[Path] | None:
+    """Return the directories where git starts its search for a repository; None if options name it."""
+    start_dirs = list(folders)
+    words = list(command.arguments)
+    while words and words[0].prefix.startswith("-"):
+        option = words.pop(0)
+        if option.text == "-C" and words and words[0].is_literal:
+            step = words.pop(0).text
+            start_dirs = [None if folder is None else (folder / step).resolve() for folder in start_dirs]
+        elif option.text in _INFO_OPTIONS:
+            return []
+        elif option.text not in GLOBAL_FLAGS:
+            return None
+    known = [folder for folder in start_dirs if folder is not None]
+    return known if len(known) == len(start_dirs) else None
+
+
+def _subcommand(command: SimpleCommand) -> str:
+    return next((word.text for word in command.arguments if word.is_literal), "")
+
+
+def _has_argument(command: SimpleCommand, *texts: str) -> bool:
+    return any(word.text in texts for word in command.arguments)

@@ -1,0 +1,177 @@
+"""Matching of rules against commands: strict for allow rules, lenient for ask and deny rules."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from kimi_tui.permission.bash.command_line import BashCommandLine, parse_command
+from kimi_tui.permission.bash.simple_command import SimpleCommand, Word, literal_word
+from kimi_tui.permission.known_programs import accepts_any_suffix, runs_nothing_else
+from kimi_tui.permission.path_pattern import matches_path
+from kimi_tui.permission.rule import CommandPrefix, ExactCommand, McpRule, PathRule, Rule, ToolRule
+from kimi_tui.permission.subject import CommandSubject, McpSubject, PathSubject, Subject, ToolSubject
+from kimi_tui.permission.writable_roots import WritableRoots, is_harmless_device
+from kimi_tui.permission.write_targets import write_targets
+
+Match = Literal["yes", "maybe", "no"]
+
+_SHORT_OPTIONS = {"--recursive": "-r", "--force": "-f"}
+
+
+def allows(rule: CommandPrefix | ExactCommand, simple_command: SimpleCommand) -> bool:
+    """Return whether `rule` covers exactly what `simple_command` runs, ignoring redirections."""
+    match rule:
+        case CommandPrefix(words, assignments):
+            prefix = tuple(literal_word(word) for word in words)
+            special = simple_command.special_assignments
+            return (
+                simple_command.words[: len(prefix)] == prefix
+                and not any(each.appends for each in special)
+                and [(each.name, each.value) for each in special]
+                == [(name, literal_word(value)) for name, value in assignments]
+                and accepts_any_suffix(simple_command, len(prefix))
+            )
+        case ExactCommand(command):
+            expected = _parse_single_command(command)
+            return (
+                expected is not None
+                and runs_nothing_else(simple_command)
+                and simple_command.words == expected.words
+                and simple_command.assignments == expected.assignments
+            )
+
+
+def mentions(rule: Rule, subject: Subject, writable_roots: WritableRoots) -> Match:
+    """Return whether `rule` applies to `subject`; "maybe" if that depends on what happens at run time."""
+    match rule, subject:
+        case ((CommandPrefix() | ExactCommand()), CommandSubject(command)):
+            return _mentions_command(rule, parse_command(command))
+        case PathRule(), CommandSubject(command):
+            return _touches_path(rule, parse_command(command), writable_roots)
+        case PathRule(access, pattern), PathSubject(path, writes):
+            applies = writes == (access == "Edit") and matches_path(
+                pattern, path, writable_roots.work_dir, ignoring_case=True
+            )
+            return "yes" if applies else "no"
+        case McpRule(server, tool), McpSubject():
+            return "yes" if server == subject.server and tool in ("*", subject.tool) else "no"
+        case ToolRule(), ToolSubject():
+            return "yes" if rule.tool == subject.tool else "no"
+        case _:
+            return "no"
+
+
+def _mentions_command(rule: CommandPrefix | ExactCommand, line: BashCommandLine) -> Match:
+    """Return whether `rule` applies to anything that `line` may run."""
+    candidates = (*line.commands, *line.suspects)
+    matches: set[Match] = {"maybe"} if line.unparsable_reason else set()
+    match rule:
+        case CommandPrefix(()):
+            return "yes"
+        case CommandPrefix(words):
+            matches |= {_compare_prefix(candidate, words) for candidate in candidates}
+        case ExactCommand(text) if text.strip() == line.text.strip():
+            return "yes"
+        case ExactCommand(text) if (expected := _parse_single_command(text)) is not None:
+            matches |= {_compare_exact(candidate, expected) for candidate in candidates}
+    return "yes" if "yes" in matches else "maybe" if "maybe" in matches else "no"
+
+
+def _parse_single_command(command: str) -> SimpleCommand | None:
+    """Return `command` as a simple command with only literal words; None if it is anything else."""
+    match parse_command(command).commands:
+        case [parsed] if (
+            parsed.words
+            and all(word.is_literal for word in parsed.words)
+            and all(each.value.is_literal for each in parsed.assignments)
+        ):
+            return parsed
+        case _:
+            return None
+
+
+def _compare_exact(command: SimpleCommand, expected: SimpleCommand) -> Match:
+    if (
+        command.words
+        and _same_program(command.program, expected.program)
+        and command.arguments == expected.arguments
+    ):
+        return "yes"
+    return "no" if all(word.is_literal for word in command.words) else "maybe"
+
+
+def _compare_prefix(command: SimpleCommand, words: Sequence[str]) -> Match:
+    """Return whether `command` begins with `words`, wherever its options are and however they are written."""
+    if not command.words:
+        return "no"
+    if command.head is None:
+        return "maybe"
+    if not _same_program(command.program, words[0]):
+        return "no"
+    operands = [word for word in words[1:] if not word.startswith("-")]
+    options = [word for word in words[1:] if word.startswith("-")]
+    result = _compare_operands(command.arguments, operands)
+    if result == "yes" and not all(_has_option(command.arguments, option) for option in options):
+        return "no" if all(word.is_literal for word in command.arguments) else "maybe"
+    return result
+
+
+def _compare_operands(arguments: Sequence[Word], operands: Sequence[str]) -> Match:
+    """Return whether the arguments begin with `operands`, ignoring options and their values."""
+    remaining = list(operands)
+    may_be_value = False
+    for word in arguments:
+        if not remaining:
+            break
+        if not word.is_literal:
+            return "maybe"
+        if word.text == remaining[0]:
+            remaining.pop(0)
+        elif word.text.startswith("-"):
+            may_be_value = "=" not in word.text
+            continue
+        elif not may_be_value:
+            return "no"
+        may_be_value = False
+    return "no" if remaining else "yes"
+
+
+def _has_option(arguments: Sequence[Word], option: str) -> bool:
+    texts = [_SHORT_OPTIONS.get(word.prefix, word.prefix) for word in arguments]
+    if option.startswith("--"):
+        return any(text.partition("=")[0] == option.partition("=")[0] for text in texts)
+    letters = {letter for text in texts if re.match(r"-[A-Za-z]", text) for letter in text[1:]}
+    return set(option[1:]) <= letters or option in texts
+
+
+def _same_program(one: str, other: str) -> bool:
+    return one.casefold() == other.rpartition("/")[2].casefold()
+
+
+def _touches_path(rule: PathRule, line: BashCommandLine, writable_roots: WritableRoots) -> Match:
+    """Return whether a command writes, or for a Read rule names, a file that `rule` matches."""
+    folders = writable_roots.working_dirs_of(line.commands)
+    result: Match = "no"
+    for command in (*line.commands, *line.suspects):
+        for word in _written_words(command) if rule.access == "Edit" else _read_words(command):
+            targets = writable_roots.resolve_word(word, folders) if word.is_literal else None
+            if any(
+                matches_path(rule.pattern, path, writable_roots.work_dir, ignoring_case=True)
+                for path in targets or ()
+            ):
+                return "yes"
+            if targets is None and rule.access == "Edit":
+                result = "maybe"
+    return result
+
+
+def _written_words(command: SimpleCommand) -> Iterable[Word]:
+    yield from write_targets(command)
+    yield from (
+        each.target for each in command.redirections if each.writes and not is_harmless_device(each.target)
+    )
+
+
+def _read_words(command: SimpleCommand) -> Iterable[Word]:
+    yield from (word for word in command.arguments if word.is_literal)
+    yield from (each.target for each in command.redirections if each.reads)

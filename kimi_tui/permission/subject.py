@@ -1,0 +1,46 @@
+"""Subjects of permission requests: the command, path, MCP tool or task that a tool wants to act on."""
+
+from pathlib import Path
+
+from kimi_tui.base.frozen import frozen
+
+
+@frozen
+class CommandSubject:
+    """A shell command, exactly as it would run."""
+
+    command: str
+
+
+@frozen
+class PathSubject:
+    """A change of a file, or a read of a file with secrets."""
+
+    path: Path
+    """Absolute, symlinks resolved."""
+    writes: bool = True
+
+
+@frozen
+class McpSubject:
+    """A call of an MCP server's tool."""
+
+    server: str
+    tool: str
+
+
+@frozen
+class TaskSubject:
+    """Stopping a background task. No rule covers it: each request needs approval."""
+
+    task_id: str
+
+
+@frozen
+class ToolSubject:
+    """A call of a tool registered by the program that opened the session."""
+
+    tool: str
+
+
+Subject = CommandSubject | PathSubject | McpSubject | TaskSubject | ToolSubject

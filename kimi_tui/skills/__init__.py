@@ -1,0 +1,1 @@
+"""Skills and custom commands that users write in Markdown."""

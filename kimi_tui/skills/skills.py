@@ -1,0 +1,124 @@
+"""Skills: directories with a SKILL.md that describes how to do a kind of work (agentskills.io)."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.skills.front_matter import read_markdown
+from kimi_tui.skills.search_path import parent_dirs
+from kimi_tui.skills.template import substitute_arguments
+
+SKILL_FILE = "SKILL.md"
+MAX_DESCRIPTION = 1024
+MAX_SKILLS = 500
+MAX_LIST_CHARACTERS = 20_000
+"""Maximum characters of the skill list in a system prompt."""
+_NAME = re.compile(r"[\w-]{1,64}")
+_PROJECT_FOLDERS = (".kimi-tui/skills", ".kimi/skills", ".claude/skills", ".codex/skills", ".agents/skills")
+_USER_FOLDERS = (
+    ".kimi/skills", ".claude/skills", ".codex/skills", ".config/agents/skills", ".agents/skills",
+)  # fmt: skip
+
+
+@frozen(kw_only=True)
+class Skill:
+    """A skill."""
+
+    name: str
+    description: str
+    file: Path
+    """Its SKILL.md."""
+    model_invocable: bool = True
+    """Whether the model sees it in its system prompt and may use it on its own."""
+    user_invocable: bool = True
+    """Whether it is a slash command."""
+
+
+@frozen
+class SkillSet:
+    """The available skills, and the errors of invalid ones."""
+
+    skills: tuple[Skill, ...] = ()
+    problems: tuple[ConfigError, ...] = ()
+
+
+def skill_folders(
+    *, work_dir: Path, data_dir: Path, home: Path, extra: Iterable[Path] = ()
+) -> tuple[Path, ...]:
+    """Return the directories with skills. If two skills have the same name, the earlier directory wins.
+
+    The order is that of kimi-cli: the project's, from the working directory up to the root of the repository,
+    then the user's, then the `extra` ones. At each level kimi-tui's own directory is first, `.agents` last.
+    """
+    project = (folder / name for folder in parent_dirs(work_dir) for name in _PROJECT_FOLDERS)
+    user = (data_dir / "skills", *(home / name for name in _USER_FOLDERS))
+    return tuple(dict.fromkeys((*project, *user, *extra)))
+
+
+def find_skills(folders: Iterable[Path]) -> SkillSet:
+    """Find the skills in `folders`, sorted by name. An invalid skill is skipped."""
+    skills: dict[str, Skill] = {}
+    problems: list[ConfigError] = []
+    for folder in folders:
+        for file in _skill_files(folder):
+            if len(skills) == MAX_SKILLS:
+                break
+            try:
+                skill = read_skill(file)
+            except ConfigError as error:
+                problems.append(error)
+            else:
+                skills.setdefault(skill.name, skill)
+    return SkillSet(tuple(skills[name] for name in sorted(skills)), tuple(problems))
+
+
+def read_skill(file: Path) -> Skill:
+    """Parse the skill in a SKILL.md. Raises ConfigError that names the file."""
+    markdown = read_markdown(file)
+    name = markdown.text("name") or file.parent.name
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            sanitize(f"{file}: “{sanitize_line(name)}” isn't a valid skill name."),
+            hint="Use up to 64 letters, digits, `-` and `_`.",
+        )
+    if not markdown.body:
+        raise ConfigError(sanitize(f"{file}: the skill is empty."), hint="Write instructions in the file.")
+    return Skill(
+        name=name,
+        description=(markdown.text("description") or markdown.first_line)[:MAX_DESCRIPTION],
+        file=file,
+        model_invocable=not markdown.flag("disable-model-invocation", default=False),
+        user_invocable=markdown.flag("user-invocable", default=True),
+    )
+
+
+def skills_prompt(skills: Sequence[Skill]) -> str:
+    """Return the skill list for a system prompt; empty if there are no skills."""
+    lines: list[str] = []
+    remaining_chars = MAX_LIST_CHARACTERS
+    listed = [skill for skill in skills if skill.model_invocable]
+    for skill in listed:
+        line = f"- {skill.name}: {sanitize_line(skill.description)} ({sanitize_line(str(skill.file))})"
+        remaining_chars -= len(line)
+        if remaining_chars < 0:
+            lines.append(f"- and {len(listed) - len(lines)} more")
+            break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def render_prompt(skill: Skill, arguments: str) -> str:
+    """Return the prompt for using `skill`. Raises ConfigError."""
+    body = substitute_arguments(read_markdown(skill.file).body, arguments)
+    folder = sanitize_line(str(skill.file.parent))
+    return f"Use the skill “{skill.name}”. Resolve relative paths in it against {folder}.\n\n{body}"
+
+
+def _skill_files(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.glob(f"*/{SKILL_FILE}"))
+    except OSError:
+        return []

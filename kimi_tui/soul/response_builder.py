@@ -1,0 +1,85 @@
+"""Builder of a model's response from its stream."""
+
+from kimi_tui.base.content_parts import ContentPart, ImageURLPart, TextPart, ThinkPart, is_blank, merge_parts
+from kimi_tui.base.ids import new_id
+from kimi_tui.base.message import FunctionCall, Message, ToolCall, ToolCallPart
+from kimi_tui.base.token_usage import TokenUsage
+from kimi_tui.llm.provider import MessageStart, StreamPart
+from kimi_tui.soul.call_ids import ReservedIds
+
+
+class ResponseBuilder:
+    """Collects the parts of one response and gives every tool call a unique id."""
+
+    def __init__(self, *, reserved_ids: ReservedIds) -> None:
+        self._reserved_ids = reserved_ids
+        self._parts: list[ContentPart] = []
+        self._calls: list[tuple[ToolCall, list[str]]] = []
+        self._new_ids: dict[str, str] = {}
+        """Maps the provider's id of a call to the new one."""
+        self.usage: TokenUsage | None = None
+        self.message_id: str | None = None
+
+    def add(self, part: StreamPart) -> ContentPart | ToolCall | ToolCallPart | None:
+        """Add `part`. Return the part to send to the Wire, if any."""
+        match part:
+            case TextPart() | ThinkPart() | ImageURLPart():
+                self._parts.append(part)
+                return part
+            case ToolCall():
+                return self._begin_call(part)
+            case ToolCallPart():
+                return self._continue_call(part)
+            case TokenUsage():
+                self.usage = part
+                return None
+            case MessageStart(message_id=message_id):
+                self.message_id = message_id
+                return None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is neither text nor a tool call. Thinking alone doesn't count."""
+        return not self._calls and is_blank(part for part in self._parts if not isinstance(part, ThinkPart))
+
+    def build(self) -> Message:
+        """Return the complete response."""
+        calls = tuple(
+            ToolCall(call.id, FunctionCall(call.function.name, "".join(arguments)), extras=call.extras)
+            for call, arguments in self._calls
+        )
+        return Message("assistant", merge_parts(self._parts), calls or None)
+
+    def build_partial(self) -> Message | None:
+        """Return the response so far without tool calls, which are incomplete; None if there is no text."""
+        parts = tuple(part for part in merge_parts(self._parts) if not is_blank((part,)))
+        has_text = any(isinstance(part, TextPart | ThinkPart) for part in parts)
+        return Message("assistant", parts) if has_text else None
+
+    def release_call_ids(self) -> None:
+        """Release the ids of the calls, because the response is dropped."""
+        for call, _ in self._calls:
+            self._reserved_ids.discard(call.id)
+
+    def _begin_call(self, call: ToolCall) -> ToolCall:
+        unique_id = call.id
+        if not unique_id or unique_id in self._reserved_ids:
+            unique_id = f"call_{new_id()}"
+        self._reserved_ids.add(unique_id)
+        self._new_ids[call.id] = unique_id
+        renamed = ToolCall(unique_id, call.function, extras=call.extras)
+        self._calls.append((renamed, [call.function.arguments or ""]))
+        return renamed
+
+    def _continue_call(self, part: ToolCallPart) -> ToolCallPart | None:
+        if not self._calls:
+            return None
+        if part.tool_call_id is None:
+            self._calls[-1][1].append(part.arguments_part or "")
+            return part
+        unique_id = self._new_ids.get(part.tool_call_id, part.tool_call_id)
+        for call, arguments in self._calls:
+            if call.id == unique_id:
+                arguments.append(part.arguments_part or "")
+                return ToolCallPart(part.arguments_part, unique_id)
+        return None

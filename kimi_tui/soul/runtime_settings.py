@@ -1,0 +1,45 @@
+"""Settings that can change while a session runs: model, thinking, permission modes."""
+
+from dataclasses import dataclass, field
+
+from kimi_tui.base.errors import ModelNotSet
+from kimi_tui.llm.provider import LLM, ChatProvider
+from kimi_tui.tools.plan.plan_mode import PlanMode
+
+
+@dataclass(slots=True)
+class RuntimeSettings:
+    """Owned by the engine and read by the soul at each step."""
+
+    llm: LLM | None
+    thinking: bool = False
+    yolo: bool = False
+    accept_edits: bool = False
+    """Whether safe edits in the working directory need no approval."""
+    plan_mode: PlanMode = field(default_factory=PlanMode)
+
+    @property
+    def chat_provider(self) -> ChatProvider:
+        """The provider, set to the thinking effort.
+
+        Raises: ModelNotSet.
+        """
+        return self.require_llm().chat_provider.with_thinking("high" if self.thinking else "off")
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """The model's capabilities, as in `LLM`; empty without a model."""
+        return self.llm.capabilities if self.llm is not None else frozenset()
+
+    def require_llm(self) -> LLM:
+        """Return the model.
+
+        Raises: ModelNotSet.
+        """
+        if self.llm is None:
+            raise ModelNotSet(
+                "No model is configured.",
+                hint="Connect one with /login or `kimi-tui login`, or set KIMI_API_KEY, OPENAI_API_KEY or"
+                " ANTHROPIC_API_KEY. --demo works without a model.",
+            )
+        return self.llm

@@ -1,0 +1,203 @@
+"""Approvals over the Wire: rules and grants, then yolo mode, then the user (`docs/permissions.md`)."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Protocol, assert_never
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.ids import new_id
+from kimi_tui.permission.danger import danger_of
+from kimi_tui.permission.rule import Rule
+from kimi_tui.permission.rule_set import RuleSet, Verdict
+from kimi_tui.permission.subject import CommandSubject, PathSubject, Subject
+from kimi_tui.soul.runtime_settings import RuntimeSettings
+from kimi_tui.tools.approval import ToolRejected
+from kimi_tui.tools.tool import CallContext
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.display_blocks import DisplayBlock
+from kimi_tui.wire.events import ApprovalResponse, Notification
+from kimi_tui.wire.requests import ApprovalRequest, Proposal
+
+_DENIED = "denied by the user's permission rules"
+
+
+class GrantStore(Protocol):
+    """Stores grants that outlive a request. Its methods raise KimiTuiError if they can't be saved."""
+
+    async def save_for_session(self, rules: tuple[Rule, ...]) -> None:
+        """Save `rules` for the session."""
+        ...
+
+    async def save_always(self, rules: tuple[Rule, ...]) -> None:
+        """Save `rules` for later sessions."""
+        ...
+
+
+@frozen
+class ApprovalSource:
+    """The agent that requests approval; all fields are None for the main agent."""
+
+    agent_id: str | None = None
+    subagent_type: str | None = None
+    description: str | None = None
+    kind: str | None = None
+    """`background_agent` for an agent in a background task, otherwise `foreground_turn`."""
+    id: str | None = None
+    """Id of the background task, or of the call that waits for the agent."""
+
+
+class WireApproval:
+    """Approval for the tools of a session's agents. A grant for one agent applies to all."""
+
+    def __init__(
+        self,
+        *,
+        wire: Wire,
+        runtime_settings: RuntimeSettings,
+        rules: RuleSet,
+        grant_store: GrantStore,
+    ) -> None:
+        self._wire = wire
+        self._runtime_settings = runtime_settings
+        self._rules = rules
+        self._grant_store = grant_store
+        self._open_requests: dict[str, Subject] = {}
+
+    def may_read(self, path: Path) -> bool:
+        """Return whether the file at `path` may be read without asking: no rule denies it or requires a
+        question.
+        """
+        return self._rules.verdict(PathSubject(path, writes=False)) in ("allow", None)
+
+    async def request(
+        self,
+        call: CallContext,
+        *,
+        action: str,
+        description: str,
+        subject: Subject,
+        display: tuple[DisplayBlock, ...] = (),
+        proposal: Proposal | None = None,
+        source: ApprovalSource = ApprovalSource(),
+    ) -> str | None:
+        """Return when `subject` is approved as described. The result is the user's edit of `proposal`, or
+        None.
+
+        Raises: ToolRejected.
+        """
+        verdict = self._rules.verdict(subject)
+        if verdict == "deny":
+            raise ToolRejected(_DENIED, ends_turn=False)
+        if self._is_granted(verdict, subject):
+            return None
+        grant = self._rules.propose_grant(subject)
+        request = ApprovalRequest(
+            id=new_id(),
+            tool_call_id=call.id,
+            sender=call.tool_name,
+            action=action,
+            description=description,
+            display=display,
+            source_kind=source.kind,
+            source_id=source.id,
+            agent_id=source.agent_id,
+            subagent_type=source.subagent_type,
+            source_description=source.description,
+            rule=" and ".join(str(rule) for rule in grant) or None,
+            danger=self._find_danger(subject),
+            proposal=proposal,
+        )
+        response = await self._ask(request, subject)
+        if response.edited is not None and response.response != "reject":
+            return self._check_edit(response.edited, subject, proposal)
+        match response.response:
+            case "approve":
+                pass
+            case "approve_for_session":
+                await self._grant(grant, self._grant_store.save_for_session)
+            case "approve_always":
+                await self._grant(grant, self._grant_store.save_always)
+            case "reject":
+                raise ToolRejected(response.feedback)
+            case _:
+                assert_never(response.response)
+        return None
+
+    def _check_edit(self, edited: str, subject: Subject, proposal: Proposal | None) -> str:
+        """Return the edited proposal, which is approved once because the user wrote it, unless a rule denies
+        it.
+
+        Raises: ToolRejected.
+        """
+        if proposal is None:
+            raise ToolRejected("this request can't be edited; nothing was done", ends_turn=False)
+        if isinstance(subject, CommandSubject) and self._rules.verdict(CommandSubject(edited)) == "deny":
+            raise ToolRejected(_DENIED, ends_turn=False)
+        return edited
+
+    def resolve_granted_requests(self) -> None:
+        """Approve the open requests that yolo mode or a grant now covers."""
+        for request_id, subject in list(self._open_requests.items()):
+            if self._is_granted(self._rules.verdict(subject), subject):
+                self._wire.answer(ApprovalResponse(request_id, "approve"))
+
+    def _is_granted(self, verdict: Verdict | None, subject: Subject) -> bool:
+        """Return whether no approval is needed: a rule allows it, or no rule applies and the permission mode
+        allows it.
+        """
+        if verdict == "deny":
+            return False
+        if verdict == "allow" or (isinstance(subject, PathSubject) and self._is_plan(subject)):
+            return True
+        return verdict is None and (self._runtime_settings.yolo or self._is_accepted_edit(subject))
+
+    def _is_plan(self, subject: PathSubject) -> bool:
+        return self._runtime_settings.plan_mode.may_write(subject.path)
+
+    def _is_accepted_edit(self, subject: Subject) -> bool:
+        if (
+            not self._runtime_settings.accept_edits
+            or not isinstance(subject, PathSubject)
+            or not subject.writes
+        ):
+            return False
+        return self._find_danger(subject) is None
+
+    def _find_danger(self, subject: Subject) -> str | None:
+        return danger_of(subject, work_dir=self._rules.work_dir, additional_dirs=self._rules.additional_dirs)
+
+    async def _ask(self, request: ApprovalRequest, subject: Subject) -> ApprovalResponse:
+        self._open_requests[request.id] = subject
+        try:
+            response = await self._wire.ask(request)
+        finally:
+            del self._open_requests[request.id]
+        if not isinstance(response, ApprovalResponse):
+            raise TypeError(f"an approval was answered with {type(response).__name__}")
+        self._wire.send(response)
+        return response
+
+    async def _grant(
+        self, rules: tuple[Rule, ...], save: Callable[[tuple[Rule, ...]], Awaitable[None]]
+    ) -> None:
+        if rules:
+            self._rules = self._rules.with_allowed(*rules)
+            self.resolve_granted_requests()
+            try:
+                await save(rules)
+            except KimiTuiError as error:
+                self._wire.send(_not_saved_notice(error))
+
+
+def _not_saved_notice(error: KimiTuiError) -> Notification:
+    return Notification(
+        id=new_id(),
+        category="approval",
+        type="grant_not_kept",
+        source_kind="engine",
+        source_id="",
+        title="Permission not saved, applies until kimi-tui exits",
+        body=str(error),
+        severity="warning",
+    )

@@ -1,0 +1,25 @@
+"""Questions over the Wire."""
+
+from collections.abc import Sequence
+
+from kimi_tui.base.ids import new_id
+from kimi_tui.tools.questions import NoUser, QuestionOutcome, QuestionsAnswered, QuestionsDismissed
+from kimi_tui.tools.tool import CallContext
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.requests import Question, QuestionRequest, QuestionResponse
+
+
+class WireQuestions:
+    """Asks the user questions through the front end."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+
+    async def ask(self, call: CallContext, questions: Sequence[Question]) -> QuestionOutcome:
+        """Ask the questions and wait for the answers."""
+        response = await self._wire.ask(QuestionRequest(new_id(), call.id, tuple(questions)))
+        if not isinstance(response, QuestionResponse):
+            raise TypeError(f"a question was answered with {type(response).__name__}")
+        if response.unanswerable:
+            return NoUser()
+        return QuestionsAnswered(response.answers) if response.answers else QuestionsDismissed()

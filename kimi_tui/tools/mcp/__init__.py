@@ -1,1 +1,0 @@
-"""Tools, resources and prompts of MCP servers. What needs fastmcp is imported when a server is connected."""

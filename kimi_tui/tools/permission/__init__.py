@@ -1,1 +1,0 @@
-"""What may be done without asking: commands read, rules, dangers."""

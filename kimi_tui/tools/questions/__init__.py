@@ -1,1 +1,0 @@
-"""Questions of the model to the user."""

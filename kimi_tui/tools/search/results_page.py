@@ -1,0 +1,111 @@
+"""A page of search results, as the model reads it."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kimi_tui.tools.search.output_parser import MatchedLine, parse_counts, parse_lines, parse_paths
+from kimi_tui.tools.search.programs import SearchOutput
+from kimi_tui.tools.search.query import Query
+from kimi_tui.tools.tool import success
+from kimi_tui.wire.events import ToolReturn
+
+_MAX_OUTPUT_CHARS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultFormat:
+    """How results are shown, and which files may be shown."""
+
+    format_path: Callable[[str], str]
+    may_show: Callable[[str], bool]
+    line_numbers: bool = True
+
+    def format_line(self, line: MatchedLine | None) -> str:
+        """Return a line in grep's format; None is a gap."""
+        if line is None:
+            return "--"
+        mark = ":" if line.is_match else "-"
+        number = f"{line.number}{mark}" if self.line_numbers else ""
+        return f"{self.format_path(line.path)}{mark}{number}{line.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """Ordered results of a search."""
+
+    entries: Sequence[object]
+    format_entry: Callable[[Any], str]
+    """Returns the output line of an entry."""
+    summary: str
+
+
+def parse_results(query: Query, output: SearchOutput, result_format: ResultFormat) -> SearchResults:
+    """Parse `output`: newest files first for lists of files, otherwise sorted by path."""
+    name, may_show = result_format.format_path, result_format.may_show
+    match query.mode:
+        case "files" | "files_with_matches":
+            paths = sorted(filter(may_show, parse_paths(output.output, query.folder)))
+            paths.sort(key=_mtime_ns, reverse=True)
+            return SearchResults(paths, name, format_count(len(paths), "file"))
+        case "count":
+            counts = sorted(pair for pair in parse_counts(output.output, query.folder) if may_show(pair[0]))
+            total = sum(count for _, count in counts)
+            summary = f"{format_count(total, 'match')} in {format_count(len(counts), 'file')}"
+            return SearchResults(counts, lambda pair: f"{name(pair[0])}:{pair[1]}", summary)
+        case "content":
+            lines = [line for line in parse_lines(output.output, query.folder) if may_show(line.path)]
+            lines.sort(key=lambda line: line.path)
+            n_matches = sum(line.is_match for line in lines)
+            entries = _insert_gaps(lines) if query.before or query.after else lines
+            return SearchResults(entries, result_format.format_line, format_count(n_matches, "matching line"))
+
+
+def _insert_gaps(lines: Sequence[MatchedLine]) -> list[MatchedLine | None]:
+    """Return `lines` with None where lines are missing in between."""
+    result: list[MatchedLine | None] = []
+    for line in lines:
+        last = result[-1] if result else None
+        if last and (last.path, last.number + 1) != (line.path, line.number):
+            result.append(None)
+        result.append(line)
+    return result
+
+
+def build_page(results: SearchResults, *, offset: int, limit: int, notes: Sequence[str]) -> ToolReturn:
+    """Return `limit` entries (0 for all) after the first `offset`, as a tool result."""
+    total = len(results.entries)
+    if not total:
+        return success(message=" ".join(("No matches.", *notes)), brief="no matches")
+    entries = results.entries[offset : offset + limit if limit else total]
+    output = "".join(f"{results.format_entry(entry)}\n" for entry in entries)
+    is_cut = len(output) > _MAX_OUTPUT_CHARS
+    if is_cut:
+        output = output[: output.rfind("\n", 0, _MAX_OUTPUT_CHARS) + 1]
+    position = _format_position(offset, offset + output.count("\n"), total)
+    reason = ("The output limit was reached.",) if is_cut else ()
+    message = " ".join(filter(None, (f"{results.summary}.", *reason, position, *notes)))
+    return success(output, message=message, brief=results.summary)
+
+
+def _format_position(first: int, end: int, total: int) -> str:
+    if first >= total:
+        return f"offset={first} is beyond the last of {total} entries."
+    if first == 0 and end >= total:
+        return ""
+    rest = f"; continue with offset={end}" if end < total else ""
+    return f"Entries {first + 1} to {end} of {total}{rest}."
+
+
+def format_count(number: int, noun: str) -> str:
+    """Return a count with its noun, such as `1 file` or `12 matches`."""
+    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def _mtime_ns(path: str) -> int:
+    try:
+        return os.lstat(path).st_mtime_ns
+    except OSError:
+        return 0

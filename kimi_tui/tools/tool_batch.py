@@ -1,0 +1,239 @@
+"""Execution of the tool calls of one step."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel
+
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message import ToolCall
+from kimi_tui.hooks.dispatcher import NO_HOOKS, HookDispatcher
+from kimi_tui.tools.approval import ToolRejected
+from kimi_tui.tools.hooked_call import HookedCall
+from kimi_tui.tools.tool import CallContext, Tool, failure
+from kimi_tui.tools.toolset import InvalidToolCall, Toolset
+from kimi_tui.wire.events import ToolOutput, ToolResult, ToolReturn
+
+logger = logging.getLogger(__name__)
+
+_INTERRUPTED_TEXT = "The call was interrupted. Its effects may be incomplete: check before you repeat it."
+SKIPPED_RESULT = failure(
+    "The call was not run because the user rejected another call of this step.", brief="not run"
+)
+
+
+@frozen
+class PendingChange:
+    """What a call may change during its exclusive section."""
+
+    files: tuple[str, ...] | None
+    """The only files, as its parameters name them; None if it may change any."""
+    command: str
+    """The shell command it runs, if any."""
+
+
+class ChangeTracker(Protocol):
+    """Observes the changes of calls."""
+
+    def __call__(self, call: ToolCall, change: PendingChange, /) -> AbstractAsyncContextManager[None]:
+        """Return a context that is entered before `call` changes anything and exited afterwards."""
+        ...
+
+
+class CallGate(Protocol):
+    """Decides which calls may run at the moment."""
+
+    def refusal_reason(self, tool: Tool[Any], params: BaseModel, /) -> str:
+        """Return why the call may not run; empty if it may."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class _PendingCall:
+    """State of one call of the step."""
+
+    call: ToolCall
+    state: Literal["waiting", "begun", "ended"] = "waiting"
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
+    interrupted_note: str = ""
+    """Note that the call adds to its result if it is interrupted."""
+
+    @property
+    def interrupted_result(self) -> ToolReturn:
+        """Result of the call if it is interrupted now."""
+        return failure(f"{_INTERRUPTED_TEXT} {self.interrupted_note}".rstrip(), brief="interrupted")
+
+
+class ToolBatch:
+    """Runs the calls of one step, with exactly one result each.
+
+    The permission requests of all calls are open together. Side effects happen one call after another, in the
+    order of the calls. Calls without side effects run in parallel after the earlier changes; some tools run
+    their calls one by one. A rejection without feedback cancels the calls that haven't started. A call that
+    the gate refuses doesn't run. If the gate closes while the call awaits approval, the call changes nothing.
+    """
+
+    def __init__(
+        self,
+        toolset: Toolset,
+        calls: Sequence[ToolCall],
+        *,
+        send: Callable[[ToolResult | ToolOutput], None],
+        save_result: Callable[[ToolCall, ToolReturn], Awaitable[None]],
+        change_tracker: ChangeTracker | None = None,
+        gate: CallGate | None = None,
+        hooks: HookDispatcher = NO_HOOKS,
+    ) -> None:
+        self._toolset = toolset
+        self._pending = [_PendingCall(call) for call in calls]
+        self._send = send
+        self._save_result = save_result
+        self._change_tracker = change_tracker
+        self._gate = gate
+        self._hooks = hooks
+        self._results: dict[int, ToolReturn] = {}
+        self._failure: Exception | None = None
+        self.rejected = False
+        """Whether the user rejected a call without feedback, which ends the turn."""
+
+    @property
+    def results(self) -> list[tuple[ToolCall, ToolReturn]]:
+        """Every call with its result, in the order of the calls. Complete once `run` returns or raises."""
+        return [
+            (pending.call, self._results.get(index, pending.interrupted_result))
+            for index, pending in enumerate(self._pending)
+        ]
+
+    async def run(self) -> None:
+        """Run all calls. Each result is saved before it is sent.
+
+        If canceled, stop the calls, give the unfinished ones their result and re-raise. Raises the error of
+        `save_result` after the other calls have ended.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                for index, pending in enumerate(self._pending):
+                    pending.task = group.create_task(self._run_call(index, pending))
+        finally:
+            for index, pending in enumerate(self._pending):
+                if pending.state != "ended":  # canceled before its task started
+                    self._finish_call(index, pending)
+        if self._failure is not None:
+            raise self._failure
+
+    async def _run_call(self, index: int, pending: _PendingCall) -> None:
+        try:
+            hooked = HookedCall(self._hooks, pending.call)
+            self._results[index] = await self._compute_result(index, pending, hooked)
+            self._results[index] = await hooked.run_after(self._results[index])
+            await self._save_result(pending.call, self._results[index])
+        except asyncio.CancelledError:
+            skipped = self.rejected and pending.state == "waiting"
+            self._results.setdefault(index, SKIPPED_RESULT if skipped else pending.interrupted_result)
+            raise
+        except Exception as error:  # noqa: BLE001 - `run` raises it
+            self._failure = error
+        finally:
+            self._finish_call(index, pending)
+
+    async def _compute_result(self, index: int, pending: _PendingCall, hooked_call: HookedCall) -> ToolReturn:
+        call = CallContext(
+            pending.call.id,
+            pending.call.function.name,
+            lambda text: self._send_output(pending, text),
+            lambda: self._exclusive_section(index, pending, tool, params),
+            lambda text: self._set_interrupted_note(pending, text),
+        )
+        try:
+            tool, params = self._toolset.resolve_call(pending.call)
+            if refusal := self._refusal_reason(tool, params):
+                return failure(refusal, brief="not allowed now")
+            if not tool.has_side_effects:
+                await self._wait_for_earlier_calls(index, self._toolset.has_side_effects)
+                if tool.runs_sequentially:
+                    await self._wait_for_earlier_calls(index, lambda name: name == pending.call.function.name)
+                pending.state = "begun"
+            return await hooked_call.run_before(tool, params) or await _run_tool(tool, params, call)
+        except InvalidToolCall as error:
+            return failure(str(error), brief="invalid call")
+        except ToolRejected as rejection:
+            if rejection.ends_turn:
+                self._cancel_waiting_calls(pending)
+            return _rejected_result(rejection)
+        except Exception as error:
+            logger.exception("tool %s failed", pending.call.function.name)
+            return failure(f"{pending.call.function.name} failed: {type(error).__name__}: {error}")
+
+    async def _set_interrupted_note(self, pending: _PendingCall, text: str) -> None:
+        pending.interrupted_note = text
+        await self._save_result(pending.call, pending.interrupted_result)
+
+    def _send_output(self, pending: _PendingCall, text: str) -> None:
+        if pending.state != "ended":  # what a tool has started may outlive its call
+            self._send(ToolOutput(pending.call.id, text))
+
+    def _refusal_reason(self, tool: Tool[Any], params: BaseModel) -> str:
+        return self._gate.refusal_reason(tool, params) if self._gate is not None else ""
+
+    def _exclusive_section(
+        self, index: int, pending: _PendingCall, tool: Tool[Any], params: BaseModel
+    ) -> AbstractAsyncContextManager[None]:
+        @asynccontextmanager
+        async def section() -> AsyncIterator[None]:
+            await self._wait_for_earlier_calls(index)
+            if refusal := self._refusal_reason(tool, params):
+                raise ToolRejected(refusal, ends_turn=False)
+            pending.state = "begun"
+            change = PendingChange(tool.target_files(params), tool.shell_command(params))
+            async with (
+                self._change_tracker(pending.call, change)
+                if self._change_tracker is not None
+                else nullcontext()
+            ):
+                yield
+
+        return section()
+
+    async def _wait_for_earlier_calls(
+        self, index: int, matches: Callable[[str], bool] = lambda _: True
+    ) -> None:
+        """Wait for the earlier calls of the tools whose names `matches` accepts."""
+        for earlier in self._pending[:index]:
+            if matches(earlier.call.function.name):
+                await earlier.ended.wait()
+
+    def _cancel_waiting_calls(self, rejected: _PendingCall) -> None:
+        self.rejected = True
+        for pending in self._pending:
+            if pending is not rejected and pending.state == "waiting" and pending.task is not None:
+                pending.task.cancel()
+
+    def _finish_call(self, index: int, pending: _PendingCall) -> None:
+        pending.state = "ended"
+        pending.ended.set()
+        self._send(ToolResult(pending.call.id, self._results.setdefault(index, pending.interrupted_result)))
+
+
+async def _run_tool(tool: Tool[Any], params: BaseModel, call: CallContext) -> ToolReturn:
+    result: object = await tool.run(params, call)
+    if not isinstance(result, ToolReturn):  # a user's own tool may return anything
+        raise TypeError(f"it returned {type(result).__name__}, not a ToolReturn")
+    return result
+
+
+def _rejected_result(rejection: ToolRejected) -> ToolReturn:
+    if rejection.feedback:
+        result = failure(
+            f"The call was rejected: {rejection.feedback}", brief=f"rejected: {rejection.feedback}"
+        )
+    else:
+        result = failure(
+            "The user rejected the call. Stop and wait for the user's next message.",
+            brief="rejected",
+        )
+    return replace(result, extras={"rejected": True})

@@ -1,0 +1,90 @@
+"""Debounces letters that may be an answer or the beginning of a sentence."""
+
+from collections.abc import Awaitable, Callable
+
+from textual import events
+from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
+
+_MIN_PAUSE_S = 0.01
+
+LetterAction = Callable[[], Awaitable[object]]
+
+
+async def noop() -> None:
+    """Do nothing, for a letter that has no effect now."""
+
+
+class LetterDebouncer:
+    """Holds letters that were typed at `owner` until their meaning is clear.
+
+    A single letter runs its action after `pause_s` seconds without another key. Several letters in a row
+    are text: they go to `pass_through`, which must move the focus immediately.
+    """
+
+    class Typed(Message, namespace="letters"):
+        """Posted for each letter, because no other widget sees the keys that are handled here."""
+
+    def __init__(self, owner: Widget, *, pause_s: float, pass_through: Callable[[str], None]) -> None:
+        self._owner = owner
+        self._pause_s = pause_s
+        self._pass_through = pass_through
+        self._typed = ""
+        self._pending_action: LetterAction | None = None
+        self._timer: Timer | None = None
+
+    @property
+    def can_be_word(self) -> bool:
+        """Whether a space now would end a word such as "a" or "2" instead of being its own key."""
+        return self._pending_action is not None or self._typed.isdecimal()
+
+    async def add_letter(
+        self, letter: str, action: LetterAction | None, *, is_harmless: bool = False
+    ) -> None:
+        """Handle a letter whose action is `action`; None if it has no action here.
+
+        A harmless action runs immediately. Typing the same letter twice confirms it.
+        """
+        self._owner.post_message(self.Typed())
+        if self._pending_action is not None and letter == self._typed:
+            await self.settle()
+        typed, can_continue = self._typed + letter, is_harmless and self._pending_action is None
+        if action is None or (self._typed and not can_continue):
+            self.reset()
+            self._pass_through(typed)
+            return
+        self.reset()
+        self._typed, self._pending_action = typed, None if is_harmless else action
+        self._timer = self._owner.set_timer(max(self._pause_s, _MIN_PAUSE_S), self._handle_pause)
+        if is_harmless:
+            await action()
+
+    async def settle(self) -> None:
+        """Run the pending action now."""
+        action = self._pending_action
+        self.reset()
+        if action is not None:
+            await action()
+
+    def reset(self) -> None:
+        """Discard the typed letters."""
+        self._typed, self._pending_action = "", None
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+
+    def _handle_pause(self) -> None:
+        # Run after the keys that are already queued for the app and the owner: the timer may have fired late.
+        if (timer := self._timer) is not None:
+            self._owner.app.call_later(self._owner.call_later, self._settle_if, timer)
+
+    async def _settle_if(self, timer: Timer) -> None:
+        if self._timer is timer:
+            await self.settle()
+
+
+def letter_of(event: events.Key) -> str | None:
+    """Return the character that a key types; None if it types nothing."""
+    is_letter = event.is_printable and not event.key.startswith(("alt+", "ctrl+"))
+    return event.character if is_letter else None

@@ -1,0 +1,44 @@
+"""The settings command: opens the settings dialog and offers to reopen the session afterwards."""
+
+from collections.abc import Callable
+from typing import Any
+
+from textual.screen import Screen
+
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.commands.registry import CommandHost
+from kimi_tui.tui.dialogs.settings import SettingsDialog
+from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.session_request import SessionRequest, SessionRequested
+from kimi_tui.tui.settings_applier import SettingsApplier
+from kimi_tui.tui.widgets.choice_list import Choice
+
+
+async def open_settings(
+    host: CommandHost, *, screen: Screen[Any], state: Callable[[], SessionViewState], key_labels: KeyLabels
+) -> None:
+    """Let the user change settings; if some take effect only in a new session, offer to reopen this one."""
+    applier = SettingsApplier(app=screen.app, key_labels=key_labels, command=host.command)
+    dialog = SettingsDialog(
+        owner=screen,
+        state=state,
+        command=host.command,
+        apply_setting=applier.apply_setting,
+        add_key_settings=applier.add_key_settings,
+        key_labels=key_labels,
+    )
+    deferred_keys = await screen.app.push_screen_wait(dialog)
+    session = state().session
+    if not deferred_keys or session is None or state().turn is not None:
+        return
+    choices = (
+        Choice(value="now", label=tr("reopen the session"), detail=tr("keeps the conversation")),
+        Choice(value="later", label=tr("later"), detail=tr("with /new or the next start")),
+    )
+    title = tr("{keys}: not in effect in this session yet", keys=", ".join(deferred_keys))
+    if await host.choose(title, choices) == "now":
+        # A session without messages has no title and isn't on disk, so it can't be resumed.
+        screen.app.post_message(
+            SessionRequested(SessionRequest(session_id=session.session_id if session.title else None))
+        )

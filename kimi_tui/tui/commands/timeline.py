@@ -1,0 +1,114 @@
+"""Timeline commands. Each shows a preview of its changes in a dialog first."""
+
+from typing import Protocol, get_args
+
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.commands.registry import CommandHost, UiCommand
+from kimi_tui.wire.commands import RunSlash
+from kimi_tui.wire.timeline import RevertScope
+
+_DRY_RUN = "--dry-run"
+_SCOPES = get_args(RevertScope)
+
+
+class TimelineNavigator(Protocol):
+    """The timeline actions that the commands run."""
+
+    def revert_to_number(self, number: int, *, scope: RevertScope = "both") -> None:
+        """Show the plan of a revert to a checkpoint and run it if the user confirms."""
+        ...
+
+    def undo_or_redo(self, action: str) -> None:
+        """Show the plan of an undo or a redo and run it if the user confirms."""
+        ...
+
+    def choose_branch(self) -> None:
+        """Let the user choose a branch to switch to."""
+        ...
+
+    def compare_numbers(self, before: int | None, after: int | None) -> None:
+        """Show how the files differ between two checkpoints, by default the last prompt's and now."""
+        ...
+
+
+async def _timeline(host: CommandHost, _: str) -> None:
+    host.toggle_pane("timeline")
+
+
+async def _revert(host: CommandHost, argument: str) -> None:
+    words = argument.split()
+    scopes = [word for word in words if word in _SCOPES]
+    numbers = [word for word in words if word.isdecimal()]
+    if _DRY_RUN in words:
+        host.command(RunSlash(f"revert {argument}"))
+    elif not words:
+        host.toggle_pane("timeline")
+    elif len(numbers) == 1 and len(scopes) <= 1 and len(words) == len(numbers) + len(scopes):
+        scope: RevertScope = scopes[0] if scopes else "both"  # type: ignore[assignment]
+        host.timeline.revert_to_number(int(numbers[0]), scope=scope)
+    else:
+        host.notify(
+            tr(
+                "Use /revert N, optionally followed by conversation, files or turn. N is a checkpoint number."
+            ),
+            severity="error",
+        )
+
+
+async def _undo(host: CommandHost, argument: str) -> None:
+    await _undo_or_redo(host, "undo", argument)
+
+
+async def _redo(host: CommandHost, argument: str) -> None:
+    await _undo_or_redo(host, "redo", argument)
+
+
+async def _undo_or_redo(host: CommandHost, action: str, argument: str) -> None:
+    if not argument:
+        host.timeline.undo_or_redo(action)
+    elif argument == _DRY_RUN:
+        host.command(RunSlash(f"{action} {argument}"))
+    else:
+        host.notify(
+            tr("Use /{command}, or /{command} {option} for a preview.", command=action, option=_DRY_RUN),
+            severity="error",
+        )
+
+
+async def _branches(host: CommandHost, _: str) -> None:
+    host.timeline.choose_branch()
+
+
+async def _diff(host: CommandHost, argument: str) -> None:
+    words = argument.split()
+    if len(words) <= 2 and all(word.isdecimal() for word in words):
+        numbers = [int(word) for word in words]
+        host.timeline.compare_numbers(*numbers, *[None] * (2 - len(numbers)))
+    else:
+        host.notify(tr("Use /diff, /diff N or /diff N M. N and M are checkpoint numbers."), severity="error")
+
+
+TIMELINE_COMMANDS = (
+    UiCommand(
+        name="timeline",
+        summary="Show or hide the timeline of checkpoints and branches",
+        run=_timeline,
+        binding_id="panes.timeline",
+    ),
+    UiCommand(
+        name="revert",
+        summary="Preview a revert to a checkpoint and run it",
+        run=_revert,
+        argument="[N [conversation|files|turn]]",
+        aliases=("rewind",),
+    ),
+    UiCommand(name="undo", summary="Undo the last revert", run=_undo, argument="[--dry-run]"),
+    UiCommand(name="redo", summary="Redo the last undone revert", run=_redo, argument="[--dry-run]"),
+    UiCommand(name="branches", summary="Switch to another branch", run=_branches),
+    UiCommand(
+        name="diff",
+        summary="Show file changes since your last prompt or between checkpoints",
+        run=_diff,
+        argument="[N [M]]",
+    ),
+)

@@ -1,0 +1,94 @@
+"""The conversation: the welcome text, the transcript, and the search input."""
+
+from collections.abc import Callable, Sequence
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from kimi_tui.tui.dialogs.pager import Pager
+from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.panes.search_line import SearchLine
+from kimi_tui.tui.panes.welcome import Welcome
+from kimi_tui.tui.transcript.transcript import Transcript
+from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.events import Notification, TurnBegin
+from kimi_tui.wire.user_shell import ShellCommandBegin
+
+
+class ConversationPane(Vertical):
+    """Shows the transcript and handles the actions of its blocks: copy, open a link, open in the pager."""
+
+    transcript = getters.query_one(Transcript)
+
+    def __init__(
+        self, *, key_labels: KeyLabels, clock: Callable[[], float], copy: Callable[[str], None]
+    ) -> None:
+        super().__init__(id="conversation")
+        self._key_labels = key_labels
+        self._clock = clock
+        self._copy = copy
+        self._search_line: SearchLine | None = None
+
+    def compose(self) -> ComposeResult:
+        """Yield the welcome text, which the first turn replaces, and the transcript."""
+        yield Welcome(key_labels=self._key_labels)
+        yield Transcript(clock=self._clock)
+
+    def show(self, batch: Sequence[Outgoing]) -> None:
+        """Show new messages. The first turn removes the welcome text."""
+        if any(isinstance(message, TurnBegin | Notification | ShellCommandBegin) for message in batch):
+            self.query(Welcome).remove()
+        self.transcript.show_all(batch)
+
+    # block actions
+
+    @on(Transcript.CopyRequested)
+    def _handle_copy_requested(self, event: Transcript.CopyRequested) -> None:
+        self._copy(event.text)
+
+    @on(Transcript.PagerRequested)
+    def _handle_pager_requested(self, event: Transcript.PagerRequested) -> None:
+        self.open_pager(event.title, event.text)
+
+    def open_pager(self, title: str, text: str) -> None:
+        """Open `text` in the pager."""
+        self.app.push_screen(Pager(title=title, text=text, copy=self._copy, key_labels=self._key_labels))
+
+    @on(Transcript.LinkClicked)
+    def _handle_link_clicked(self, event: Transcript.LinkClicked) -> None:
+        if event.url.startswith(("http://", "https://", "mailto:")):
+            self.app.open_url(event.url)
+        else:
+            self._copy(event.url)
+
+    @on(Transcript.CommandRequested)
+    async def _handle_command_requested(self, event: Transcript.CommandRequested) -> None:
+        await self.app.run_action(f"screen.command('{event.name}')", self)
+
+    # search
+
+    @on(Transcript.SearchRequested)
+    async def open_search(self) -> None:
+        """Open the search input."""
+        if self._search_line is None:
+            self._search_line = SearchLine()
+            await self.mount(self._search_line)
+        self._search_line.field.focus()
+
+    @on(SearchLine.Searched)
+    def _search(self, event: SearchLine.Searched) -> None:
+        count = self.transcript.search(event.text)
+        if self._search_line is not None:
+            self._search_line.show_count(count)
+
+    @on(SearchLine.Stepped)
+    def _handle_search_stepped(self, event: SearchLine.Stepped) -> None:
+        self.transcript.next_match(event.direction)
+
+    @on(SearchLine.Closed)
+    async def _close_search(self) -> None:
+        self.transcript.focus()
+        if self._search_line is not None:
+            line, self._search_line = self._search_line, None
+            await line.remove()

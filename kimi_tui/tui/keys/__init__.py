@@ -1,0 +1,1 @@
+"""Key bindings and the user's keymap."""

@@ -1,0 +1,308 @@
+"""Key bindings of each region: IDs, default keys, actions, and descriptions for the help."""
+
+from textual.binding import Binding
+
+from kimi_tui.base.frozen import frozen
+from kimi_tui.tui.keys.transcript_bindings import TRANSCRIPT_BINDINGS
+
+
+@frozen
+class Key:
+    """A key binding that the user can remap by its ID."""
+
+    id: str
+    keys: str
+    """Default keys, separated by commas."""
+    action: str
+    label: str
+    priority: bool = False
+
+    @property
+    def binding(self) -> Binding:
+        """The binding in Textual's form."""
+        return Binding(
+            self.keys,
+            self.action,
+            self.label,
+            id=self.id,
+            show=False,
+            priority=self.priority,
+            tooltip=self.label,
+        )
+
+
+SCREEN_KEYS = (
+    Key("turn.interrupt", "escape", "interrupt", "interrupt the agent"),
+    Key("app.cancel", "ctrl+c", "cancel", "copy the selection, clear the prompt, interrupt, or quit"),
+    Key("prompt.focus", "ctrl+g", "focus_prompt", "focus the prompt"),
+    Key("approvals.focus", "f2", "focus_approval", "focus the open request"),
+    Key("approvals.expand", "ctrl+o", "expand_approval", "toggle full-screen request"),
+    Key("panes.todo", "ctrl+t", "toggle_pane('todo')", "todo list"),
+    Key("panes.tools", "ctrl+l", "toggle_pane('tools')", "tool calls"),
+    Key("panes.timeline", "f3,alt+t", "toggle_pane('timeline')", "timeline (also escape twice)"),
+    Key("transcript.page_up", "pageup", "page(-1)", "scroll the conversation up"),
+    Key("transcript.page_down", "pagedown", "page(1)", "scroll the conversation down"),
+    Key("transcript.top", "ctrl+home", "scroll_top", "start of the conversation"),
+    Key("transcript.end", "ctrl+end", "scroll_bottom", "end of the conversation"),
+    Key("transcript.find", "ctrl+f", "search", "search the conversation"),
+    Key("transcript.print", "f8", "command('print')", "print the conversation to the terminal's scrollback"),
+    Key("app.settings", "f9", "command('settings')", "settings"),
+    Key("app.suspend", "alt+z", "command('suspend')", "suspend to the shell; fg resumes"),
+    Key("focus.next", "tab", "app.focus_next", "next region"),
+    Key("focus.previous", "shift+tab", "app.focus_previous", "previous region"),
+)
+
+PROMPT_KEYS = (
+    Key("prompt.send", "enter", "act('send')", "send; queue while the agent works"),
+    Key("prompt.newline", "ctrl+j,alt+enter,shift+enter", "newline", "new line"),
+    Key("prompt.steer", "ctrl+s", "act('steer')", "steer the running turn"),
+    Key("prompt.up", "up", "act('up')", "older prompt, from the first line"),
+    Key("prompt.down", "down", "act('down')", "newer prompt, from the last line"),
+    Key("prompt.search", "ctrl+r", "act('search')", "search the prompt history"),
+    Key("prompt.shell", "ctrl+x", "act('shell')", "toggle shell mode"),
+    Key("prompt.editor", "alt+e,f4", "act('editor')", "edit the prompt in your editor"),
+    Key("prompt.complete", "tab", "act('complete')", "complete"),
+    Key("prompt.dismiss", "escape", "act('dismiss')", "close the completions"),
+    Key("prompt.mode", "shift+tab", "screen.cycle_mode", "next permission mode: ask, accept edits, plan"),
+    Key("prompt.paste", "ctrl+v", "act('paste')", "paste from the clipboard"),
+    Key("prompt.exit", "ctrl+d", "act('delete_or_exit')", "delete right; quit if the prompt is empty"),
+)
+
+QUESTION_KEYS = (
+    Key("questions.up", "up,k", "move(-1)", "up"),
+    Key("questions.down", "down,j", "move(1)", "down"),
+    *(Key(f"questions.pick_{n}", str(n), f"choose_option({n})", f"option {n}") for n in range(1, 6)),
+    Key("questions.tick", "space", "toggle_option", "select, or toggle if several can be selected"),
+    Key("questions.take", "enter", "submit_selection", "submit the selection"),
+    Key("questions.back", "left,shift+tab", "switch_question(-1)", "previous question"),
+    Key("questions.forward", "right,tab", "switch_question(1)", "next question"),
+    Key("questions.dismiss", "escape", "dismiss", "dismiss without an answer"),
+)
+
+SIDE_QUESTION_KEYS = (
+    Key("aside.close", "escape,q,enter,space", "close", "close"),
+    Key("aside.up", "up,k", "scroll(-1)", "up"),
+    Key("aside.down", "down,j", "scroll(1)", "down"),
+    Key("aside.copy", "y", "copy", "copy the response"),
+)
+
+TOOLS_KEYS = (
+    Key("tools.up", "up,k", "move(-1)", "up"),
+    Key("tools.down", "down,j", "move(1)", "down"),
+    Key("tools.first", "home,g", "move(-1000)", "first call"),
+    Key("tools.last", "end,G", "move(1000)", "last call"),
+    Key("tools.open", "enter,o", "open", "show arguments and output in full"),
+    Key("tools.leave", "escape", "leave", "return to the prompt"),
+)
+
+TIMELINE_TREE_KEYS = (
+    Key("timeline.up", "up,k", "move(-1)", "up: newer"),
+    Key("timeline.down", "down,j", "move(1)", "down: older"),
+    Key("timeline.page_up", "pageup", "page(-1)", "page up"),
+    Key("timeline.page_down", "pagedown", "page(1)", "page down"),
+    Key("timeline.now", "home,g", "edge(-1)", "go to now"),
+    Key("timeline.oldest", "end,G", "edge(1)", "go to the start"),
+    Key("timeline.open", "right,l", "fold(True)", "expand a turn or a branch"),
+    Key("timeline.close", "left,h", "fold(False)", "collapse, or go to the parent"),
+)
+
+TIMELINE_KEYS = (
+    Key("timeline.back", "enter", "ask('back')", "revert to before this, with a preview"),
+    Key("timeline.preview", "space", "ask('preview')", "show the changes between this and now"),
+    Key("timeline.conversation", "c", "ask('conversation')", "revert the conversation only"),
+    Key("timeline.files", "f", "ask('files')", "revert the files only"),
+    Key("timeline.turn", "t", "ask('turn')", "revert only the files that this turn changed"),
+    Key("timeline.undo", "u", "ask('undo')", "undo the last revert"),
+    Key("timeline.redo", "U", "ask('redo')", "redo"),
+    Key("timeline.switch", "b", "ask('switch')", "switch to this branch"),
+    Key("timeline.look", "o", "ask('look')", "read this branch"),
+    Key("timeline.fork", "F", "ask('fork')", "fork the session from here"),
+    Key("timeline.compare", "d", "ask('compare')", "compare: mark this, then another"),
+    Key("timeline.mail", "m", "ask('mail')", "D-Mail: revert and leave the model a note"),
+    Key("timeline.name", "n", "ask('name')", "name this"),
+    Key("timeline.filter", "slash", "ask('filter')", "filter by text, file or tool"),
+    Key("timeline.leave", "escape", "ask('leave')", "return to the prompt"),
+)
+
+FILES_KEYS = (
+    Key("files.up", "up,k", "move(-1)", "previous file"),
+    Key("files.down", "down,j", "move(1)", "next file"),
+    Key("files.first", "home,g", "move(-100000)", "first file"),
+    Key("files.last", "end,G", "move(100000)", "last file"),
+    Key("files.scroll_up", "shift+up,K", "scroll_diff(-1)", "scroll the diff up"),
+    Key("files.scroll_down", "shift+down,J", "scroll_diff(1)", "scroll the diff down"),
+    Key("files.page_up", "pageup,ctrl+u", "page_diff(-1)", "scroll the diff a page up"),
+    Key("files.page_down", "pagedown,ctrl+d", "page_diff(1)", "scroll the diff a page down"),
+    Key("files.copy", "y", "copy", "copy the diff"),
+    Key("files.close", "escape,ctrl+c", "close", "close without changes", priority=True),
+)
+
+PLAN_KEYS = (
+    Key("plan.go", "enter", "go", "apply"),
+    Key("plan.tick", "space", "toggle_file", "include or exclude this file"),
+    Key("plan.tick_all", "a", "toggle_all_files", "include or exclude all files"),
+    Key("plan.both", "b", "use('both')", "conversation and files"),
+    Key("plan.conversation", "c", "use('conversation')", "conversation only"),
+    Key("plan.files", "f", "use('files')", "files only"),
+    Key("plan.turn", "t", "use('turn')", "only the files that this turn changed"),
+    Key("plan.note", "m", "write_note", "leave the model a note"),
+)
+
+CHANGES_KEYS = (
+    Key("changes.bring_back", "enter", "bring_back", "restore this file, with a preview"),
+    Key("changes.patch", "w", "write_patch", "save all changes as a patch file"),
+)
+
+BRANCH_KEYS = (
+    Key("branch.switch", "b", "switch", "switch to this branch", priority=True),
+    Key("branch.close", "escape,q,ctrl+c", "close", "close", priority=True),
+)
+
+PAGER_KEYS = (
+    Key("pager.close", "escape,q,ctrl+c", "close", "close", priority=True),
+    Key("pager.up", "up,k", "scroll(-1)", "up"),
+    Key("pager.down", "down,j", "scroll(1)", "down"),
+    Key("pager.page_up", "pageup,b", "page(-1)", "page up"),
+    Key("pager.page_down", "pagedown,space", "page(1)", "page down"),
+    Key("pager.top", "home,g", "edge(-1)", "go to the start"),
+    Key("pager.end", "end,G", "edge(1)", "go to the end"),
+    Key("pager.search", "slash", "search", "search"),
+    Key("pager.next", "n", "match(1)", "next match"),
+    Key("pager.previous", "N", "match(-1)", "previous match"),
+    Key("pager.copy", "y", "copy", "copy all"),
+)
+
+PICKER_KEYS = (
+    Key("picker.up", "up,ctrl+p", "move(-1)", "up", priority=True),
+    Key("picker.down", "down,ctrl+n", "move(1)", "down", priority=True),
+    Key("picker.page_up", "pageup", "move(-10)", "page up", priority=True),
+    Key("picker.page_down", "pagedown", "move(10)", "page down", priority=True),
+    Key("picker.close", "escape,ctrl+c", "close", "close", priority=True),
+)
+
+HELP_KEYS = (
+    Key("help.close", "escape,q,f1,ctrl+c", "close", "close", priority=True),
+    Key("help.up", "up,k", "scroll(-1)", "up"),
+    Key("help.down", "down,j", "scroll(1)", "down"),
+    Key("help.page_up", "pageup", "page(-1)", "page up"),
+    Key("help.page_down", "pagedown,space", "page(1)", "page down"),
+)
+
+MCP_KEYS = (
+    Key("mcp.up", "up,k", "move(-1)", "previous server"),
+    Key("mcp.down", "down,j", "move(1)", "next server"),
+    Key("mcp.page_up", "pageup", "scroll(-5)", "scroll up"),
+    Key("mcp.page_down", "pagedown,space", "scroll(5)", "scroll down"),
+    Key("mcp.reconnect", "r", "reconnect", "reconnect the server"),
+    Key("mcp.sign_in", "s", "sign_in", "sign in to the server"),
+    Key("mcp.close", "escape,q,ctrl+c", "close", "close", priority=True),
+)
+
+AGENTS_KEYS = (
+    Key("agents.up", "up,k", "move(-1)", "previous agent"),
+    Key("agents.down", "down,j", "move(1)", "next agent"),
+    Key("agents.page_up", "pageup,b", "scroll(-5)", "scroll up"),
+    Key("agents.page_down", "pagedown,space", "scroll(5)", "scroll down"),
+    Key("agents.begin", "enter", "begin", "start a new session with this agent"),
+    Key("agents.close", "escape,q,ctrl+c", "close", "close", priority=True),
+)
+
+TASKS_KEYS = (
+    Key("tasks.up", "up,k", "move(-1)", "previous task"),
+    Key("tasks.down", "down,j", "move(1)", "next task"),
+    Key("tasks.page_up", "pageup,b", "scroll(-8)", "scroll the output up"),
+    Key("tasks.page_down", "pagedown,space", "scroll(8)", "scroll the output down"),
+    Key("tasks.open", "enter", "open", "open the output in the pager"),
+    Key("tasks.stop", "x,delete", "stop", "stop the task"),
+    Key("tasks.close", "escape,q,ctrl+c", "close", "close", priority=True),
+)
+
+EDITING_KEYS = (
+    Key("edit.left", "left", "cursor_left", "left"),
+    Key("edit.right", "right", "cursor_right", "right"),
+    Key("edit.word_left", "ctrl+left,alt+left,alt+b", "cursor_word_left", "word left"),
+    Key("edit.word_right", "ctrl+right,alt+right,alt+f", "cursor_word_right", "word right"),
+    Key("edit.line_start", "home,ctrl+a", "cursor_line_start", "start of the line"),
+    Key("edit.line_end", "end,ctrl+e", "cursor_line_end", "end of the line"),
+    Key("edit.select_left", "shift+left", "cursor_left(True)", "select left"),
+    Key("edit.select_right", "shift+right", "cursor_right(True)", "select right"),
+    Key("edit.select_up", "shift+up", "cursor_up(True)", "select up"),
+    Key("edit.select_down", "shift+down", "cursor_down(True)", "select down"),
+    Key("edit.select_word_left", "ctrl+shift+left", "cursor_word_left(True)", "select word left"),
+    Key("edit.select_word_right", "ctrl+shift+right", "cursor_word_right(True)", "select word right"),
+    Key("edit.select_line_start", "shift+home", "cursor_line_start(True)", "select to the start of the line"),
+    Key("edit.select_line_end", "shift+end", "cursor_line_end(True)", "select to the end of the line"),
+    Key("edit.select_all", "f7", "select_all", "select all"),
+    Key("edit.delete_left", "backspace", "delete_left", "delete left"),
+    Key("edit.delete_right", "delete", "delete_right", "delete right"),
+    Key("edit.delete_word_left", "ctrl+w,alt+backspace", "delete_word_left", "delete word left"),
+    Key("edit.delete_word_right", "alt+delete,alt+d", "delete_word_right", "delete word right"),
+    Key("edit.delete_to_start", "ctrl+u", "delete_to_start_of_line", "delete to the start of the line"),
+    Key("edit.delete_to_end", "ctrl+k", "delete_to_end_of_line", "delete to the end of the line"),
+    Key("edit.undo", "ctrl+z", "undo", "undo"),
+    Key("edit.redo", "ctrl+y,ctrl+shift+z", "redo", "redo"),
+)
+
+APPROVAL_KEYS = (
+    Key("approvals.once", "y", "answer('once')", "yes"),
+    Key("approvals.session", "a", "answer('session')", "yes, for this session"),
+    Key("approvals.always", "p", "answer('always')", "always allow"),
+    Key("approvals.no", "n", "answer('no')", "no"),
+    Key("approvals.feedback", "f", "answer('feedback')", "no, and tell it what to do instead"),
+    Key("approvals.edit", "e", "answer('edit')", "edit the proposal in your editor"),
+    Key("approvals.review", "r", "review", "review all open requests"),
+    Key("approvals.layout", "s", "layout", "toggle side-by-side diff"),
+    Key("approvals.left", "left,shift+tab", "move(-1)", "previous answer"),
+    Key("approvals.right", "right,tab", "move(1)", "next answer"),
+    Key("approvals.choose", "enter,space", "choose", "choose the highlighted answer"),
+    Key("approvals.up", "up,k", "scroll(-1)", "scroll up"),
+    Key("approvals.down", "down,j", "scroll(1)", "scroll down"),
+)
+
+SESSIONS_KEYS = (
+    Key("sessions.up", "up,ctrl+p", "move(-1)", "up", priority=True),
+    Key("sessions.down", "down,ctrl+n", "move(1)", "down", priority=True),
+    Key("sessions.page_up", "pageup", "move(-10)", "page up", priority=True),
+    Key("sessions.page_down", "pagedown", "move(10)", "page down", priority=True),
+    Key("sessions.fork", "ctrl+k", "fork", "fork", priority=True),
+    Key("sessions.rename", "ctrl+r", "rename", "rename", priority=True),
+    Key("sessions.delete", "ctrl+x", "delete", "delete", priority=True),
+    Key("sessions.preview", "ctrl+o", "preview", "preview", priority=True),
+    Key("sessions.search", "ctrl+f", "search", "search in all messages", priority=True),
+    Key("sessions.close", "escape,ctrl+c", "close", "close", priority=True),
+)
+
+SETUP_KEYS = (
+    Key("setup.up", "up", "move(-1)", "up", priority=True),
+    Key("setup.down", "down", "move(1)", "down", priority=True),
+    Key("setup.take", "enter", "take", "choose; test and connect", priority=True),
+    Key("setup.back", "escape,ctrl+c", "back", "back", priority=True),
+)
+
+SETTINGS_KEYS = (
+    Key("settings.up", "up,ctrl+p", "move(-1)", "up", priority=True),
+    Key("settings.down", "down,ctrl+n", "move(1)", "down", priority=True),
+    Key("settings.page_up", "pageup", "move(-10)", "page up", priority=True),
+    Key("settings.page_down", "pagedown", "move(10)", "page down", priority=True),
+    Key("settings.reset", "ctrl+r", "reset", "remove from your config file", priority=True),
+    Key("settings.close", "escape,ctrl+c", "close", "close", priority=True),
+)
+
+REVIEW_KEYS = (
+    Key("review.up", "up,k", "move(-1)", "previous request"),
+    Key("review.down", "down,j", "move(1)", "next request"),
+    Key("review.accept", "y", "decide('accept')", "approve"),
+    Key("review.reject", "n", "decide('reject')", "reject"),
+    Key("review.accept_all", "a", "decide_rest('accept')", "approve all undecided requests"),
+    Key("review.reject_all", "x", "decide_rest('reject')", "reject all undecided requests"),
+    Key("review.edit", "e", "edit", "edit in your editor"),
+    Key("review.layout", "s", "layout", "toggle side-by-side diff"),
+    Key("review.page_up", "pageup,b", "page(-1)", "page up"),
+    Key("review.page_down", "pagedown,space", "page(1)", "page down"),
+    Key("review.answer", "enter", "answer", "submit the decisions"),
+    Key("review.close", "escape,q,ctrl+c", "close", "close without deciding", priority=True),
+)
+
+CONVERSATION_KEYS = tuple(
+    Key(binding.id or "", binding.key, binding.action, binding.tooltip) for binding in TRANSCRIPT_BINDINGS
+)

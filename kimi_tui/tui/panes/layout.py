@@ -1,0 +1,81 @@
+"""Layout of the panes: which ones are visible, whether they cover the conversation, and which one escape
+closes.
+"""
+
+from typing import Literal
+
+from textual.widget import Widget
+
+MIN_WIDTH_FOR_PANES = 100
+"""Minimum columns for panes next to the conversation. In narrower terminals they cover it."""
+_MIN_WIDTH_WITH_TIMELINE = 120
+"""Minimum columns to show the todo list automatically while the timeline is open."""
+PaneName = Literal["todo", "tools"]
+Layer = Literal["todo", "tools", "timeline"]
+
+
+class PaneLayout:
+    """Shows and hides panes by setting CSS classes on the session view."""
+
+    def __init__(self, view: Widget) -> None:
+        self._view = view
+        self._requested: dict[PaneName, bool] = {}
+        self._has_todo = False
+        self._peeked_pane: PaneName | None = None
+
+    def arrange(self, *, has_todo: bool | None = None) -> None:
+        """Show the requested panes and, in a wide terminal, a non-empty todo list."""
+        self._has_todo = self._has_todo if has_todo is None else has_todo
+        view = self._view
+        width = view.app.size.width
+        roomy = width >= (
+            _MIN_WIDTH_WITH_TIMELINE if view.has_class("-show-timeline") else MIN_WIDTH_FOR_PANES
+        )
+        todo = self._requested.get("todo", roomy and self._has_todo)
+        tools = self._requested.get("tools", False)
+        view.set_class(todo, "-show-todo")
+        view.set_class(tools, "-show-tools")
+        view.set_class(todo or tools, "-show-side")
+        view.set_class(width < MIN_WIDTH_FOR_PANES, "-over")
+
+    def toggle(self, name: PaneName, *, peek: bool) -> bool:
+        """Show or hide a pane. Return whether it is now visible. With `peek`, it doesn't get the focus."""
+        shown = not self._view.has_class(f"-show-{name}")
+        self._requested[name] = shown
+        self._peeked_pane = name if shown and peek else None
+        self.arrange()
+        return shown
+
+    def hide(self, name: PaneName) -> None:
+        """Hide a pane."""
+        self._requested[name] = False
+        self._peeked_pane = None
+        self.arrange()
+
+    def show_timeline(self, shown: bool) -> None:
+        """Show or hide the timeline."""
+        self._view.set_class(shown, "-show-timeline")
+        if shown and self.is_narrow:
+            self._requested.clear()  # they would cover it
+            self._peeked_pane = None
+        self.arrange()
+
+    def end_peek(self) -> None:
+        """Keep the peeked pane open: escape no longer closes it."""
+        self._peeked_pane = None
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether panes cover the conversation."""
+        return self._view.has_class("-over")
+
+    @property
+    def peeked_pane(self) -> Layer | None:
+        """The pane that was opened while a request kept the focus."""
+        return self._peeked_pane
+
+    @property
+    def overlay(self) -> Layer | None:
+        """The frontmost pane that covers the conversation, if any."""
+        layers: tuple[Layer, ...] = ("tools", "todo", "timeline") if self.is_narrow else ()
+        return next((layer for layer in layers if self._view.has_class(f"-show-{layer}")), None)

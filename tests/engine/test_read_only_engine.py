@@ -1,0 +1,242 @@
+"""A session that another process writes, opened read-only."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from kimi_tui.base.content_parts import TextPart
+from kimi_tui.base.errors import SessionError
+from kimi_tui.config.settings import Settings
+from kimi_tui.engine.options import EngineOptions
+from kimi_tui.engine.read_only_engine import open_read_only
+from kimi_tui.wire.channel import Outgoing, Wire
+from kimi_tui.wire.commands import (
+    Command,
+    Compare,
+    ListSessions,
+    NameCheckpoint,
+    Prompt,
+    ReadBranch,
+    Revert,
+    RunSlash,
+    ShowTimeline,
+    Shutdown,
+)
+from kimi_tui.wire.events import (
+    CheckpointCreated,
+    Notification,
+    ReplayBegin,
+    ReplayEnd,
+    Reverted,
+    SessionInfo,
+    TurnBegin,
+)
+from kimi_tui.wire.session_list import SessionList
+from kimi_tui.wire.timeline import BranchContent, Comparison, Timeline
+from tests.engine.engine_client import EngineClient, session, text_reply, tool_calls
+from tests.timeouts import TEST_TIMEOUT_S
+
+E = TypeVar("E")
+
+
+class EventListener:
+    """Collects the events of a read-only engine."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self._subscription = wire.subscribe()
+        self.events: list[Outgoing] = []
+
+    def texts(self) -> list[str]:
+        """Return the prompts and responses since the last replay that replaces the conversation."""
+        starts = [index for index, it in enumerate(self.events) if it == ReplayBegin(anew=True)]
+        events = self.events[starts[-1] :] if starts else self.events
+        return [
+            str(it.user_input) if isinstance(it, TurnBegin) else it.text
+            for it in events
+            if isinstance(it, TurnBegin | TextPart)
+        ]
+
+    async def wait_for_text(self, *texts: str) -> None:
+        async with asyncio.timeout(TEST_TIMEOUT_S):
+            while self.texts() != list(texts):
+                self.events += await self._subscription.drain()
+
+    async def wait_for_notice(self, text: str) -> None:
+        await self._until(lambda it: isinstance(it, Notification) and text in it.title)
+
+    async def wait_for_event(self, kind: type) -> None:
+        await self._until(lambda it: isinstance(it, kind))
+
+    async def answer(
+        self, command: Command, kind: type[E], matches: Callable[[E], bool] = lambda _: True
+    ) -> E:
+        """Send a command and return the next matching event."""
+        before = len(self.events)
+        self.wire.command(command)
+        return await self.next(kind, matches, since=before)
+
+    async def next(
+        self, kind: type[E], matches: Callable[[E], bool] = lambda _: True, *, since: int | None = None
+    ) -> E:
+        """Return the first matching event of a type, from now on or from the index `since`."""
+        since = len(self.events) if since is None else since
+        async with asyncio.timeout(TEST_TIMEOUT_S):
+            while True:
+                for it in self.events[since:]:
+                    if isinstance(it, kind) and matches(it):
+                        return it
+                self.events += await self._subscription.drain()
+
+    async def _until(self, matches: Callable[[Outgoing], bool]) -> None:
+        async with asyncio.timeout(TEST_TIMEOUT_S):
+            while not any(matches(it) for it in self.events):
+                self.events += await self._subscription.drain()
+
+
+@asynccontextmanager
+async def open_read_only_client(
+    home: Path, session_id: str | None, *, data_dir: Path | None = None
+) -> AsyncIterator[EventListener]:
+    wire = Wire()
+    listener = EventListener(wire)
+    options = EngineOptions(
+        settings=Settings(),
+        data_dir=data_dir or home / "data",
+        work_dir=home,
+        session_id=session_id,
+        read_only=True,
+    )
+    reader = await open_read_only(wire, options, poll_s=0.01)
+    serving = asyncio.create_task(reader.serve())
+    try:
+        yield listener
+    finally:
+        wire.command(Shutdown())
+        await serving
+
+
+def id_of(client: EngineClient) -> str:
+    return next(it.session_id for it in client.events if isinstance(it, SessionInfo))
+
+
+def files_under(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+async def test_a_reader_replays_the_conversation_and_follows_new_messages(tmp_path: Path) -> None:
+    async with session(tmp_path, tmp_path / "data", text_reply("one"), text_reply("two")) as client:
+        await client.ask("first")
+        async with open_read_only_client(tmp_path, id_of(client)) as listener:
+            await listener.wait_for_text("first", "one")
+            info = next(it for it in listener.events if isinstance(it, SessionInfo))
+            assert info.read_only
+            await client.ask("second")
+            await listener.wait_for_text("first", "one", "second", "two")
+            assert ReplayBegin(anew=True) not in listener.events
+            begins, ends = listener.events.count(ReplayBegin()), listener.events.count(ReplayEnd())
+            assert begins == ends >= 2
+
+
+async def test_a_revert_by_the_writer_is_replayed(tmp_path: Path) -> None:
+    async with session(tmp_path, tmp_path / "data", text_reply("one"), text_reply("two")) as client:
+        await client.ask("first")
+        await client.ask("second")
+        async with open_read_only_client(tmp_path, id_of(client)) as listener:
+            await listener.wait_for_text("first", "one", "second", "two")
+            second = [it.id for it in client.all(CheckpointCreated) if it.kind == "user"][1]
+            await client.run_command(Revert(second), Reverted)
+            await listener.wait_for_text("first", "one")
+
+
+async def test_commands_that_write_are_rejected(tmp_path: Path) -> None:
+    async with session(tmp_path, tmp_path / "data", text_reply("one")) as client:
+        await client.ask("first")
+        session_id = id_of(client)
+    before = files_under(tmp_path / "data" / "sessions")  # complete, since the writer has ended
+    async with open_read_only_client(tmp_path, session_id) as listener:
+        listener.wire.command(Prompt("mine"))
+        listener.wire.command(Revert(0))
+        listener.wire.command(NameCheckpoint(0, "mine"))
+        await listener.wait_for_notice("read-only")
+        listener.wire.command(ShowTimeline())
+        listener.wire.command(Compare(0))
+        await listener.wait_for_event(Comparison)
+        listener.wire.command(ListSessions())
+        await listener.wait_for_event(SessionList)
+    assert files_under(tmp_path / "data" / "sessions") == before
+
+
+async def test_the_end_of_the_writer_is_reported(tmp_path: Path) -> None:
+    async with session(tmp_path, tmp_path / "data", text_reply("one")) as client:
+        await client.ask("first")
+        session_id = id_of(client)
+        async with open_read_only_client(tmp_path, session_id) as listener:
+            await listener.wait_for_text("first", "one")
+            client.command(Shutdown())
+            await listener.wait_for_notice("The other process has ended.")
+            assert [it.in_use for it in listener.events if isinstance(it, SessionInfo)][-1] is False
+
+
+async def test_the_timeline_is_sent_and_follows_new_checkpoints(tmp_path: Path) -> None:
+    async with session(tmp_path, tmp_path / "data", text_reply("one"), text_reply("two")) as client:
+        await client.ask("first")
+        async with open_read_only_client(tmp_path, id_of(client)) as listener:
+            timeline = await listener.answer(ShowTimeline(), Timeline)
+            assert [node.label for node in timeline.nodes if node.kind == "user"] == ["first"]
+            await client.ask("second")
+            updated = await listener.next(
+                Timeline, lambda it: any(node.label == "second" for node in it.nodes)
+            )
+            assert [node.uid for node in updated.nodes][: len(timeline.nodes)] == [
+                node.uid for node in timeline.nodes
+            ]
+            client.command(NameCheckpoint(0, "the beginning"))
+            await listener.next(Timeline, lambda it: it.nodes[0].name == "the beginning")
+            assert (updated.undo, updated.redo) == ("", "")
+
+
+async def test_branches_and_files_can_be_read_but_not_reverted(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    write = tool_calls(("WriteFile", {"path": "a", "content": "one\n"}))
+    async with session(work, tmp_path / "data", write, text_reply("done"), text_reply("then")) as client:
+        await client.ask("write it")
+        await client.ask("and then?")
+        first, second = [it.id for it in client.all(CheckpointCreated) if it.kind == "user"]
+        await client.run_command(Revert(second, "conversation"), Reverted)
+        async with open_read_only_client(work, id_of(client), data_dir=tmp_path / "data") as listener:
+            timeline = await listener.answer(ShowTimeline(), Timeline)
+            content = await listener.answer(ReadBranch(timeline.branches[0].number), BranchContent)
+            assert "and then?" in str(content.events)
+            between = await listener.answer(Compare(first, second), Comparison)
+            assert [(file.path, file.change, file.by) for file in between.files] == [("a", "added", "agent")]
+            now = await listener.answer(Compare(first), Comparison, lambda it: it.after is None)
+            assert [file.path for file in now.files] == ["a"]
+            assert "last file snapshot" in now.note
+            listed = await listener.answer(RunSlash("checkpoints"), Notification)
+            assert "write it" in listed.body
+            error = await listener.answer(RunSlash(f"revert {first}"), Notification)
+            assert "read-only" in error.title
+        assert (work / "a").read_text() == "one\n"
+
+
+async def test_a_directory_without_sessions_is_an_error(tmp_path: Path) -> None:
+    options = EngineOptions(settings=Settings(), data_dir=tmp_path, work_dir=tmp_path, read_only=True)
+    with pytest.raises(SessionError, match="No session in this directory"):
+        await open_read_only(Wire(), options)
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_the_latest_session_of_the_directory_is_the_default(tmp_path: Path) -> None:
+    async with session(tmp_path, tmp_path / "data", text_reply("one")) as client:
+        await client.ask("first")
+    async with open_read_only_client(tmp_path, None) as listener:
+        await listener.wait_for_text("first", "one")
+        info = next(it for it in listener.events if isinstance(it, SessionInfo))
+        assert (info.read_only, info.in_use) == (True, False)
+        assert not [it for it in listener.events if isinstance(it, Notification)]

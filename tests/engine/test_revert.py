@@ -1,0 +1,237 @@
+"""Reverts through the engine, with real tools and a scripted model."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kimi_tui.wire.commands import PlanRevert, Redo, Revert, RunSlash, Undo
+from kimi_tui.wire.events import CheckpointCreated, Notification, Reverted, RevertPlan, TurnEnd
+from tests.engine.engine_client import EngineClient, session, text_reply, tool_calls
+
+SCRIPTS = (
+    tool_calls(("WriteFile", {"path": "a.py", "content": "print(1)\n"})),
+    text_reply("written"),
+    tool_calls(("Bash", {"command": "echo changed >> README.md; echo new > bash.txt"})),
+    text_reply("done"),
+    text_reply("just talk"),
+    text_reply("after the revert"),
+)
+
+
+@pytest.fixture
+def work_dir(work_dir: Path) -> Path:
+    (work_dir / "README.md").write_text("readme\n")
+    return work_dir
+
+
+def read_files(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+def fingerprint(folder: Path) -> dict[str, str]:
+    """Return the digest and modification time of every file in a directory."""
+    return {
+        str(path): f"{hashlib.sha256(path.read_bytes()).hexdigest()} {path.stat().st_mtime_ns}"
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def prompt_checkpoint(client: EngineClient, turn: int) -> int:
+    """Return the id of the checkpoint before the prompt of a turn, counted from 0."""
+    return [event.id for event in client.all(CheckpointCreated) if event.kind == "user"][turn]
+
+
+async def run_turns(client: EngineClient, work_dir: Path) -> None:
+    await client.ask("write a.py")
+    await client.ask("run something")
+    (work_dir / "user.txt").write_text("mine\n")
+    with (work_dir / "a.py").open("a") as file:
+        file.write("print(2)\n")
+    await client.ask("talk")
+
+
+@pytest.mark.parametrize("location", ["in a git repository", "outside of one", "without git"])
+async def test_a_revert_undo_and_redo_in_a_real_directory(
+    location: str, work_dir: Path, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if location == "in a git repository":
+        identity = ("-c", "user.name=you", "-c", "user.email=you@example.org")
+        for command in (("init", "-q"), ("add", "."), (*identity, "commit", "-qm", "start")):
+            subprocess.run(["git", *command], cwd=work_dir, check=True)
+    elif location == "without git":
+        programs = tmp_path / "bin"
+        programs.mkdir()
+        for name in ("bash", "sh", "echo", "cat"):
+            if program := shutil.which(name):
+                (programs / name).symlink_to(program)
+        monkeypatch.setenv("PATH", str(programs))
+        assert shutil.which("git") is None
+    git_before = fingerprint(work_dir / ".git")
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await run_turns(client, work_dir)
+        before = read_files(work_dir)
+        start = prompt_checkpoint(client, 0)
+
+        plan = await client.run_command(PlanRevert(start), RevertPlan)
+        assert {file.path: file.action for file in plan.files} == {
+            "README.md": "restore",
+            "a.py": "conflict",
+            "bash.txt": "delete",
+            "user.txt": "keep",
+        }
+        assert plan.commands == ("echo changed >> README.md; echo new > bash.txt",)
+        readme = plan.files[0]
+        assert (readme.added, readme.removed) == (0, 1)
+        assert readme.diff is not None
+        assert (readme.diff.old_text, readme.diff.new_text) == ("readme\nchanged\n", "readme\n")
+        assert read_files(work_dir) == before
+
+        reverted = await client.run_command(Revert(start), Reverted)
+        assert reverted.prompt == "write a.py"
+        assert set(reverted.files) == {"README.md", "bash.txt"}
+        assert read_files(work_dir) == {
+            "README.md": "readme\n",
+            "a.py": "print(1)\nprint(2)\n",
+            "user.txt": "mine\n",
+        }
+
+        (work_dir / "user.txt").write_text("mine, newer\n")
+        undone = await client.run_command(Undo(), Reverted)
+        assert undone.reason == "undo"
+        assert read_files(work_dir) == before | {"user.txt": "mine, newer\n"}
+
+        redone = await client.run_command(Redo(), Reverted)
+        assert redone.reason == "redo"
+        assert read_files(work_dir) == {
+            "README.md": "readme\n",
+            "a.py": "print(1)\nprint(2)\n",
+            "user.txt": "mine, newer\n",
+        }
+    assert fingerprint(work_dir / ".git") == git_before
+
+
+async def test_a_selected_conflict_is_deleted(work_dir: Path, data_dir: Path) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await run_turns(client, work_dir)
+        await client.run_command(Revert(prompt_checkpoint(client, 0), paths=("a.py",)), Reverted)
+        assert set(read_files(work_dir)) == {"README.md", "bash.txt", "user.txt"}
+        await client.run_command(Undo(), Reverted)
+        assert read_files(work_dir)["a.py"] == "print(1)\nprint(2)\n"
+
+
+async def test_undo_works_after_a_restart(work_dir: Path, data_dir: Path) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await run_turns(client, work_dir)
+        before = read_files(work_dir)
+        await client.run_command(Revert(prompt_checkpoint(client, 1)), Reverted)
+        assert set(read_files(work_dir)) == {"README.md", "a.py", "user.txt"}
+    async with session(work_dir, data_dir, continue_last=True) as client:
+        await client.run_command(Undo(), Reverted)
+    assert read_files(work_dir) == before
+    context = next(data_dir.glob("sessions/*/*/context.jsonl")).read_text()
+    assert "just talk" in context
+
+
+async def test_the_conversation_and_the_files_can_be_reverted_separately(
+    work_dir: Path, data_dir: Path
+) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await run_turns(client, work_dir)
+        before = read_files(work_dir)
+        await client.run_command(Revert(prompt_checkpoint(client, 1), scope="conversation"), Reverted)
+        assert read_files(work_dir) == before
+        await client.run_command(Undo(), Reverted)
+        reverted = await client.run_command(Revert(prompt_checkpoint(client, 1), scope="files"), Reverted)
+        assert (reverted.prompt, reverted.branch) == (None, None)
+        assert set(read_files(work_dir)) == {"README.md", "a.py", "user.txt"}
+    context = next(data_dir.glob("sessions/*/*/context.jsonl")).read_text()
+    assert "just talk" in context
+
+
+async def test_the_model_gets_a_note_of_changed_and_unchanged_files(work_dir: Path, data_dir: Path) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await run_turns(client, work_dir)
+        await client.run_command(Revert(prompt_checkpoint(client, 0)), Reverted)
+        await client.ask("go on")
+    records = [
+        json.loads(line)
+        for line in next(data_dir.glob("sessions/*/*/context.jsonl")).read_text().splitlines()
+    ]
+    notes = [json.dumps(record) for record in records if "reverted the conversation" in json.dumps(record)]
+    assert len(notes) == 1
+    assert "Changed on disk by the revert: README.md, bash.txt." in notes[0]
+    assert "Different from then, but not reverted: a.py, user.txt." in notes[0]
+
+
+async def test_a_checkpoint_counts_the_file_changes(work_dir: Path, data_dir: Path) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await client.ask("write a.py")
+        last = client.all(CheckpointCreated)[-1]
+    assert last.files is not None
+    assert (last.files.changed, last.files.added_lines, last.files.removed_lines) == (1, 1, 0)
+
+
+async def test_the_end_of_a_turn_lists_the_files_changed_by_tools(work_dir: Path, data_dir: Path) -> None:
+    scripts = (
+        tool_calls(
+            ("WriteFile", {"path": "a.py", "content": "print(1)\n"}),
+            ("Bash", {"command": "mkdir d; echo 1 > d/b"}),
+        ),
+        text_reply("written"),
+        text_reply("just talk"),
+        tool_calls(("Bash", {"command": "rm a.py"})),
+        text_reply("removed"),
+    )
+    async with session(work_dir, data_dir, *scripts) as client:
+        for text in ("write", "talk", "remove"):
+            await client.ask(text)
+            (work_dir / "README.md").write_text(f"{text}, by hand\n")
+        assert [end.files for end in client.all(TurnEnd)] == [("a.py", "d/b"), (), ("a.py",)]
+
+
+async def test_slash_commands_preview_and_list(work_dir: Path, data_dir: Path) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await client.ask("write a.py")
+        start = prompt_checkpoint(client, 0)
+        plan = await client.run_command(RunSlash(f"revert {start} --dry-run"), RevertPlan)
+        assert [file.path for file in plan.files] == ["a.py"]
+        notice = await client.run_command(RunSlash("checkpoints"), Notification)
+        assert "write a.py" in notice.body
+        assert (await client.run_command(RunSlash("revert"), Notification)).title.startswith(
+            "/revert requires a checkpoint number"
+        )
+        assert (await client.run_command(RunSlash("undo"), Notification)).title == "Nothing to undo."
+        assert (await client.run_command(RunSlash("revert 999"), Notification)).severity == "error"
+        await client.run_command(RunSlash(f"revert {start}"), Reverted)
+    assert set(read_files(work_dir)) == {"README.md"}
+
+
+async def test_undo_restores_a_cleared_conversation(work_dir: Path, data_dir: Path) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await client.ask("write a.py")
+        for command in ("clear it", "undo 3", "redo x"):
+            error = await client.run_command(RunSlash(command), Notification)
+            assert error.severity == "error"
+            assert error.title.startswith(f"/{command.split()[0]} takes ")
+        await client.run_command(RunSlash("clear"), Reverted)
+        await client.run_command(RunSlash("undo"), Reverted)
+    assert "written" in next(data_dir.glob("sessions/*/*/context.jsonl")).read_text()
+
+
+async def test_without_a_writable_store_only_the_conversation_is_reverted(
+    work_dir: Path, data_dir: Path
+) -> None:
+    data_dir.mkdir()
+    (data_dir / "store").write_text("in the way")
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await client.ask("write a.py")
+        plan = await client.run_command(PlanRevert(prompt_checkpoint(client, 0)), RevertPlan)
+        assert plan.files == ()
+        assert plan.note
+        await client.run_command(Revert(prompt_checkpoint(client, 0)), Reverted)
+    assert set(read_files(work_dir)) == {"README.md", "a.py"}

@@ -1,0 +1,51 @@
+"""Reads of slow tokens are batched; bursts and rare tokens are read immediately."""
+
+from kimi_tui.llm.transport.read_throttle import MIN_WAITED_READS, PAUSE_S, ReadThrottle
+
+TOKEN = b"x" * 200
+
+
+class TricklingServer:
+    """Sends a token every `period_s`. Its clock advances while it's awaited."""
+
+    def __init__(self, period_s: float, token: bytes = TOKEN) -> None:
+        self.now = 0.0
+        self.pauses = 0
+        self._period_s = period_s
+        self._token = token
+        self._sent = 0
+
+    async def sleep(self, seconds: float) -> None:
+        self.pauses += 1
+        self.now += seconds
+
+    async def read_more(self) -> bytes:
+        self._sent += 1
+        self.now = max(self.now, self._sent * self._period_s)
+        return self._token
+
+
+async def read_all(server: TricklingServer, count: int) -> TricklingServer:
+    throttle = ReadThrottle(now=lambda: server.now, sleep=server.sleep)
+    for _ in range(count):
+        assert await throttle.read(server.read_more)
+    return server
+
+
+async def test_a_short_response_is_read_without_pauses() -> None:
+    assert (await read_all(TricklingServer(0.01), MIN_WAITED_READS)).pauses == 0
+
+
+async def test_tokens_of_a_long_response_are_read_in_batches() -> None:
+    server = await read_all(TricklingServer(0.01), MIN_WAITED_READS + 500)
+    assert 500 / 8 < server.pauses < 500 / 4
+    assert server.now < (MIN_WAITED_READS + 500) * 0.01 + 2 * PAUSE_S
+
+
+async def test_a_burst_is_read_without_pauses() -> None:
+    assert (await read_all(TricklingServer(0.001, b"x" * 16_384), 500)).pauses == 0
+    assert (await read_all(TricklingServer(0.0), 500)).pauses == 0
+
+
+async def test_rare_tokens_are_read_without_pauses() -> None:
+    assert (await read_all(TricklingServer(0.1), 200)).pauses == 0

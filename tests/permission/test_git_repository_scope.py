@@ -1,0 +1,211 @@
+"""Git commands need approval in a repository that came with the project's files and may run its programs."""
+
+from pathlib import Path
+
+import pytest
+
+from kimi_tui.permission.read_only_commands import is_read_only
+from kimi_tui.permission.rule_set import RuleSet
+from kimi_tui.permission.subject import CommandSubject
+from kimi_tui.permission.writable_roots import WritableRoots
+from tests.tools.rule_sets import build_rule_set
+
+READ_COMMANDS = [
+    "cd sub && git status",
+    "git -C sub status",
+    "git -C . -C sub log -1",
+    "bash -c 'cd sub && git diff'",
+    "cd sub; ls | head; git --no-pager show",
+    "(cd sub && git status)",
+]
+
+
+@pytest.fixture
+def work_dir(tmp_path: Path) -> Path:
+    """Return a folder with a repository, and a folder inside it."""
+    work = tmp_path / "work"
+    (work / "sub").mkdir(parents=True)
+    make_repository(work / ".git")
+    return work
+
+
+def make_repository(folder: Path, *, config: str = "") -> None:
+    for name in ("objects", "refs"):
+        (folder / name).mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "config").write_text(config)
+
+
+def verdict(work_dir: Path, command: str, *rules: str) -> str | None:
+    allow = rules or (
+        "Bash(git status *)",
+        "Bash(git diff *)",
+        "Bash(git log *)",
+        "Bash(git show *)",
+        "Bash(git commit *)",
+        "Bash(git add *)",
+        "Bash(git *)",
+        "Bash(cd *)",
+        "Bash(ls *)",
+        "Bash(head *)",
+        "Bash(tar *)",
+    )
+    return build_rule_set(allow=allow, work_dir=work_dir).verdict(CommandSubject(command))
+
+
+@pytest.mark.parametrize("command", READ_COMMANDS)
+def test_git_is_allowed_in_a_folder_of_the_sessions_repository(work_dir: Path, command: str) -> None:
+    assert verdict(work_dir, command) == "allow"
+    assert is_read_only(command, WritableRoots.resolve(work_dir))
+
+
+@pytest.mark.parametrize("command", READ_COMMANDS)
+@pytest.mark.parametrize("kind", ["bare", "nested", "linked"])
+def test_git_needs_approval_in_a_repository_that_came_with_the_files(
+    work_dir: Path, command: str, kind: str
+) -> None:
+    sub = work_dir / "sub"
+    match kind:
+        case "bare":
+            make_repository(sub)
+        case "nested":
+            make_repository(sub / ".git")
+        case "linked":
+            make_repository(work_dir / "planted")
+            (sub / ".git").write_text("gitdir: ../planted\n")
+    assert verdict(work_dir, command) is None
+    assert not is_read_only(command, WritableRoots.resolve(work_dir))
+
+
+def test_git_needs_approval_in_a_folder_inside_a_planted_repository(work_dir: Path) -> None:
+    make_repository(work_dir / "sub")
+    (work_dir / "sub" / "deep").mkdir()
+    assert verdict(work_dir, "cd sub/deep && git status") is None
+
+
+def test_git_needs_approval_if_the_working_directory_is_a_bare_repository(tmp_path: Path) -> None:
+    make_repository(tmp_path)
+    assert verdict(tmp_path, "git status") is None
+    assert not is_read_only("git status", WritableRoots.resolve(tmp_path))
+
+
+def test_git_is_allowed_in_a_submodule_of_the_sessions_repository(work_dir: Path) -> None:
+    make_repository(work_dir / ".git" / "modules" / "sub")
+    (work_dir / "sub" / ".git").write_text("gitdir: ../.git/modules/sub\n")
+    assert verdict(work_dir, "cd sub && git status") == "allow"
+
+
+def test_git_is_allowed_in_the_repository_of_an_added_folder(work_dir: Path, tmp_path: Path) -> None:
+    make_repository(tmp_path / "added" / ".git")
+    rules = build_rule_set(
+        allow=["Bash(git status *)", "Bash(git *)"],
+        work_dir=work_dir,
+        additional_dirs=(tmp_path / "added",),
+    )
+    assert rules.verdict(CommandSubject(f"git -C {tmp_path}/added status")) == "allow"
+    assert rules.verdict(CommandSubject(f"git -C {tmp_path} status")) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "tar -xf a && cd sub && git status",
+        "cd sub && git checkout other && git status",
+        "cd sub && git pull; git status",
+    ],
+)
+def test_git_needs_approval_in_a_folder_that_an_earlier_command_may_make_a_repository(
+    work_dir: Path, command: str
+) -> None:
+    assert verdict(work_dir, command) is None
+
+
+def test_git_is_allowed_after_commands_that_create_no_repository(work_dir: Path) -> None:
+    assert verdict(work_dir, "cd sub && git add . && git commit -m done && git status") == "allow"
+    assert verdict(work_dir, "tar -xf a -C sub && git status") == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["git --git-dir=sub status", "git --git-dir sub status", "git --bare status", "git -C $x status"],
+)
+def test_git_needs_approval_if_options_name_the_repository(work_dir: Path, command: str) -> None:
+    assert verdict(work_dir, command) is None
+
+
+def test_the_exact_command_can_be_granted(work_dir: Path) -> None:
+    make_repository(work_dir / "sub")
+    rules = RuleSet(work_dir=work_dir)
+    grant = rules.propose_grant(CommandSubject("git -C sub status"))
+    assert [str(rule) for rule in grant] == ["Bash(git -C sub status)"]
+    assert rules.with_allowed(*grant).verdict(CommandSubject("git -C sub status")) == "allow"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "[core]\n\tfsmonitor = ./evil\n",
+        "[core] FSMonitor=./evil\n",
+        '[diff "x"]\n  textconv\t= evil\n',
+        '[diff "x"] command = evil',
+        "[diff]\r\n\texternal = evil\r\n",
+        '[filter "x"]\n\tclean = git-lfs clean; evil\n',
+        '[filter "lfs"]\n\tprocess = ./git-lfs filter-process\n',
+        '[gpg "ssh"]\n\tprogram = evil\n',
+        "[include]\n\tpath = ../evil\n",
+        '[includeIf "gitdir:/"] path = ../evil\n',
+        '[remote "origin"]\n\tpromisor = true\n\tuploadpack = evil\n',
+        "[core]\n\thooksPath = planted\n",
+    ],
+)
+def test_git_needs_approval_if_the_sessions_repository_runs_programs(work_dir: Path, config: str) -> None:
+    """A repository from an archive may have such a configuration; a clone doesn't."""
+    (work_dir / "planted").mkdir()
+    (work_dir / "planted" / "post-index-change").touch()
+    (work_dir / ".git" / "config").write_text(config)
+    for command in ("git status", "cd sub && git diff", "git log -1"):
+        assert verdict(work_dir, command) is None
+        assert not is_read_only(command, WritableRoots.resolve(work_dir))
+    assert verdict(work_dir, "git status", "Bash(git status)") == "allow", "the exact command can be granted"
+
+
+def test_git_needs_approval_if_a_submodule_nested_repository_or_hook_runs_programs(work_dir: Path) -> None:
+    evil = "[core]\n\tfsmonitor = ./evil\n"
+    git = work_dir / ".git"
+    make_repository(git / "modules" / "a" / "b", config=evil)
+    assert verdict(work_dir, "git status") is None
+    (git / "modules" / "a" / "b" / "config").write_text("")
+    assert verdict(work_dir, "git status") == "allow"
+
+    make_repository(work_dir / "sub" / ".git", config=evil)
+    assert verdict(work_dir, "git status") == "allow", "git ignores a repository that isn't in the index"
+    for flags in (b"\x00\x03", b"\x40\x03\x00\x00"):
+        entry = bytes(24) + b"\x00\x00\xe0\x00" + bytes(12) + b"\xff" * 20 + flags + b"sub\x00"
+        (git / "index").write_bytes(b"DIRC\x00\x00\x00\x03\x00\x00\x00\x01" + entry)
+        assert verdict(work_dir, "git status") is None, "git reads a repository that is in the index"
+    (work_dir / "sub" / ".git" / "config").write_text("")
+    assert verdict(work_dir, "git status") == "allow"
+
+    (git / "hooks").mkdir()
+    (git / "hooks" / "pre-commit").touch()
+    assert verdict(work_dir, "git status") == "allow"
+    (git / "hooks" / "post-index-change").touch()
+    assert verdict(work_dir, "git status") is None
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "[core]\n\tbare = false\n\tfsmonitor = true\n\thooksPath = .husky/_\n\tsshCommand = ssh -i key\n",
+        '[filter "lfs"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n'
+        "\tprocess = git-lfs filter-process\n\trequired = true\n",
+        '[filter "git-crypt"]\n\tclean = \\"git-crypt\\" clean\n[diff "git-crypt"]\n'
+        '\ttextconv = \\"git-crypt\\" diff\n',
+        '[diff "jupyternotebook"]\n\tcommand = git-nbdiffdriver diff\n',
+        '[remote "origin"]\n\turl = https://host/process.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'
+        '[branch "clean"]\n\tremote = origin\n\tmerge = refs/heads/clean\n',
+    ],
+)
+def test_git_is_allowed_with_common_repository_configuration(work_dir: Path, config: str) -> None:
+    (work_dir / ".git" / "config").write_text(config)
+    assert verdict(work_dir, "git status") == "allow"

@@ -1,0 +1,311 @@
+"""SVG snapshots of every pane and dialog, on small and large screens.
+
+Each test opens a series of screens and compares each with its snapshot. After an intended change, run
+`pytest --snapshot-update` on this file and look at every snapshot that changed.
+"""
+
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from pytest_textual_snapshot import SVGImageExtension
+
+from kimi_tui.base.message import FunctionCall
+from kimi_tui.i18n.translate import set_language
+from kimi_tui.tui.app import KimiTuiApp
+from kimi_tui.tui.options import ThemeChoice, TuiOptions
+from kimi_tui.tui.prompt.prompt import PromptBox
+from kimi_tui.tui.screen.main_screen import MainScreen
+from kimi_tui.wire.agent_list import AgentList, AgentListItem, SubagentListItem
+from kimi_tui.wire.background import BackgroundTask, TasksUpdate, TaskText
+from kimi_tui.wire.channel import Outgoing, Wire
+from kimi_tui.wire.codec import envelope
+from kimi_tui.wire.commands import (
+    Compare,
+    ListSessions,
+    PlanRevert,
+    PreviewSession,
+    ReadBranch,
+    ReadTask,
+    RunSlash,
+    ShowTimeline,
+)
+from kimi_tui.wire.events import (
+    BtwBegin,
+    BtwEnd,
+    RequestClosed,
+    StatusUpdate,
+    StepBegin,
+    ToolCall,
+    TurnBegin,
+)
+from kimi_tui.wire.mcp_status import McpServerStatus, McpStatus
+from kimi_tui.wire.model_setup import FindModels, LocalModel, LocalServer, ModelService, ModelSources
+from kimi_tui.wire.session_list import SessionExcerpt, SessionList, SessionListItem, SessionPreview
+from kimi_tui.wire.settings import ListSettings, Setting, SettingsList
+from kimi_tui.wire.timeline import BranchContent
+from tests.tui.app_driver import AppDriver
+from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
+from tests.tui.test_snapshots import (
+    CREATED,
+    DANGER,
+    EDIT,
+    LATER,
+    QUESTION,
+    STATUS,
+    WIDE_EDIT,
+    press_key,
+    wait_until_drained,
+    wait_until_settled,
+)
+from tests.tui.timeline.sample_timeline import COMPARISON, MESSAGES, NOW, PLAN, TIMELINE
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Language, theme and size of a series of snapshots."""
+
+    language: Literal["en", "zh"]
+    theme: ThemeChoice
+    size: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """Identifies its snapshots."""
+        return f"{self.size[0]}x{self.size[1]}-{self.theme}-{self.language}"
+
+
+VARIANTS = (
+    Variant("en", "dark", (200, 60)),
+    Variant("zh", "light", (80, 24)),
+    Variant("zh", "dark", (120, 40)),
+)
+SERVER = BackgroundTask("bash-1", "bash", "the server", command="npm start", started=NOW - 75)
+SEARCH = BackgroundTask("agent-2", "agent", "寻找登录表单", started=NOW - 20, activity="Grep login")
+BUILD = BackgroundTask(
+    "bash-3", "bash", "the build", "make", "failed", started=NOW - 600, ended=NOW - 568, outcome="exit code 2"
+)
+SERVERS = (
+    McpServerStatus(
+        name="github",
+        status="connected",
+        tools=("search_code", "search_issues", "get_issue", "create_issue", "add_comment", "merge"),
+        transport="http",
+        target="https://mcp.github.com",
+        title="GitHub 2.0",
+        prompts=("mcp:github:triage",),
+    ),
+    McpServerStatus(
+        name="笔记",
+        status="failed",
+        error="The program notes is not there. Install it, or write its whole path.",
+        transport="stdio",
+        target="notes --all",
+    ),
+)
+SETTINGS = (
+    Setting("default_model", "", "text", "The model.", "通义千问", "", "user", "/home/me/config.toml"),
+    Setting("theme", "", "choice", "The colors.", "auto", "auto", choices=("auto", "dark", "light")),
+    Setting("providers.p.api_key", "providers.p", "secret", "Key.", "set", "", "environment", "E"),
+    Setting(
+        "loop_control.max_steps_per_turn",
+        "loop_control",
+        "integer",
+        "Model calls in one turn.",
+        "50",
+        "1000",
+        "project",
+        "/work/shop/.kimi-tui/config.toml",
+    ),
+)
+MODELS = replace(SESSION, models=("kimi-k2", "通义千问:8b"))
+ANSWERS: Mapping[type, Outgoing] = {
+    ShowTimeline: TIMELINE,
+    PlanRevert: PLAN,
+    Compare: COMPARISON,
+    ReadBranch: BranchContent(1, tuple(map(envelope, MESSAGES[:4]))),
+    ListSessions: SessionList(
+        (
+            SessionListItem("s1", "fix login", "/work/shop", NOW - 90),
+            SessionListItem("s2", "登录表单返回 500", "/work/商店", NOW - 8_000),
+            SessionListItem("s3", "what color is the door, and what does the sign on it say?", "", 1_000.0),
+        )
+    ),
+    PreviewSession: SessionPreview(
+        "s1",
+        (
+            SessionExcerpt("user", "fix the login"),
+            SessionExcerpt("agent", "登录处理程序在会话存在之前调用。"),
+        ),
+    ),
+    RunSlash: AgentList(
+        (
+            AgentListItem(
+                "default",
+                "bundled",
+                tools=("ReadFile", "EditFile", "Bash", "Task"),
+                subagents=(SubagentListItem("explorer", "Finds things out and changes nothing"),),
+            ),
+            AgentListItem("翻译", "user", "把文档译成中文。", "通义千问", ("ReadFile", "WriteFile")),
+            AgentListItem("broken", "user", problem="agent.yaml names a tool that there is not: Fly."),
+        ),
+        "default",
+    ),
+    ListSettings: SettingsList(SETTINGS, "/home/me/.kimi-tui/config.toml"),
+    FindModels: ModelSources(
+        (
+            ModelService("kimi", "https://api.moonshot.cn/v1", "kimi-k2.5", "KIMI_API_KEY", "stored"),
+            ModelService("openai", "https://api.openai.com/v1", "gpt-5.4", "OPENAI_API_KEY"),
+        ),
+        (LocalServer("Ollama", "http://127.0.0.1:11434/v1", (LocalModel("通义千问:8b", 40_960),)),),
+    ),
+    ReadTask: TaskText("bash-1", 0, "> shop@1.0 start\n> listening on :3000\nGET /登录 200\n", 66),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotCase:
+    """A screen or dialog: the keys that open it and the keys that close it."""
+
+    name: str
+    keys: tuple[str, ...] = ()
+    closing_keys: tuple[str, ...] = ("escape",)
+    messages: tuple[Outgoing, ...] = ()
+
+
+def command(name: str) -> tuple[str, ...]:
+    return (f"/{name}", "enter")
+
+
+AT_REST = (
+    SnapshotCase("conversation", closing_keys=()),
+    SnapshotCase("tools", ("ctrl+l", "up"), ("ctrl+l",)),
+    SnapshotCase("search", ("ctrl+f", *"auth"), ("escape", "ctrl+g")),
+    SnapshotCase("commands", ("slash", "t"), ("escape", "ctrl+c")),
+    SnapshotCase("palette", ("ctrl+p",)),
+    SnapshotCase("menu of the prompt", ("+",)),
+    SnapshotCase("selected block", ("tab", "alt+up"), ("escape",)),
+    SnapshotCase("help", ("f1",)),
+    SnapshotCase("pager", ("ctrl+l", "up", "enter"), ("escape", "ctrl+l")),
+    SnapshotCase("models", command("model")),
+    SnapshotCase("themes", command("theme")),
+    SnapshotCase("agents", (*command("agents"), "down")),
+    SnapshotCase("sessions", command("sessions")),
+    SnapshotCase("preview of a session", (*command("sessions"), "ctrl+o"), ("escape", "escape")),
+    SnapshotCase("settings", ("f9", "down", "down", "down")),
+    SnapshotCase("a setting", ("f9", "enter"), ("escape", "escape")),
+    SnapshotCase("setup", (*command("login"), "down")),
+    SnapshotCase("mcp", (*command("mcp"), "down")),
+    SnapshotCase("tasks", command("tasks")),
+    SnapshotCase("output of a task", (*command("tasks"), "down", "down", "enter"), ("escape", "escape")),
+    SnapshotCase("timeline", ("f3", "down", "down", "down"), ()),
+    SnapshotCase("plan", ("enter", "down")),
+    SnapshotCase("comparison", ("space", "down")),
+    SnapshotCase("branch", ("end", "up", "o")),
+    SnapshotCase("timeline, filtered", ("slash", *"auth")),
+    SnapshotCase("read only", ("down",), ("f3",), (replace(MODELS, read_only=True, in_use=True),)),
+)
+AT_WORK = (
+    SnapshotCase("queue", (*"next", "enter", *"draft"), ("ctrl+c",), (TurnBegin("go on"), StepBegin(1))),
+    SnapshotCase(
+        "side question",
+        (),
+        ("escape",),
+        (BtwBegin("b1", "where does it come from?"), BtwEnd("b1", response="From `validate()`:\n\n- 这里\n")),
+    ),
+    SnapshotCase("question", ("f2", "down"), (), (ToolCall("c5", FunctionCall("Ask")), QUESTION)),
+    SnapshotCase("approval", ("f2",), (), (RequestClosed("q1"), WIDE_EDIT)),
+    SnapshotCase("review", ("f2", LATER, "r", "enter"), ("escape",), (EDIT, DANGER, CREATED)),
+)
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Set the time zone to UTC, and the language back to English afterwards."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    set_language("en")
+    monkeypatch.undo()
+    time.tzset()
+
+
+@asynccontextmanager
+async def open_variant(data_dir: Path, variant: Variant) -> AsyncIterator[tuple[AppDriver, Wire, FakeClock]]:
+    """Open the app with an engine that answers its commands."""
+    wire = Wire()
+    status = StatusUpdate(mcp_status=McpStatus(loading=False, connected=1, total=2, tools=6, servers=SERVERS))
+
+    async def engine() -> None:
+        for message in (MODELS, *STATUS, status, TasksUpdate((SERVER, SEARCH, BUILD)), *MESSAGES):
+            wire.send(message)
+        async for command in wire.commands():
+            if (answer := ANSWERS.get(type(command))) is not None:
+                wire.send(answer)
+
+    clock = FakeClock()
+    app = KimiTuiApp(
+        wire=wire,
+        start=engine,
+        options=TuiOptions(
+            work_dir=Path("/work/shop"),
+            data_dir=data_dir,
+            theme=variant.theme,
+            reduced_motion=True,
+            version="1.0",
+            clipboard=FakeClipboard(),
+            clock=clock,
+            wall_clock=lambda: NOW,
+            letter_pause_s=0,
+        ),
+    )
+    async with app.run_test(size=variant.size):
+        pilot = AppDriver(app)
+        screen = app.screen_stack[0]
+        assert isinstance(screen, MainScreen)
+        while screen.state.session is None or screen.state.is_replaying:
+            await pilot.pause()
+        await wait_until_settled(pilot, wire)
+        screen.controllers.session_view.transcript.flush()
+        clock.now += 1
+        yield pilot, wire, clock
+
+
+@pytest.mark.parametrize("cases", [AT_REST, AT_WORK], ids=["at rest", "at work"])
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+async def test_screens_match_their_snapshots(
+    variant: Variant, cases: tuple[SnapshotCase, ...], snapshot: Any, tmp_path: Path
+) -> None:
+    snapshots = snapshot.use_extension(SVGImageExtension)
+    set_language(variant.language)
+    different = []
+    async with open_variant(tmp_path, variant) as (pilot, wire, clock):
+        for case in cases:
+            for message in case.messages:
+                wire.send(message)
+            await wait_until_drained(wire)
+            await press_keys(pilot, wire, case.keys, clock)
+            await wait_until_settled(pilot, wire)
+            if snapshots(name=case.name) != pilot.app.export_screenshot():
+                different.append(case.name)
+            await press_keys(pilot, wire, case.closing_keys, clock)
+    assert not different
+
+
+async def press_keys(pilot: AppDriver, wire: Wire, keys: tuple[str, ...], clock: FakeClock) -> None:
+    """Press keys. The screen that each one opens is shown before the next."""
+    for key in keys:
+        prompt = pilot.app.screen.query(PromptBox)
+        if key == LATER:
+            clock.now += 1
+        elif key == "+":
+            prompt.only_one().action_press("menu")  # what a click on the “+” does
+            await pilot.pause()
+        elif key.startswith("/"):
+            prompt.only_one().replace_text(key)  # typing it letter by letter would be slow
+        else:
+            await press_key(pilot, wire, key)

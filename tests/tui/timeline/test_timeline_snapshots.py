@@ -1,0 +1,129 @@
+"""Snapshots of the timeline pane and its dialogs."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kimi_tui.tui.app import KimiTuiApp
+from kimi_tui.tui.options import ThemeChoice, TuiOptions
+from kimi_tui.tui.screen.main_screen import MainScreen
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.commands import Compare, PlanRevert, ShowTimeline
+from kimi_tui.wire.events import StatusUpdate
+from tests.tui.app_driver import AppDriver
+from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
+from tests.tui.test_snapshots import STATUS, Act, CompareSnapshot, press_key, wait_until_settled
+from tests.tui.timeline.sample_timeline import COMPARISON, MESSAGES, NOW, PLAN, TIMELINE
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Set the time zone to UTC."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def timeline_app(data_dir: Path, keys: tuple[str, ...], theme: ThemeChoice) -> tuple[KimiTuiApp, Act]:
+    """Return an app whose engine sends the sample timeline, and a function that presses the keys."""
+    wire = Wire()
+
+    async def engine() -> None:
+        for message in (
+            SESSION,
+            StatusUpdate(context_tokens=0, max_context_tokens=200_000),
+            *MESSAGES,
+            *STATUS,
+        ):
+            wire.send(message)
+        async for command in wire.commands():
+            match command:
+                case ShowTimeline():
+                    wire.send(TIMELINE)
+                case PlanRevert():
+                    wire.send(PLAN)
+                case Compare():
+                    wire.send(COMPARISON)
+                case _:
+                    pass
+
+    app = KimiTuiApp(
+        wire=wire,
+        start=engine,
+        options=TuiOptions(
+            work_dir=Path("/work/shop"),
+            data_dir=data_dir,
+            theme=theme,
+            reduced_motion=True,
+            version="1.0",
+            clipboard=FakeClipboard(),
+            clock=FakeClock(),
+            wall_clock=lambda: NOW,
+            letter_pause_s=0,
+        ),
+    )
+
+    async def act(_: Any) -> None:
+        pilot = AppDriver(app)
+        screen = app.screen_stack[0]
+        assert isinstance(screen, MainScreen)
+        while screen.state.session is None:
+            await pilot.pause()
+        await wait_until_settled(pilot, wire)
+        screen.controllers.session_view.transcript.flush()
+        for key in keys:
+            await press_key(pilot, wire, key)
+        await wait_until_settled(pilot, wire)
+
+    return app, act
+
+
+@pytest.fixture
+def compare_timeline(snap_compare: Any, tmp_path: Path) -> CompareSnapshot:
+    """Return a function that compares the app with the snapshot."""
+
+    def compare(*keys: str, size: tuple[int, int] = (120, 40), theme: ThemeChoice = "dark") -> bool:
+        app, act = timeline_app(tmp_path, keys, theme)
+        return bool(snap_compare(app, terminal_size=size, run_before=act))
+
+    return compare
+
+
+SIZES = pytest.mark.parametrize(
+    ("size", "theme"),
+    [((80, 24), "light"), ((120, 40), "dark")],
+    ids=lambda value: f"{value[0]}x{value[1]}" if isinstance(value, tuple) else value,
+)
+
+
+@SIZES
+def test_the_pane(compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice) -> None:
+    assert compare_timeline("f3", "down", "down", "down", "down", size=size, theme=theme)
+
+
+def test_the_pane_on_a_small_terminal(compare_timeline: CompareSnapshot) -> None:
+    assert compare_timeline("f3", "down", size=(60, 16))
+
+
+def test_an_open_branch(compare_timeline: CompareSnapshot) -> None:
+    assert compare_timeline("f3", "end", "up", "right", "down", "right", "down", theme="light")
+
+
+@SIZES
+def test_the_plan(compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice) -> None:
+    assert compare_timeline(
+        "f3", "down", "down", "down", "enter", "down", "down", "down", "down", size=size, theme=theme
+    )
+
+
+def test_the_plan_of_a_dmail_on_a_small_terminal(compare_timeline: CompareSnapshot) -> None:
+    assert compare_timeline("f3", "end", "m", *"again", size=(60, 16))
+
+
+def test_a_comparison(compare_timeline: CompareSnapshot) -> None:
+    assert compare_timeline("f3", "end", "space", "down", size=(100, 30), theme="high-contrast")
