@@ -17,8 +17,11 @@ from kimi_tui.wire.timeline import CheckpointCreated
 BLOCKS_PER_SECTION = 64
 _ROWS_PER_MESSAGE = 3
 """Estimate for stored messages."""
-_MAX_UNMEASURED_BLOCKS = 512
-"""Maximum number of blocks queued for measuring. Older ones keep their estimates until they are visible."""
+_MAX_MEASURED_ROWS = 1_000
+"""Rows that are measured before they are visible, newest first.
+
+Older rows keep their estimates: among so many rows, a wrong estimate moves the scroll bar by less than a cell.
+"""
 
 
 class Position(NamedTuple):
@@ -82,13 +85,16 @@ class TranscriptLayout:
         self._render_cache = render_cache
         self._load_section = load_section
         self._unmeasured: OrderedDict[Block, None] = OrderedDict()
+        self._measured_rows = 0
+        """Rows measured since the last change."""
 
     # changes
 
     def set_width(self, width: int) -> None:
         """Change the width. The newest blocks are measured again by `measure`."""
         self.width = width
-        room = _MAX_UNMEASURED_BLOCKS
+        self._measured_rows = 0
+        room = _MAX_MEASURED_ROWS
         for section in reversed(self.sections):
             newest = section.blocks[-room:] if room > 0 else ()
             for block in reversed(newest):
@@ -107,16 +113,19 @@ class TranscriptLayout:
         Returns whether estimates remain. Without it the height of a block would depend on whether a frame
         was drawn while it was visible, and the scroll bar would jump when the user scrolls to it.
         """
-        while self._unmeasured:
+        while self._unmeasured and self._measured_rows < _MAX_MEASURED_ROWS:
             block, _ = self._unmeasured.popitem()
-            for piece in block.pieces if block.section is not None else ():
+            for piece in reversed(block.pieces) if block.section is not None else ():
                 if piece.measured_width == self.width:
                     continue
-                if max_pieces == 0:
+                if max_pieces == 0 or self._measured_rows >= _MAX_MEASURED_ROWS:
                     self._unmeasured[block] = None
-                    return True
-                self.render_piece(block, piece)
+                    break
+                self._measured_rows += len(self.render_piece(block, piece).lines)
                 max_pieces -= 1
+            if max_pieces == 0 and self._unmeasured:
+                return True
+        self._unmeasured.clear()
         return False
 
     def begin_section(self, *, is_turn: bool, stored_messages: Sequence[Outgoing] = ()) -> Section:
@@ -144,7 +153,8 @@ class TranscriptLayout:
         self._add_height(block.section, height - block.counted_rows)
         block.counted_rows = height
         self._unmeasured[block] = None
-        if len(self._unmeasured) > _MAX_UNMEASURED_BLOCKS:
+        self._measured_rows = 0
+        if len(self._unmeasured) > _MAX_MEASURED_ROWS:
             self._unmeasured.popitem(last=False)
 
     def remove(self, block: Block) -> None:
