@@ -20,7 +20,7 @@ _ROWS_PER_MESSAGE = 3
 _MAX_MEASURED_ROWS = 1_000
 """Rows that are measured before they are visible, newest first.
 
-Older rows keep their estimates: among so many rows, a wrong estimate moves the scroll bar by less than a cell.
+Older rows keep their estimates: among so many rows, a wrong one moves the scroll bar by less than a cell.
 """
 
 
