@@ -22,6 +22,7 @@ from kimi_tui.engine.files.snapshot_worker import SnapshotWorker
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.history.snapshots.project_store import ProjectStore
+from kimi_tui.wire.event_sender import EventList
 
 CALL = ChangeAuthor(who="call", session="bench", call="c", tool="Bash", command="make")
 FRAME_MS = 1000 / 60
@@ -69,7 +70,7 @@ class Project:
     def snapshot_worker(self, data_dir: str = "share") -> SnapshotWorker:
         """Return a snapshot worker with a data directory of this name."""
         store = ProjectStore(self.folder / data_dir, self.work_dir, "bench")
-        return SnapshotWorker(lambda: FileHistory(store), known_states=[], send=lambda _: None)
+        return SnapshotWorker(lambda: FileHistory(store), known_states=[], sender=EventList())
 
     def stored_bytes(self, data_dir: str = "share") -> int:
         """Return the size of the store in bytes."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from typing import Literal, assert_never
 
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
@@ -19,7 +18,8 @@ from kimi_tui.tools.background.tasks import BackgroundTasks, TaskWatcher
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.wire.background import TaskText
 from kimi_tui.wire.commands import ReadTask, StopTask
-from kimi_tui.wire.events import Event, Notification
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.events import Notification
 
 MAX_READ_BYTES = 64 * 1024
 """Maximum number of bytes of a task's output that one ReadTask returns."""
@@ -28,11 +28,11 @@ MAX_READ_BYTES = 64 * 1024
 class BackgroundWork:
     """Tracks background tasks and sub-agents across runs of the program."""
 
-    def __init__(self, session: Session, *, send: Callable[[Event], None], track_task: TaskWatcher) -> None:
-        self.tasks = BackgroundTasks(session.dir / "tasks", send=send, watch=track_task)
+    def __init__(self, session: Session, *, sender: EventSender, track_task: TaskWatcher) -> None:
+        self.tasks = BackgroundTasks(session.dir / "tasks", send=sender.send, watch=track_task)
         self._subagent_store = SubagentStore(session.dir / "subagents")
         self._output_folder = OutputFolder(session.dir / "output")
-        self._send = send
+        self._sender = sender
         self._interrupted: list[SubagentRecord] = []
 
     async def load(self) -> None:
@@ -43,7 +43,7 @@ class BackgroundWork:
         """Send the tasks to front ends, and a notice if sub-agents were interrupted."""
         self.tasks.publish_initial_state()
         if self._interrupted:
-            self._send(_interrupted_notice(self._interrupted))
+            self._sender.send(_interrupted_notice(self._interrupted))
             self._interrupted = []
 
     async def handle(self, command: ReadTask | StopTask) -> None:
@@ -57,7 +57,7 @@ class BackgroundWork:
                 start, text, end = await self.tasks.read(
                     task_id, max(offset, -MAX_READ_BYTES), MAX_READ_BYTES
                 )
-                self._send(TaskText(task_id, start, text, end))
+                self._sender.send(TaskText(task_id, start, text, end))
             case StopTask(task_id=task_id):
                 await self.tasks.stop(task_id, by="by the user")
             case _:
@@ -73,7 +73,9 @@ class BackgroundWork:
             case []:
                 now = time.time()
                 lines = [format_status(task, now=now) for task in self.tasks.all]
-                self._send(_build_notice("Background tasks", "\n".join(lines) or "No background tasks."))
+                self._sender.send(
+                    _build_notice("Background tasks", "\n".join(lines) or "No background tasks.")
+                )
             case ["stop", task_id]:
                 await self.handle(StopTask(task_id))
             case _:
@@ -96,7 +98,7 @@ class BackgroundWork:
             timeout_s=settings.timeout,
             max_concurrent=settings.max_at_once,
         )
-        return AgentDelegation(spec.subagents, services=services, send=self._send)
+        return AgentDelegation(spec.subagents, services=services, sender=self._sender)
 
     def _load_state(self) -> None:
         self.tasks.open()

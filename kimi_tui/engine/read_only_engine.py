@@ -55,12 +55,12 @@ class ReadOnlyEngine:
             store=SessionStore(data_dir),
             session=session,
             title=SessionTitle(session),
-            send=wire.send,
+            sender=wire,
             send_info=self._send_info,
         )
         self._conversation = ReadOnlyConversation(session.context_file)
         self._timeline = ReadOnlyTimeline(
-            conversation=self._conversation, session=session, data_dir=data_dir, send=wire.send
+            conversation=self._conversation, session=session, data_dir=data_dir, sender=wire
         )
         self._registry = SlashRegistry(timeline_slash_commands(self._timeline, read_only=True))
         self._sent_events: list[Event] = []

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from kimi_tui.base.content_parts import ContentPart, text_of
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.history.context import Context
-from kimi_tui.soul.event_sink import EventSink
 from kimi_tui.soul.file_states import FileStates
 from kimi_tui.tools.dmail import DMailbox
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import CheckpointCreated, CheckpointKind
 
 MAX_LABEL_LENGTH = 80
@@ -21,13 +21,13 @@ class Checkpointer:
         *,
         context: Context,
         dmailbox: DMailbox,
-        send: EventSink,
+        sender: EventSender,
         file_states: FileStates | None,
         visible_to_model: bool,
     ) -> None:
         self._context = context
         dmailbox.set_checkpoint_source(lambda: {checkpoint.id for checkpoint in context.checkpoints})
-        self._send = send
+        self._sender = sender
         self._file_states = file_states
         self._visible_to_model = visible_to_model
 
@@ -48,7 +48,7 @@ class Checkpointer:
         )
         if self._file_states is not None and files is not None and files.is_pending:
             self._file_states.request_state(checkpoint.id)
-        self._send(
+        self._sender.send(
             CheckpointCreated(
                 checkpoint.id,
                 checkpoint.uid,

@@ -26,7 +26,8 @@ from kimi_tui.soul.retry import MAX_COMPACTION_WAIT_S
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.soul.usage_totals import UsageTotals
 from kimi_tui.wire.display_blocks import TodoItem
-from kimi_tui.wire.events import CheckpointKind, CompactionBegin, CompactionEnd, Event, Notification, Reverted
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.events import CheckpointKind, CompactionBegin, CompactionEnd, Notification, Reverted
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ class Compactor:
         runtime_settings: RuntimeSettings,
         limits: Limits,
         usage_totals: UsageTotals,
-        send: Callable[[Event], None],
+        sender: EventSender,
         checkpoint: Callable[[CheckpointKind, str], Awaitable[int]],
         overhead_tokens: Callable[[], int],
     ) -> None:
@@ -81,7 +82,7 @@ class Compactor:
         self._runtime_settings = runtime_settings
         self._limits = limits
         self._usage_totals = usage_totals
-        self._send = send
+        self._sender = sender
         self._checkpoint = checkpoint
         self._overhead_tokens = overhead_tokens
         self._retry_threshold = 0
@@ -119,7 +120,7 @@ class Compactor:
         before = self._context.token_count_with_pending
         end = CompactionEnd()
         result: CompactionResult | None = None
-        self._send(CompactionBegin())
+        self._sender.send(CompactionBegin())
 
         async def install(messages: Sequence[Message], request_message: Message | None) -> None:
             nonlocal result, end
@@ -135,7 +136,7 @@ class Compactor:
                 await run_shielded(install(shorter, request_message))
             self._wait_for_growth(llm, result.tokens if result is not None else before)
         finally:
-            self._send(end)
+            self._sender.send(end)
         return result
 
     def _build_context(
@@ -193,7 +194,7 @@ class Compactor:
         if dropped is not None:
             title = "Can't summarize the conversation. Older messages were dropped instead."
             reason += " They remain on disk as a branch."
-        self._send(
+        self._sender.send(
             Notification(
                 id=new_id(),
                 category="session",
@@ -217,7 +218,7 @@ class Compactor:
         tokens = estimate_tokens(messages) + self._overhead_tokens()
         result = await self._context.replace(messages, reason="compaction")
         await self._context.update_token_count(tokens)
-        self._send(Reverted(result.to, result.from_id, "compaction", result.branch))
+        self._sender.send(Reverted(result.to, result.from_id, "compaction", result.branch))
         await self._checkpoint("compaction", "compacted")
         return CompactionResult(index, tokens)
 
@@ -239,7 +240,7 @@ class Compactor:
                     max_attempts=self._limits.max_attempts,
                     max_wait_s=MAX_COMPACTION_WAIT_S,
                     on_part=lambda _: None,
-                    on_retry=self._send,
+                    on_retry=self._sender.send,
                     on_usage=lambda usage: self._usage_totals.add(usage, llm),
                 )
             except ResponseInterrupted as interrupted:

@@ -5,14 +5,14 @@ from kimi_tui.base.message import Message
 from kimi_tui.compaction.boundaries import user_messages
 from kimi_tui.history.context import Context
 from kimi_tui.soul.checkpointer import Checkpointer, checkpoint_label
-from kimi_tui.soul.event_sink import EventSink
 from kimi_tui.soul.turn_request import TurnRequest
 from kimi_tui.tools.dmail import DMail
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import Reverted
 
 
 async def deliver_dmail(
-    dmail: DMail, *, context: Context, request: TurnRequest, checkpointer: Checkpointer, send: EventSink
+    dmail: DMail, *, context: Context, request: TurnRequest, checkpointer: Checkpointer, sender: EventSender
 ) -> None:
     """Revert to the target of `dmail` and add its message. The user's messages since `request` are kept.
 
@@ -23,7 +23,7 @@ async def deliver_dmail(
     turn_prompts = user_messages(history, request.index, end=len(history))
     to_request = dmail.checkpoint_id == request.checkpoint
     result = await context.revert_to(dmail.checkpoint_id, reason="dmail", keep_user_message=to_request)
-    send(Reverted(result.to, result.from_id, "dmail", result.branch))
+    sender.send(Reverted(result.to, result.from_id, "dmail", result.branch))
     n_messages = len(context.history)
     n_kept = max(0, len(user_messages(context.history, 0, end=n_messages)) - len(earlier_prompts))
     await checkpointer.create("dmail", checkpoint_label(dmail.message))

@@ -17,7 +17,6 @@ from kimi_tui.soul.call_ids import CallIds
 from kimi_tui.soul.checkpointer import Checkpointer, checkpoint_label
 from kimi_tui.soul.compactor import CompactionConfig, Compactor
 from kimi_tui.soul.dmail_delivery import deliver_dmail
-from kimi_tui.soul.event_sink import EventSink
 from kimi_tui.soul.file_states import FileStates
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.loop_guard import LoopGuard
@@ -33,6 +32,7 @@ from kimi_tui.soul.usage_totals import UsageTotals
 from kimi_tui.tools.dmail import DMail, DMailbox, SendDMail
 from kimi_tui.tools.result_messages import result_message
 from kimi_tui.tools.tool_batch import ToolBatch
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import SteerInput, StepBegin, StepInterrupted, ToolReturn
 
 logger = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class Soul:
         limits: Limits,
         dmailbox: DMailbox,
         usage_totals: UsageTotals,
-        send: EventSink,
+        sender: EventSender,
         file_states: FileStates | None = None,
         compaction: CompactionConfig = CompactionConfig(),
         call_ids: CallIds | None = None,
@@ -67,7 +67,7 @@ class Soul:
         self._limits = limits
         self._dmailbox = dmailbox
         self._usage_totals = usage_totals
-        self._send = send
+        self._sender = sender
         self._file_states = file_states
         self._call_ids = call_ids or CallIds()
         plan_reminder = PlanReminder(
@@ -82,12 +82,12 @@ class Soul:
         """Number of steps begun in the turn."""
         self._request = TurnRequest()
         self._status_reporter = StatusReporter(
-            context=context, runtime_settings=runtime_settings, usage_totals=usage_totals, send=send
+            context=context, runtime_settings=runtime_settings, usage_totals=usage_totals, sender=sender
         )
         self._checkpointer = Checkpointer(
             context=context,
             dmailbox=dmailbox,
-            send=send,
+            sender=sender,
             file_states=file_states,
             # The checkpoint numbers are only useful to an agent that can send a D-Mail.
             visible_to_model=agent.toolset.has_type(SendDMail),
@@ -98,7 +98,7 @@ class Soul:
             runtime_settings=runtime_settings,
             limits=limits,
             usage_totals=usage_totals,
-            send=send,
+            sender=sender,
             checkpoint=self._checkpointer.create,
             overhead_tokens=lambda: agent.overhead_tokens,
         )
@@ -152,7 +152,7 @@ class Soul:
                 request=find_latest_request(self._context.history), focus=focus
             )
         except BaseException:
-            self._send(StepInterrupted())
+            self._sender.send(StepInterrupted())
             raise
         self._status_reporter.report()
         if result is not None:
@@ -189,13 +189,13 @@ class Soul:
             if self.steps >= self._limits.max_steps:
                 raise MaxStepsReached(self.steps)
             self.steps += 1
-            self._send(StepBegin(self.steps))
+            self._sender.send(StepBegin(self.steps))
             try:
                 finished = await self._step() and not await self._continue_after_stop_hook()
             except TurnRejected:
                 raise
             except BaseException:
-                self._send(StepInterrupted())
+                self._sender.send(StepInterrupted())
                 raise
 
     async def _step(self) -> bool:
@@ -280,8 +280,8 @@ class Soul:
             return await call.run(
                 step=self.steps,
                 max_attempts=self._limits.max_attempts,
-                on_part=self._send,
-                on_retry=self._send,
+                on_part=self._sender.send,
+                on_retry=self._sender.send,
                 on_usage=lambda usage: self._usage_totals.add(usage, llm),
             )
         except ResponseInterrupted as interrupted:
@@ -298,7 +298,7 @@ class Soul:
         batch = ToolBatch(
             self._agent.toolset,
             calls,
-            send=self._send,
+            send=self._sender.send,
             save_result=self._append_pending_result,
             change_tracker=self._file_states.tracking if self._file_states is not None else None,
             hooks=self._hooks,
@@ -329,7 +329,7 @@ class Soul:
             user_input = self._steers[0]
             await self._context.append_message(steer_message(user_input))
             del self._steers[0]
-            self._send(SteerInput(user_input))
+            self._sender.send(SteerInput(user_input))
 
     async def _append_note(self, text: str) -> None:
         await self._context.append_message(user_message((system_note(text),)))
@@ -340,7 +340,7 @@ class Soul:
             context=self._context,
             request=self._request,
             checkpointer=self._checkpointer,
-            send=self._send,
+            sender=self._sender,
         )
         self._loop_guard.reset()
         self._status_reporter.report()

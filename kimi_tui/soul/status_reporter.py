@@ -1,10 +1,10 @@
 """Reporter of an agent's context usage and the session's usage."""
 
 from kimi_tui.history.context import Context
-from kimi_tui.soul.event_sink import EventSink
 from kimi_tui.soul.model_call import ModelResponse
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.soul.usage_totals import UsageTotals
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import CostUpdate, StatusUpdate
 
 
@@ -17,18 +17,18 @@ class StatusReporter:
         context: Context,
         runtime_settings: RuntimeSettings,
         usage_totals: UsageTotals,
-        send: EventSink,
+        sender: EventSender,
     ) -> None:
         self._context = context
         self._runtime_settings = runtime_settings
         self._usage_totals = usage_totals
-        self._send = send
+        self._sender = sender
 
     def report(self, response: ModelResponse | None = None) -> None:
         """Send the status, after `response` if a step ended with one."""
         llm = self._runtime_settings.llm
         tokens = self._context.token_count_with_pending
-        self._send(
+        self._sender.send(
             StatusUpdate(
                 context_usage=tokens / llm.max_context_size if llm is not None else None,
                 context_tokens=tokens,
@@ -39,4 +39,4 @@ class StatusReporter:
             )
         )
         if self._usage_totals.cost_usd is not None:
-            self._send(CostUpdate(self._usage_totals.cost_usd))
+            self._sender.send(CostUpdate(self._usage_totals.cost_usd))

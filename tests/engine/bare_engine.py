@@ -91,7 +91,7 @@ class BareSession:
         wire = front.wire
         session = Session(self.dir, self._home, fs=self.disk)
         context = Context(session.context_file, fs=self.disk)
-        todos = SessionTodos(session, context, wire.send)
+        todos = SessionTodos(session, context, wire)
         timeline = TimelineService(
             session=session,
             context=context,
@@ -100,7 +100,7 @@ class BareSession:
             data_dir=self._home,
             settings=CheckpointSettings(files=self._make_files is not None),
             todos=todos,
-            send=wire.send,
+            sender=wire,
         )
         runtime_settings = RuntimeSettings(
             LLM(chat_provider=self._model, kind="scripted", name="m", max_context_size=200_000)
@@ -117,7 +117,7 @@ class BareSession:
             limits=Limits(max_attempts=1),
             dmailbox=DMailbox(),
             usage_totals=session_usage.usage_totals,
-            send=wire.send,
+            sender=wire,
             file_states=timeline.files,
         )
         approval = WireApproval(
@@ -127,7 +127,7 @@ class BareSession:
             grant_store=SessionGrantStore(session, data_dir=self._home),
         )
         publisher = SessionPublisher(
-            send=wire.send,
+            sender=wire,
             session=session,
             context=context,
             agent=agent,
@@ -138,7 +138,7 @@ class BareSession:
             session=session,
             runtime_settings=runtime_settings,
             plan=PlanFile(self._home, session.id),
-            send=wire.send,
+            sender=wire,
         )
         side_questions = SideQuestions(
             agent=agent,
@@ -146,7 +146,7 @@ class BareSession:
             runtime_settings=runtime_settings,
             limits=Limits(max_attempts=1),
             usage_totals=session_usage.usage_totals,
-            send=wire.send,
+            sender=wire,
             on_usage_change=soul.send_status,
         )
         hooks = SessionHooks(
@@ -188,9 +188,7 @@ class BareSession:
                 session_usage=session_usage,
                 hooks=hooks,
                 side_questions=side_questions,
-                background_work=BackgroundWork(
-                    session, send=wire.send, track_task=timeline.files.tracking_task
-                ),
+                background_work=BackgroundWork(session, sender=wire, track_task=timeline.files.tracking_task),
                 timeline=timeline,
             ),
             resources=AsyncExitStack(),

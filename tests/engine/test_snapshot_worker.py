@@ -17,6 +17,7 @@ from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.tool_batch import PendingChange
 from kimi_tui.wire.commands import PlanRevert, Revert, RunSlash
+from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.events import CheckpointCreated, Notification, SnapshotProgress
 from kimi_tui.wire.timeline import FileChanges, Reverted, RevertPlan
 from tests.engine.engine_client import session, text_reply, tool_calls
@@ -42,13 +43,13 @@ class SnapshotHarness:
         self.work = tmp_path / "work"
         self.work.mkdir()
         self.recorded: dict[int, tuple[str, FileChanges | None]] = {}
-        self.sent: list[object] = []
+        self.sent = EventList()
 
         def make_history() -> FileHistory:
             return FileHistory(ProjectStore(tmp_path / "data", self.work, "one"), limits=limits)
 
         self.gate = Gate(make_history)
-        worker = SnapshotWorker(self.gate, known_states=(), send=self.sent.append, report_interval_s=0)
+        worker = SnapshotWorker(self.gate, known_states=(), sender=self.sent, report_interval_s=0)
         self.files = SessionFiles(
             worker, workspace=PathScope(self.work), enabled=True, record_files=self._record_files
         )

@@ -17,7 +17,7 @@ from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, W
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.tool_batch import PendingChange
 from kimi_tui.wire.commands import TimelineCommand
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.timeline import CheckpointKind
 
 
@@ -34,7 +34,7 @@ class TimelineHarness:
         self.folder = folder
         self.work = folder / "work"
         self.work.mkdir(exist_ok=True)
-        self.events: list[Event] = []
+        self.events = EventList()
         self.session = Session(folder / "data" / "sessions" / "key" / "s1", self.work, fs=fs)
         self.context = Context(self.session.context_file, fs=fs)
         self._store = ProjectStore(folder / "data", self.work, "s1", fs=fs)
@@ -50,8 +50,8 @@ class TimelineHarness:
             workspace=PathScope(self.work),
             data_dir=self.folder / "data",
             settings=CheckpointSettings(),
-            todos=SessionTodos(self.session, self.context, self.events.append),
-            send=self.events.append,
+            todos=SessionTodos(self.session, self.context, self.events),
+            sender=self.events,
             make_history=lambda: FileHistory(self._store, work_fs=self._work_fs),
         )
         await self.timeline.recover_revert()

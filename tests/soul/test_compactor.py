@@ -34,6 +34,7 @@ from kimi_tui.tools.dmail import DMailbox, SendDMail
 from kimi_tui.tools.tool import CallContext, Tool, build_json_schema, success
 from kimi_tui.tools.toolset import Toolset
 from kimi_tui.wire.display_blocks import TodoItem
+from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.events import (
     CheckpointCreated,
     CompactionBegin,
@@ -156,7 +157,7 @@ class SoulHarness:
         if dmail_at:
             tools["SendDMail"] = Mail(mailbox)
         self.context = Context(folder / "context.jsonl")
-        self.events: list[Any] = []
+        self.events = EventList()
         self.soul = Soul(
             agent=Agent(name="a", system_prompt="Be good.", toolset=Toolset(tools)),
             context=self.context,
@@ -166,7 +167,7 @@ class SoulHarness:
             limits=Limits(max_attempts=max_attempts, max_steps=steps + 1),
             dmailbox=mailbox,
             usage_totals=UsageTotals(),
-            send=self.events.append,
+            sender=self.events,
             compaction=CompactionConfig(
                 strategy=strategy or LLMSummaryCompaction(),
                 trigger=CompactionTrigger(reserved_context_size=500),

@@ -107,11 +107,11 @@ class TurnHarness:
             limits=limits,
             dmailbox=mailbox,
             usage_totals=UsageTotals(),
-            send=self._send,
+            sender=self,
         )
         self.on_event: Callable[[Any], object] = lambda _: None
 
-    def _send(self, event: Any) -> None:
+    def send(self, event: Any) -> None:
         self.events.append(event)
         self.on_event(event)
 

@@ -22,6 +22,7 @@ from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.patch import Patch
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.wire.commands import Compare, TimelineCommand
+from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.events import Event
 from kimi_tui.wire.timeline import Comparison
 
@@ -31,7 +32,7 @@ class SessionAccess:
     """A session opened for timeline commands."""
 
     timeline_commands: TimelineCommands
-    events: list[Event]
+    events: EventList
 
     async def run(self, command: TimelineCommand) -> list[Event]:
         """Run a command and return its events. Raises KimiTuiError."""
@@ -47,15 +48,15 @@ async def open_session_for_command(session: Session) -> AsyncIterator[SessionAcc
     try:
         context = Context(session.context_file)
         await context.restore()
-        events: list[Event] = []
+        events = EventList()
         timeline = TimelineService(
             session=session,
             context=context,
             workspace=PathScope(session.work_dir, tuple(map(Path, session.state.additional_dirs))),
             data_dir=data_dir(),
             settings=checkpoint_settings(session.work_dir),
-            todos=SessionTodos(session, context, events.append),
-            send=events.append,
+            todos=SessionTodos(session, context, events),
+            sender=events,
         )
         try:
             await timeline.recover_revert()
@@ -109,7 +110,7 @@ async def comparison_of(session: Session, before: int, after: int | None) -> Com
         async with open_session_for_command(session) as access:
             events = await access.run(compare)
     except SessionInUse:
-        events = []
+        events = EventList()
         await _open_timeline(session, events).handle_timeline_command(compare)
     return next(event for event in events if isinstance(event, Comparison))
 
@@ -120,11 +121,9 @@ async def patch_of(session: Session, before: int, after: int | None) -> Patch:
         async with open_session_for_command(session) as access:
             return await access.timeline_commands.build_patch(before, after)
     except SessionInUse:
-        return _open_timeline(session, []).build_patch(before, after)
+        return _open_timeline(session, EventList()).build_patch(before, after)
 
 
-def _open_timeline(session: Session, events: list[Event]) -> ReadOnlyTimeline:
+def _open_timeline(session: Session, events: EventList) -> ReadOnlyTimeline:
     conversation = ReadOnlyConversation(session.context_file)
-    return ReadOnlyTimeline(
-        conversation=conversation, session=session, data_dir=data_dir(), send=events.append
-    )
+    return ReadOnlyTimeline(conversation=conversation, session=session, data_dir=data_dir(), sender=events)

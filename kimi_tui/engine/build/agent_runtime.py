@@ -50,9 +50,7 @@ async def build_agent_runtime(
     """Build the agent runtime of a session. Raises ConfigError."""
     timeline = _build_timeline(core, tool_dependencies)
     resources.push_async_callback(timeline.close)
-    background_work = BackgroundWork(
-        core.session, send=core.wire.send, track_task=timeline.files.tracking_task
-    )
+    background_work = BackgroundWork(core.session, sender=core.wire, track_task=timeline.files.tracking_task)
     await background_work.load()
     tool_dependencies.by_type[BackgroundTasks] = background_work.tasks
     skill_library = await asyncio.to_thread(load_skills, core.options, core.session.work_dir)
@@ -100,7 +98,7 @@ def _build_timeline(core: SessionCore, tool_dependencies: ToolDependencies) -> T
         data_dir=core.options.data_dir,
         settings=core.settings.checkpoints,
         todos=tool_dependencies.todos,
-        send=core.wire.send,
+        sender=core.wire,
     )
 
 
@@ -146,7 +144,7 @@ def _build_soul(
         limits=core.limits,
         dmailbox=tool_dependencies.dmailbox,
         usage_totals=core.session_usage.usage_totals,
-        send=core.wire.send,
+        sender=core.wire,
         file_states=shared.files,
         compaction=replace(
             shared.compaction,

@@ -84,7 +84,7 @@ def build_core(
         spec=spec,
         models=models,
         runtime_settings=runtime_settings,
-        modes=Modes(session=session, runtime_settings=runtime_settings, plan=plan, send=wire.send),
+        modes=Modes(session=session, runtime_settings=runtime_settings, plan=plan, sender=wire),
         session_usage=SessionUsage(session),
         limits=build_limits(options),
         approval=WireApproval(

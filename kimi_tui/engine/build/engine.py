@@ -111,7 +111,7 @@ def _build_publisher(
     core: SessionCore, tool_dependencies: ToolDependencies, runtime: AgentRuntime, opened: OpenedSession
 ) -> SessionPublisher:
     publisher = SessionPublisher(
-        send=core.wire.send,
+        sender=core.wire,
         session=core.session,
         context=core.context,
         agent=runtime.agent,
@@ -159,7 +159,7 @@ def _build_side_questions(core: SessionCore, runtime: AgentRuntime) -> SideQuest
         runtime_settings=core.runtime_settings,
         limits=core.limits,
         usage_totals=core.session_usage.usage_totals,
-        send=core.wire.send,
+        sender=core.wire,
         on_usage_change=runtime.soul.send_status,
     )
 
@@ -173,12 +173,12 @@ def _info_commands(core: SessionCore, runtime: AgentRuntime) -> tuple[AnyCommand
             context=core.context,
             runtime_settings=core.runtime_settings,
             trigger=runtime.shared.compaction.trigger,
-            send=core.wire.send,
+            sender=core.wire,
         ),
         agents_command(
             current=core.agent_name or core.spec.name,
             work_dir=core.session.work_dir,
             data_dir=core.options.data_dir,
-            send=core.wire.send,
+            sender=core.wire,
         ),
     )

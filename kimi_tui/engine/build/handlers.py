@@ -39,9 +39,7 @@ def build_handlers(
     max_time_s: float | None,
 ) -> SessionHandlers:
     """Build the handlers of a session, with `commands` after the built-in commands. Starts nothing."""
-    turns = TurnQueue(
-        soul, send=wire.send, max_time_s=max_time_s, pop_tool_paths=timeline.files.pop_tool_paths
-    )
+    turns = TurnQueue(soul, sender=wire, max_time_s=max_time_s, pop_tool_paths=timeline.files.pop_tool_paths)
     actions = SessionActions(
         turns=turns,
         soul=soul,
@@ -61,5 +59,5 @@ def build_handlers(
     return SessionHandlers(
         turns=turns,
         revert_scheduler=revert_scheduler,
-        slash=SlashDispatcher(registry, turns=turns, soul=soul, send=wire.send),
+        slash=SlashDispatcher(registry, turns=turns, soul=soul, sender=wire),
     )

@@ -48,7 +48,7 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
     First kills commands that the session's last run left running.
     """
     session, options, settings = core.session, core.options, core.settings
-    todos = SessionTodos(session, core.context, core.wire.send)
+    todos = SessionTodos(session, core.context, core.wire)
     dmailbox = DMailbox()
     process_registry = ProcessRegistry(session.dir / "commands")
     await asyncio.to_thread(process_registry.kill_all)

@@ -12,7 +12,8 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.engine.files.coverage import describe_coverage, display_path
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
-from kimi_tui.wire.events import Event, SnapshotProgress
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.events import SnapshotProgress
 from kimi_tui.wire.timeline import FileChanges
 
 if TYPE_CHECKING:
@@ -55,13 +56,13 @@ class SnapshotWorker:
         make_history: Callable[[], "FileHistory"],
         *,
         known_states: Sequence[str],
-        send: Callable[[Event], None],
+        sender: EventSender,
         report_interval_s: float = 0.1,
     ) -> None:
         self._report_interval_s = report_interval_s
         self._make_history = make_history
         self._known_states = known_states
-        self._send = send
+        self._sender = sender
         self._history: FileHistory | None = None
         self._lock = asyncio.Lock()
         self._deadline: ScanDeadline | None = None
@@ -204,13 +205,15 @@ class SnapshotWorker:
     def _report(self, done: int, total: int | None) -> None:
         if self._deadline is not None or self._progress is not None:
             self._progress = (done, total)
-            self._send(SnapshotProgress(done, total, self._waiting_tools[0] if self._waiting_tools else ""))
+            self._sender.send(
+                SnapshotProgress(done, total, self._waiting_tools[0] if self._waiting_tools else "")
+            )
 
     def _finish_progress(self) -> None:
         if self._progress is not None:
             done = max(self._progress[0], self._progress[1] or 0)
             self._progress = None
-            self._send(SnapshotProgress(done, done))
+            self._sender.send(SnapshotProgress(done, done))
 
 
 class _ThrottledProgress:

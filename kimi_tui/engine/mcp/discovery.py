@@ -47,6 +47,6 @@ async def discover_session_mcp(core: SessionCore, *, toolset: Toolset, folder: O
         approval=approval,
         folder=folder,
         history=lambda: context.history,
-        send=core.wire.send,
+        sender=core.wire,
         connect_timeout_s=INTERACTIVE_TIMEOUT_S if options.interactive else NONINTERACTIVE_TIMEOUT_S,
     )

@@ -31,7 +31,8 @@ from kimi_tui.soul.reminders import AddNote
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.toolset import Toolset
-from kimi_tui.wire.events import Event, MCPLoadingBegin, MCPLoadingEnd, Notification, StatusUpdate
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.events import MCPLoadingBegin, MCPLoadingEnd, Notification, StatusUpdate
 from kimi_tui.wire.mcp_status import McpStatus
 
 _PROVIDER = "mcp"
@@ -65,7 +66,7 @@ class SessionMcp:
         approval: Approval,
         folder: OutputFolder,
         history: Callable[[], Sequence[Message]],
-        send: Callable[[Event], None],
+        sender: EventSender,
         connect_timeout_s: float,
     ) -> None:
         self._servers = McpServers(servers.entries, environment, on_change=self._on_change)
@@ -75,7 +76,7 @@ class SessionMcp:
         self._links = [self._main_link]
         self._folder = folder
         self._history = history
-        self._send = send
+        self._sender = sender
         self._connect_timeout_s = connect_timeout_s
         """Longest time that the first turn waits for servers that are still connecting."""
         self.register_commands: Callable[[Sequence[AnyCommand]], None] = lambda _: None
@@ -104,7 +105,7 @@ class SessionMcp:
         if not self._servers.all:
             self._send_status()
             return
-        self._send(MCPLoadingBegin())
+        self._sender.send(MCPLoadingBegin())
         self._send_status()
         try:
             await preload_connection()
@@ -180,7 +181,7 @@ class SessionMcp:
         status = build_status(self._servers, self._main_link.catalog)
         if status.total and status != self._status:
             self._status = status
-            self._send(StatusUpdate(mcp_status=status))
+            self._sender.send(StatusUpdate(mcp_status=status))
 
     def _send_problems(self) -> None:
         for server in self._servers.all:
@@ -194,7 +195,7 @@ class SessionMcp:
     async def _end_loading(self) -> None:
         for server in self._servers.all:
             await server.settled.wait()
-        self._send(MCPLoadingEnd())
+        self._sender.send(MCPLoadingEnd())
         self._send_status()
 
     # notes for the model
@@ -276,7 +277,7 @@ class SessionMcp:
         server.reconnect()
 
     def _send_notice(self, title: str, body: str, severity: Literal["info", "warning"] = "warning") -> None:
-        self._send(
+        self._sender.send(
             Notification(
                 id=new_id(),
                 category="mcp",

@@ -23,7 +23,7 @@ from kimi_tui.engine.options import EngineOptions
 from kimi_tui.llm.provider import ProviderKind, ProviderSettings
 from kimi_tui.llm.transport.endpoint import DEFAULT_BASE_URLS
 from kimi_tui.wire.commands import Command, SetModel
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.model_setup import (
     ConnectModel,
     FindModels,
@@ -50,13 +50,13 @@ class ModelSetup:
         *,
         options: EngineOptions,
         models: ModelPool,
-        send: Callable[[Event], None],
+        sender: EventSender,
         send_command: Callable[[Command], None],
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._options = options
         self._models = models
-        self._send = send
+        self._sender = sender
         self._send_command = send_command
         self._environ = environ
         self._connect_lock = asyncio.Lock()
@@ -66,11 +66,11 @@ class ModelSetup:
         match command:
             case FindModels():
                 services = await self._list_services()
-                self._send(ModelSources(services, looking=True))
-                self._send(ModelSources(services, await self._find_servers()))
+                self._sender.send(ModelSources(services, looking=True))
+                self._sender.send(ModelSources(services, await self._find_servers()))
             case ConnectModel():
                 async with self._connect_lock:
-                    self._send(await self._try_connect(command))
+                    self._sender.send(await self._try_connect(command))
             case _:
                 assert_never(command)
 

@@ -13,7 +13,7 @@ from kimi_tui.history.message_history import is_note
 from kimi_tui.history.record_codec import DamagedLine, parse
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.session_index import SessionSummary
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.session_list import SessionExcerpt, SessionList, SessionListItem, SessionPreview
 
 _MAX_LISTED = 1_000
@@ -31,23 +31,25 @@ class SessionBrowser:
         store: SessionStore,
         session: Session,
         title: SessionTitle,
-        send: Callable[[Event], None],
+        sender: EventSender,
         send_info: Callable[[], None],
     ) -> None:
         self._store = store
         self._session = session
         self._title = title
-        self._send = send
+        self._sender = sender
         self._send_info = send_info
 
     async def send_list(self, text: str) -> None:
         """Send the sessions whose title or messages contain `text`, or all sessions if it's empty."""
-        self._send(SessionList(await asyncio.to_thread(self._search, text.strip()), text))
+        self._sender.send(SessionList(await asyncio.to_thread(self._search, text.strip()), text))
 
     async def preview(self, session_id: str) -> None:
         """Send the last messages of a session. Raises SessionError."""
         session = await asyncio.to_thread(self._store.find, session_id)
-        self._send(SessionPreview(session_id, await asyncio.to_thread(_read_preview, session.context_file)))
+        self._sender.send(
+            SessionPreview(session_id, await asyncio.to_thread(_read_preview, session.context_file))
+        )
 
     async def rename(self, session_id: str, title: str) -> None:
         """Set a session's title. Raises KimiTuiError."""

@@ -10,7 +10,8 @@ from kimi_tui.base.ids import new_id
 from kimi_tui.engine.session.plan_file import PlanFile
 from kimi_tui.history.session import Session
 from kimi_tui.soul.runtime_settings import RuntimeSettings
-from kimi_tui.wire.events import Event, Notification, PlanDisplay, StatusUpdate
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.events import Notification, PlanDisplay, StatusUpdate
 
 logger = logging.getLogger(__name__)
 
@@ -24,11 +25,11 @@ class Modes:
         session: Session,
         runtime_settings: RuntimeSettings,
         plan: PlanFile,
-        send: Callable[[Event], None],
+        sender: EventSender,
     ) -> None:
         self._session = session
         self._runtime_settings = runtime_settings
-        self._send = send
+        self._sender = sender
         self._plan = plan
         self.on_change: Callable[[], None] = lambda: None
         """Called after each change, to send session info and to approve requests that no longer need an
@@ -54,7 +55,7 @@ class Modes:
     def announce(self) -> None:
         """Send the plan mode status when the session opens, if plan mode is on."""
         if self.is_on:
-            self._send(StatusUpdate(plan_mode=True))
+            self._sender.send(StatusUpdate(plan_mode=True))
 
     def set_thinking(self, enabled: bool) -> None:
         """Turn thinking on or off, from the next step on."""
@@ -78,7 +79,7 @@ class Modes:
             return
         self._runtime_settings.plan_mode.is_on = enabled
         self.on_change()
-        self._send(StatusUpdate(plan_mode=enabled))
+        self._sender.send(StatusUpdate(plan_mode=enabled))
         await self._save(plan_mode=enabled)
 
     # the plan
@@ -98,7 +99,7 @@ class Modes:
 
     async def show(self) -> None:
         """Send the plan to front ends. Raises FileProblem."""
-        self._send(PlanDisplay(await self._plan.read(), str(self._plan.path)))
+        self._sender.send(PlanDisplay(await self._plan.read(), str(self._plan.path)))
 
     async def clear_plan(self) -> None:
         """Delete the plan. Raises FileProblem."""
@@ -110,7 +111,7 @@ class Modes:
             await self._session.update_state(**changes)
         except KimiTuiError as error:
             logger.warning("a mode could not be saved: %s", error)
-            self._send(
+            self._sender.send(
                 Notification(
                     id=new_id(),
                     category="session",

@@ -15,7 +15,8 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.runtime_settings import RuntimeSettings
-from kimi_tui.wire.events import Event, SessionInfo, SlashCommandInfo
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.events import SessionInfo, SlashCommandInfo
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ class SessionPublisher:
     def __init__(
         self,
         *,
-        send: Callable[[Event], None],
+        sender: EventSender,
         session: Session,
         context: Context,
         agent: Agent,
@@ -41,7 +42,7 @@ class SessionPublisher:
         sent_history: Sequence[Message] | None = None,
     ) -> None:
         """`sent_history` is the conversation that front ends have already been sent."""
-        self._send = send
+        self._sender = sender
         self._session = session
         self._context = context
         self._agent = agent
@@ -59,7 +60,7 @@ class SessionPublisher:
     def send_info(self) -> None:
         """Send all session info. Call it after each change."""
         llm = self._runtime_settings.llm
-        self._send(
+        self._sender.send(
             SessionInfo(
                 session_id=self._session.id,
                 work_dir=str(self._session.work_dir),
@@ -83,7 +84,7 @@ class SessionPublisher:
 
     async def send_replay(self, *, replace_previous: bool = False) -> None:
         """Replay the conversation. See `replay_sender.send_replay`."""
-        await send_replay(self._send, self._session, self._context, replace_previous=replace_previous)
+        await send_replay(self._sender.send, self._session, self._context, replace_previous=replace_previous)
 
     async def send_initial_replay(self) -> None:
         """Replay the conversation unless front ends have already been sent it."""
@@ -117,7 +118,7 @@ class SessionPublisher:
 
     def send_notice(self, title: str, body: str, *, severity: Severity) -> None:
         """Send a notice to the user."""
-        self._send(build_notice(title, body, source_id=self._session.id, severity=severity))
+        self._sender.send(build_notice(title, body, source_id=self._session.id, severity=severity))
 
     async def report_errors(self, work: Awaitable[None]) -> None:
         """Await `work` and send a notice if it fails."""

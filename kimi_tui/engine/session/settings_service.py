@@ -2,14 +2,13 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Callable
 from typing import TYPE_CHECKING, assert_never
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.config.loader import settings_of, user_config_path
 from kimi_tui.engine.models.model_pool import ModelPool
 from kimi_tui.engine.options import EngineOptions
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.settings import (
     ChangeSetting,
     ListSettings,
@@ -26,21 +25,21 @@ if TYPE_CHECKING:
 class SettingsService:
     """Lists settings and writes changes to the user's config file, one at a time."""
 
-    def __init__(self, *, options: EngineOptions, models: ModelPool, send: Callable[[Event], None]) -> None:
+    def __init__(self, *, options: EngineOptions, models: ModelPool, sender: EventSender) -> None:
         self._options = options
         self._models = models
-        self._send = send
+        self._sender = sender
         self._change_lock = asyncio.Lock()
 
     async def handle(self, command: SettingsCommand) -> None:
         """Handle `command`. Raises ConfigError if the settings can't be read."""
         match command:
             case ListSettings():
-                self._send(await asyncio.to_thread(self._build_list))
+                self._sender.send(await asyncio.to_thread(self._build_list))
             case ChangeSetting():
                 async with self._change_lock:
-                    self._send(await asyncio.to_thread(self._change, command))
-                    self._send(await asyncio.to_thread(self._build_list))
+                    self._sender.send(await asyncio.to_thread(self._change, command))
+                    self._sender.send(await asyncio.to_thread(self._build_list))
             case _:
                 assert_never(command)
 

@@ -19,7 +19,8 @@ from kimi_tui.soul.modalities import drop_unsupported_media
 from kimi_tui.soul.model_call import ModelCall, ResponseInterrupted
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.soul.usage_totals import UsageTotals
-from kimi_tui.wire.events import BtwBegin, BtwEnd, Event
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.events import BtwBegin, BtwEnd
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ class SideQuestions:
         runtime_settings: RuntimeSettings,
         limits: Limits,
         usage_totals: UsageTotals,
-        send: Callable[[Event], None],
+        sender: EventSender,
         on_usage_change: Callable[[], None],
     ) -> None:
         """`on_usage_change` is called after each response."""
@@ -55,7 +56,7 @@ class SideQuestions:
         self._runtime_settings = runtime_settings
         self._limits = limits
         self._usage_totals = usage_totals
-        self._send = send
+        self._sender = sender
         self._on_usage_change = on_usage_change
         self._queue: asyncio.Queue[BtwBegin] = asyncio.Queue()
         self._running: set[asyncio.Task[None]] = set()
@@ -70,7 +71,7 @@ class SideQuestions:
         if not question.strip():
             raise UsageError("/btw requires a question.", hint="Type /btw QUESTION.")
         begin = BtwBegin(new_id(), question)
-        self._send(begin)
+        self._sender.send(begin)
         self._queue.put_nowait(begin)
 
     async def serve(self) -> None:
@@ -84,7 +85,7 @@ class SideQuestions:
                     task.add_done_callback(self._running.discard)
         finally:
             while not self._queue.empty():
-                self._send(BtwEnd(self._queue.get_nowait().id, error=_CANCELED))
+                self._sender.send(BtwEnd(self._queue.get_nowait().id, error=_CANCELED))
 
     def cancel_running(self) -> None:
         """Cancel the questions that are being answered."""
@@ -101,7 +102,7 @@ class SideQuestions:
             logger.exception("a side question failed")
             end = BtwEnd(begin.id, error=redact(f"Internal error: {type(error).__name__}: {error}."))
         finally:
-            self._send(end)
+            self._sender.send(end)
             self._on_usage_change()
 
     async def _answer(self, question: str) -> str:

@@ -1,23 +1,23 @@
 """Todo list of a session: saved in its state, shown by front ends, restored by reverts."""
 
 import asyncio
-from collections.abc import Callable
 
 from kimi_tui.base.errors import SessionError
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
 from kimi_tui.history.todo_log import TodoLog
 from kimi_tui.wire.display_blocks import TodoItem
-from kimi_tui.wire.events import Event, TodoUpdate
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.events import TodoUpdate
 
 
 class SessionTodos:
     """Todo list of one session. Methods that change it raise SessionError if it can't be saved."""
 
-    def __init__(self, session: Session, context: Context, send: Callable[[Event], None]) -> None:
+    def __init__(self, session: Session, context: Context, sender: EventSender) -> None:
         self._session = session
         self._context = context
-        self._send = send
+        self._sender = sender
         self._log = TodoLog(session.dir)
 
     @property
@@ -36,7 +36,7 @@ class SessionTodos:
                 hint="Free some disk space or make the data directory writable, then try again.",
             ) from error
         await self._session.update_state(todos=items)
-        self._send(TodoUpdate(items))
+        self._sender.send(TodoUpdate(items))
 
     async def at_checkpoint(self, checkpoint_id: int) -> tuple[TodoItem, ...]:
         """Return the items at a checkpoint, or the current items if those are unknown."""

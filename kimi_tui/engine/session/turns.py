@@ -9,9 +9,9 @@ from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import KimiTuiError, MaxStepsReached
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.redaction import redact
-from kimi_tui.soul.event_sink import EventSink
 from kimi_tui.soul.limits import LimitReached
 from kimi_tui.soul.soul import Soul, TurnRejected
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import TurnBegin, TurnEnd, TurnFailure, TurnOutcome
 
 logger = logging.getLogger(__name__)
@@ -32,13 +32,13 @@ class TurnQueue:
         self,
         soul: Soul,
         *,
-        send: EventSink,
+        sender: EventSender,
         max_time_s: float | None,
         pop_tool_paths: Callable[[], tuple[str, ...]],
     ) -> None:
         """`pop_tool_paths` returns the files that tools changed since its last call."""
         self._soul = soul
-        self._send = send
+        self._sender = sender
         self._pop_tool_paths = pop_tool_paths
         self._max_time_s = max_time_s
         self._queue: deque[_Turn] = deque()
@@ -89,7 +89,7 @@ class TurnQueue:
             self._running = group.create_task(self._run(self._turn, group))
 
     async def _run(self, turn: _Turn, group: asyncio.TaskGroup) -> None:
-        self._send(TurnBegin(turn.user_input))
+        self._sender.send(TurnBegin(turn.user_input))
         outcome: TurnOutcome = "cancelled"
         failure: TurnFailure | None = None
         limit = asyncio.timeout(self._max_time_s)
@@ -115,7 +115,7 @@ class TurnQueue:
                 outcome, failure = "failed", _internal_failure(error)
         finally:
             self._running = self._turn = None
-            self._send(TurnEnd(outcome, self._soul.steps, failure, self._pop_tool_paths()))
+            self._sender.send(TurnEnd(outcome, self._soul.steps, failure, self._pop_tool_paths()))
         self._start_next(group)
 
 

@@ -84,13 +84,13 @@ def build_user_commands(
 ) -> UserCommandHandler:
     """Return the handler of a session's user commands. Starts nothing."""
     session, options, models, context = core.session, core.options, core.models, core.context
-    runtime_settings, send = core.runtime_settings, core.wire.send
+    runtime_settings, sender = core.runtime_settings, core.wire
     store = SessionStore(options.data_dir)
     return UserCommandHandler(
         shell=UserShell(
             work_dir=session.work_dir,
             output_folder=output_folder,
-            send=send,
+            sender=sender,
             track_changes=files.tracking_user_command,
             add_note=pending_notes.add if options.settings.shell.tell_model else _discard_note,
         ),
@@ -98,11 +98,11 @@ def build_user_commands(
             store=store,
             session=session,
             title=SessionTitle(session),
-            send=send,
+            sender=sender,
             send_info=publisher.send_info,
         ),
-        model_setup=ModelSetup(options=options, models=models, send=send, send_command=core.wire.command),
-        settings_service=SettingsService(options=options, models=models, send=send),
+        model_setup=ModelSetup(options=options, models=models, sender=sender, send_command=core.wire.command),
+        settings_service=SettingsService(options=options, models=models, sender=sender),
         commands=ExportImportCommands(
             session=session,
             store=store,

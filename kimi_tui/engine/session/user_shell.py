@@ -20,7 +20,8 @@ from kimi_tui.base.text_sanitizer import ByteStreamSanitizer
 from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
 from kimi_tui.tools.shell.shell import ExitStatus, Shell
 from kimi_tui.wire.commands import RunShell
-from kimi_tui.wire.events import Event, ToolOutput
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.events import ToolOutput
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 
 _TIMEOUT_S = 7 * 86_400.0
@@ -68,7 +69,7 @@ class UserShell:
         *,
         work_dir: Path,
         output_folder: OutputFolder,
-        send: Callable[[Event], None],
+        sender: EventSender,
         track_changes: Callable[[str], AbstractAsyncContextManager[None]],
         add_note: Callable[[str], None],
     ) -> None:
@@ -79,7 +80,7 @@ class UserShell:
         self._home = work_dir
         self._work_dir = work_dir
         self._output_folder = output_folder
-        self._send = send
+        self._sender = sender
         self._track_changes = track_changes
         self._add_note = add_note
         self._shell = Shell()
@@ -119,7 +120,7 @@ class UserShell:
 
     async def _run(self, command: RunShell) -> None:
         work_dir = self._current_work_dir()
-        self._send(ShellCommandBegin(command.id, command.command, str(work_dir), command.on_terminal))
+        self._sender.send(ShellCommandBegin(command.id, command.command, str(work_dir), command.on_terminal))
         output = CapturedOutput(self._output_folder, limit=_MAX_OUTPUT_CHARACTERS)
         exit_status, stopped = ExitStatus(-signal.SIGTERM), True
         try:
@@ -133,7 +134,9 @@ class UserShell:
             output.close()
             self._work_dir = await asyncio.to_thread(self._read_final_work_dir, work_dir)
             text = output.text()
-            self._send(ShellCommandEnd(command.id, exit_status.status, text, str(self._work_dir), stopped))
+            self._sender.send(
+                ShellCommandEnd(command.id, exit_status.status, text, str(self._work_dir), stopped)
+            )
             self._add_note(_format_note(command, work_dir, text, exit_status.status, stopped=stopped))
 
     async def _run_captured(self, command: RunShell, folder: Path, output: CapturedOutput) -> ExitStatus:
@@ -142,7 +145,7 @@ class UserShell:
         def add_output(text: str) -> None:
             if text:
                 output.add(text)
-                self._send(ToolOutput(command.id, text))
+                self._sender.send(ToolOutput(command.id, text))
 
         try:
             return await self._shell.run(

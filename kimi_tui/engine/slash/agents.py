@@ -1,7 +1,6 @@
 """The slash command /agents."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 from kimi_tui.agentspec.discovery import DiscoveredAgent, list_agents
@@ -10,12 +9,10 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.engine.build.tool_factory import BUILTIN_TOOLS
 from kimi_tui.engine.slash.registry import SlashCommand
 from kimi_tui.wire.agent_list import AgentList, AgentListItem, SubagentListItem
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.event_sender import EventSender
 
 
-def agents_command(
-    *, current: str, work_dir: Path, data_dir: Path, send: Callable[[Event], None]
-) -> SlashCommand:
+def agents_command(*, current: str, work_dir: Path, data_dir: Path, sender: EventSender) -> SlashCommand:
     """Return the command that lists the available agents. `current` is the session's agent."""
 
     def list_all() -> AgentList:
@@ -23,7 +20,7 @@ def agents_command(
         return AgentList(tuple(map(_to_list_item, agents)), current)
 
     async def run(_: str) -> None:
-        send(await asyncio.to_thread(list_all))
+        sender.send(await asyncio.to_thread(list_all))
 
     return SlashCommand("agents", "List available agents", run)
 

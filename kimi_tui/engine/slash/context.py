@@ -1,7 +1,5 @@
 """The slash command /context."""
 
-from collections.abc import Callable
-
 from kimi_tui.compaction.trigger import CompactionTrigger
 from kimi_tui.engine.slash.registry import SlashCommand
 from kimi_tui.history.context import Context
@@ -9,7 +7,7 @@ from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.context_usage import context_breakdown
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.wire.context_usage import WindowFilling
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.event_sender import EventSender
 
 
 def context_command(
@@ -18,7 +16,7 @@ def context_command(
     context: Context,
     runtime_settings: RuntimeSettings,
     trigger: CompactionTrigger,
-    send: Callable[[Event], None],
+    sender: EventSender,
 ) -> SlashCommand:
     """Return the command that shows what uses the context window."""
 
@@ -26,7 +24,7 @@ def context_command(
         token_count = context.token_count_with_pending if context.token_count else 0
         parts = context_breakdown(agent, context.history, token_count)
         llm = runtime_settings.llm
-        send(
+        sender.send(
             WindowFilling(
                 parts,
                 tokens=token_count or sum(part.tokens for part in parts),

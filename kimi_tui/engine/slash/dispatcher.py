@@ -1,7 +1,6 @@
 """Dispatcher of slash commands."""
 
 import asyncio
-from collections.abc import Callable
 from typing import assert_never
 
 from kimi_tui.base.errors import KimiTuiError
@@ -10,19 +9,17 @@ from kimi_tui.engine.session.turns import TurnQueue
 from kimi_tui.engine.slash.registry import PromptCommand, SlashCommand, SlashRegistry
 from kimi_tui.soul.soul import Soul
 from kimi_tui.wire.argument_completion import ArgumentChoices
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.event_sender import EventSender
 
 
 class SlashDispatcher:
     """Runs slash commands. Those that take a turn are queued."""
 
-    def __init__(
-        self, registry: SlashRegistry, *, turns: TurnQueue, soul: Soul, send: Callable[[Event], None]
-    ) -> None:
+    def __init__(self, registry: SlashRegistry, *, turns: TurnQueue, soul: Soul, sender: EventSender) -> None:
         self.registry = registry
         self._turns = turns
         self._soul = soul
-        self._send = send
+        self._sender = sender
 
     async def run(self, line: str, group: asyncio.TaskGroup) -> None:
         """Run the command in `line` (without its slash). If it takes a turn, the turn runs in `group`.
@@ -47,7 +44,7 @@ class SlashDispatcher:
 
     async def complete(self, name: str, text: str) -> None:
         """Send the completions of the argument `text` of the command `name`."""
-        self._send(ArgumentChoices(name, text, await self.registry.complete_argument(name, text)))
+        self._sender.send(ArgumentChoices(name, text, await self.registry.complete_argument(name, text)))
 
     async def _run_prompt(self, command: PromptCommand, argument: str, typed: str) -> None:
         await self._soul.run(await command.prompt(argument), typed=typed)

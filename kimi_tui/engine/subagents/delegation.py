@@ -1,7 +1,7 @@
 """Delegation of tasks to sub-agents, in the foreground or as background tasks."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from kimi_tui.agentspec.spec import ResolvedAgentSpec, SubagentSpec
@@ -14,7 +14,6 @@ from kimi_tui.engine.subagents.store import SubagentRecord, SubagentStore
 from kimi_tui.engine.subagents.task_log import SubagentTaskLog
 from kimi_tui.engine.subagents.task_run import SubagentRun
 from kimi_tui.hooks.dispatcher import HookDispatcher
-from kimi_tui.soul.event_sink import EventSink
 from kimi_tui.soul.wire_approval import ApprovalSource
 from kimi_tui.tools.background.task_handle import RunningTask, TaskOutcome, TaskRequest
 from kimi_tui.tools.background.tasks import BackgroundTasks
@@ -22,7 +21,8 @@ from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
 from kimi_tui.tools.task import SubagentRunner, TaskAssignment
 from kimi_tui.tools.tool import CallContext, failure, success
 from kimi_tui.wire.display_blocks import BackgroundTaskBlock
-from kimi_tui.wire.events import Event, ToolReturn
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.events import ToolReturn
 
 MAX_DEPTH = 3
 """Maximum depth of nested delegation."""
@@ -61,12 +61,12 @@ class AgentDelegation:
         specs: Mapping[str, SubagentSpec],
         *,
         services: DelegationServices,
-        send: Callable[[Event], None],
+        sender: EventSender,
         depth: int = 0,
     ) -> None:
         self._specs = specs
         self._services = services
-        self._send = send
+        self._sender = sender
         self._depth = depth
         """Number of agents above the delegating agent."""
 
@@ -133,14 +133,16 @@ class AgentDelegation:
             f"The sub-agent was {record.id} ({record.kind}). "
             f'{call.tool_name}(resume="{record.id}") resumes it where it stopped.'
         )
-        send = SubagentEventForwarder(self._send, agent_id=record.id, kind=record.kind, call_id=call.id)
+        forwarder = SubagentEventForwarder(
+            self._sender, agent_id=record.id, kind=record.kind, call_id=call.id
+        )
         source = ApprovalSource(
             record.id, record.kind, assignment.description, kind="foreground_turn", id=call.id
         )
         try:
-            report = await self._run(record, assignment, source=source, send=send)
+            report = await self._run(record, assignment, source=source, sender=forwarder)
         finally:
-            send.flush()
+            forwarder.flush()
         return self._to_tool_return(report, call)
 
     def _to_tool_return(self, report: SubagentReport, call: CallContext) -> ToolReturn:
@@ -163,11 +165,11 @@ class AgentDelegation:
         self, record: SubagentRecord, assignment: TaskAssignment, call: CallContext
     ) -> ToolReturn:
         async def run_task(running: RunningTask) -> TaskOutcome:
-            log = SubagentTaskLog(running, self._send)
+            log = SubagentTaskLog(running, self._sender)
             source = ApprovalSource(
                 record.id, record.kind, assignment.description, kind="background_agent", id=running.id
             )
-            report = await self._run(record, assignment, source=source, send=log)
+            report = await self._run(record, assignment, source=source, sender=log)
             log.flush_text()
             return TaskOutcome(report.status, report.problem or "finished")
 
@@ -198,7 +200,12 @@ class AgentDelegation:
     # both
 
     async def _run(
-        self, record: SubagentRecord, assignment: TaskAssignment, *, source: ApprovalSource, send: EventSink
+        self,
+        record: SubagentRecord,
+        assignment: TaskAssignment,
+        *,
+        source: ApprovalSource,
+        sender: EventSender,
     ) -> SubagentReport:
         """Run the sub-agent until its report.
 
@@ -217,16 +224,16 @@ class AgentDelegation:
         try:
             return await run.run(
                 source=source,
-                send=send,
-                delegation=lambda spec: self._nested_delegation(spec, send),
+                sender=sender,
+                delegation=lambda spec: self._nested_delegation(spec, sender),
                 # Nested sub-agents need no slot: the agent that waits for them holds one.
                 slot=services.slots if self._depth == 0 else None,
             )
         finally:
             services.running.discard(record.id)
 
-    def _nested_delegation(self, spec: ResolvedAgentSpec, send: EventSink) -> SubagentRunner | None:
+    def _nested_delegation(self, spec: ResolvedAgentSpec, sender: EventSender) -> SubagentRunner | None:
         """Return the delegation for a sub-agent; None unless its own spec names sub-agents."""
         if not spec.declares_subagents or self._depth + 1 >= MAX_DEPTH:
             return None
-        return AgentDelegation(spec.subagents, services=self._services, send=send, depth=self._depth + 1)
+        return AgentDelegation(spec.subagents, services=self._services, sender=sender, depth=self._depth + 1)

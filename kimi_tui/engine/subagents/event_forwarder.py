@@ -1,12 +1,12 @@
-"""Forwarding of a sub-agent's events to the parent agent's event sink."""
+"""Forwarding of a sub-agent's events to the parent agent's event sender."""
 
 import asyncio
-from collections.abc import Callable
 
 from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.base.message import ToolCallPart
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import envelope
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import (
     CostUpdate,
     Event,
@@ -26,17 +26,15 @@ class SubagentEventForwarder:
     unwrapped.
     """
 
-    def __init__(
-        self, send: Callable[[Event], None], *, agent_id: str, kind: str, call_id: str | None
-    ) -> None:
-        self._send = send
+    def __init__(self, sender: EventSender, *, agent_id: str, kind: str, call_id: str | None) -> None:
+        self._sender = sender
         self._agent_id = agent_id
         self._kind = kind
         self._call_id = call_id
         self._buffer: list[Outgoing] = []
         self._timer: asyncio.TimerHandle | None = None
 
-    def __call__(self, event: Event, /) -> None:
+    def send(self, event: Event, /) -> None:
         """Forward an event of the sub-agent."""
         match event:
             case TextPart() | ThinkPart() | ToolCallPart() | ToolOutput():
@@ -45,10 +43,10 @@ class SubagentEventForwarder:
                     self._timer = asyncio.get_running_loop().call_later(_FLUSH_DELAY_S, self.flush)
             case CostUpdate() | Notification():
                 self.flush()
-                self._send(event)
+                self._sender.send(event)
             case StatusUpdate(session_usage=usage):
                 self._flush_and_forward(event)
-                self._send(StatusUpdate(session_usage=usage))
+                self._sender.send(StatusUpdate(session_usage=usage))
             case _:
                 self._flush_and_forward(event)
 
@@ -66,7 +64,7 @@ class SubagentEventForwarder:
         self._forward(event)
 
     def _forward(self, event: Outgoing) -> None:
-        self._send(
+        self._sender.send(
             SubagentEvent(
                 envelope(event),
                 parent_tool_call_id=self._call_id,

@@ -18,7 +18,6 @@ from kimi_tui.history.context import Context
 from kimi_tui.hooks.dispatcher import HookDispatcher, SubagentHookDispatcher
 from kimi_tui.soul.call_ids import CallIds
 from kimi_tui.soul.compactor import CompactionConfig
-from kimi_tui.soul.event_sink import EventSink
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.soul.soul import Soul
@@ -35,6 +34,7 @@ from kimi_tui.tools.task import SubagentRunner, Task
 from kimi_tui.tools.todo import TodoStore
 from kimi_tui.tools.toolset import Toolset
 from kimi_tui.wire.display_blocks import TodoItem
+from kimi_tui.wire.event_sender import EventSender
 
 
 class ToolProvider(Protocol):
@@ -102,7 +102,7 @@ class SubagentFactory:
         subagent: SubagentSpec,
         *,
         source: ApprovalSource,
-        send: EventSink,
+        sender: EventSender,
         delegation: Callable[[ResolvedAgentSpec], SubagentRunner | None],
         save_todos: Callable[[tuple[TodoItem, ...]], None],
     ) -> SubagentInstance:
@@ -150,7 +150,7 @@ class SubagentFactory:
             limits=shared.limits,
             dmailbox=dmailbox,
             usage_totals=shared.usage_totals,
-            send=send,
+            sender=sender,
             file_states=shared.files.for_subagent(record.id),
             compaction=replace(shared.compaction, todos=lambda: todos.items, carry_over_texts=()),
             call_ids=call_ids,

@@ -1,13 +1,12 @@
 """Log of a background sub-agent's actions in the output of its task."""
 
-from collections.abc import Callable
-
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.base.tool_arguments import PartialToolArguments
 from kimi_tui.tools.background.task_handle import RunningTask
 from kimi_tui.wire.display_blocks import BriefBlock
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import (
     CostUpdate,
     Event,
@@ -22,15 +21,15 @@ from kimi_tui.wire.events import (
 class SubagentTaskLog:
     """Writes a sub-agent's events to the task output. The session's usage is sent to the Wire."""
 
-    def __init__(self, task: RunningTask, send: Callable[[Event], None]) -> None:
+    def __init__(self, task: RunningTask, sender: EventSender) -> None:
         self._task = task
-        self._send = send
+        self._sender = sender
         self._text: list[str] = []
         self._calls: dict[str, tuple[str, PartialToolArguments]] = {}
         self._last_call_id = ""
         """Id of the call whose arguments are streaming."""
 
-    def __call__(self, event: Event, /) -> None:
+    def send(self, event: Event, /) -> None:
         """Log `event`."""
         match event:
             case TextPart(text=text):
@@ -52,9 +51,9 @@ class SubagentTaskLog:
                 self.flush_text()
                 self._task.set_activity(f"step {n}")
             case StatusUpdate(session_usage=usage):
-                self._send(StatusUpdate(session_usage=usage))
+                self._sender.send(StatusUpdate(session_usage=usage))
             case CostUpdate() | Notification():
-                self._send(event)
+                self._sender.send(event)
             case _:
                 pass
 

@@ -18,10 +18,10 @@ from kimi_tui.engine.subagents.report import (
 from kimi_tui.engine.subagents.store import SubagentRecord, SubagentStatus, SubagentStore
 from kimi_tui.hooks.dispatcher import HookDispatcher
 from kimi_tui.hooks.events import SubagentStart, SubagentStop
-from kimi_tui.soul.event_sink import EventSink
 from kimi_tui.soul.wire_approval import ApprovalSource
 from kimi_tui.tools.task import SubagentRunner
 from kimi_tui.wire.display_blocks import TodoItem
+from kimi_tui.wire.event_sender import EventSender
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class SubagentRun:
         self,
         *,
         source: ApprovalSource,
-        send: EventSink,
+        sender: EventSender,
         delegation: Callable[[ResolvedAgentSpec], SubagentRunner | None],
         slot: asyncio.Semaphore | None,
     ) -> SubagentReport:
@@ -65,10 +65,10 @@ class SubagentRun:
         problem = "it was stopped"
         try:
             if slot is None:
-                report = await self._run_with_timeout(source, send, delegation)
+                report = await self._run_with_timeout(source, sender, delegation)
             else:
                 async with slot:
-                    report = await self._run_with_timeout(source, send, delegation)
+                    report = await self._run_with_timeout(source, sender, delegation)
             status = "finished" if report.status == "done" else "failed"
             problem = report.problem
         finally:
@@ -83,7 +83,7 @@ class SubagentRun:
     async def _run_with_timeout(
         self,
         source: ApprovalSource,
-        send: EventSink,
+        sender: EventSender,
         delegation: Callable[[ResolvedAgentSpec], SubagentRunner | None],
     ) -> SubagentReport:
         limit = asyncio.timeout(self._timeout_s)
@@ -91,7 +91,7 @@ class SubagentRun:
         problem = ""
         try:
             async with limit:
-                await self._start_and_run(source, send, delegation)
+                await self._start_and_run(source, sender, delegation)
         except Exception as error:
             logger.info("sub-agent %s stopped", self._record.id, exc_info=True)
             status, problem = "failed", describe_problem(error)
@@ -105,7 +105,7 @@ class SubagentRun:
     async def _start_and_run(
         self,
         source: ApprovalSource,
-        send: EventSink,
+        sender: EventSender,
         delegation: Callable[[ResolvedAgentSpec], SubagentRunner | None],
     ) -> None:
         outcome = await self._hooks.fire(SubagentStart(agent_name=self._record.kind, prompt=self._prompt))
@@ -115,7 +115,7 @@ class SubagentRun:
             self._record,
             self._spec,
             source=source,
-            send=send,
+            sender=sender,
             delegation=delegation,
             save_todos=self._set_todos,
         )

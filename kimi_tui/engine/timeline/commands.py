@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, assert_never
 
 from kimi_tui.base.errors import KimiTuiError
@@ -35,7 +34,7 @@ from kimi_tui.wire.commands import (
     Undo,
     WritePatch,
 )
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.timeline import Comparison, SessionForked, TimelineNode
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class TimelineCommands:
         timeline_publisher: TimelinePublisher,
         revert_executor: RevertExecutor,
         todos: SessionTodos,
-        send: Callable[[Event], None],
+        sender: EventSender,
     ) -> None:
         self._session = session
         self._store = store
@@ -68,7 +67,7 @@ class TimelineCommands:
         self._revert_executor = revert_executor
         self._todos = todos
         self._targets = revert_executor.targets
-        self._send = send
+        self._sender = sender
 
     @staticmethod
     def requires_idle(command: TimelineCommand) -> bool:
@@ -153,17 +152,19 @@ class TimelineCommands:
         try:
             comparison = await compare_checkpoints(self._context, self._files, before, after)
         except asyncio.CancelledError:
-            self._send(Comparison(before, after, note=CANCELED_NOTE))
+            self._sender.send(Comparison(before, after, note=CANCELED_NOTE))
             raise
-        self._send(comparison)
+        self._sender.send(comparison)
 
     async def _write_patch(self, command: WritePatch) -> None:
         session = self._session
         written = await write_patch(self._context, self._files, command, work_dir=session.work_dir)
         if written is None:
-            self._send(build_notice("No files differ. No patch was written.", "", source_id=session.id))
+            self._sender.send(
+                build_notice("No files differ. No patch was written.", "", source_id=session.id)
+            )
         else:
-            self._send(written)
+            self._sender.send(written)
 
     async def _revert(self, target: RevertTarget, paths: tuple[str, ...] | None, note: str = "") -> None:
         try:
@@ -184,13 +185,13 @@ class TimelineCommands:
         await self._session.update_state(names=names)
         self._timeline_publisher.refresh()
         title = f"Name of checkpoint {number}: {text}" if text else f"Name of checkpoint {number} removed."
-        self._send(build_notice(title, "", source_id=self._session.id))
+        self._sender.send(build_notice(title, "", source_id=self._session.id))
 
     async def _fork(self, to: int | None) -> None:
         node = find_checkpoint(await self._context.tree(), to) if to is not None else None
         todos = self._todos.items if to is None else await self._todos.at_checkpoint(to)
         copy = await fork_session(self._store, self._session, self._context, node, todos)
-        self._send(SessionForked(copy.id, copy.state.title, to))
+        self._sender.send(SessionForked(copy.id, copy.state.title, to))
 
 
 def format_checkpoint(node: TimelineNode) -> str:

@@ -18,7 +18,7 @@ from kimi_tui.history.session import Session
 from kimi_tui.history.session_state import SessionState, UndoEntry
 from kimi_tui.history.step_summary import summarize_step
 from kimi_tui.wire.codec import envelope
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.timeline import (
     BranchContent,
     FileChanges,
@@ -45,13 +45,13 @@ class TimelinePublisher:
         session: Session,
         context: Context,
         file_changes: Callable[[], FileChanges | None],
-        send: Callable[[Event], None],
+        sender: EventSender,
     ) -> None:
         self._file_changes = file_changes
         """Returns the file changes since the newest checkpoint."""
         self._session = session
         self._context = context
-        self._send = send
+        self._sender = sender
         self._is_requested = False
         self._tree: CheckpointTree | None = None
         """The tree that was last sent; None if branches have changed since."""
@@ -81,7 +81,7 @@ class TimelinePublisher:
         self._is_requested = True
         live = self._context.checkpoints
         if 0 < newest <= len(live) // 2:
-            self._send(newest_timeline(live, newest, self._session.state, self._to_node))
+            self._sender.send(newest_timeline(live, newest, self._session.state, self._to_node))
             return
         async with self._send_lock:
             await self._send_all()
@@ -90,7 +90,7 @@ class TimelinePublisher:
         self._is_outdated = False
         self._changed_ids.clear()
         tree = await self._context.tree()
-        self._send(await asyncio.to_thread(full_timeline, tree, self._session.state, self._to_node))
+        self._sender.send(await asyncio.to_thread(full_timeline, tree, self._session.state, self._to_node))
         self._tree = None if self._is_outdated else tree.copy_without_index()
 
     async def send_branch(self, number: int) -> None:
@@ -103,7 +103,7 @@ class TimelinePublisher:
         if branch is None:
             raise KimiTuiError(f"Branch {number} doesn't exist.", hint="Use /branches to list the branches.")
         state = await self._context.read_branch(number)
-        self._send(build_branch_content(branch, state, tree, self._context.history))
+        self._sender.send(build_branch_content(branch, state, tree, self._context.history))
 
     def refresh(self) -> None:
         """Send the timeline again because names, undo or redo have changed."""
@@ -126,7 +126,7 @@ class TimelinePublisher:
                 since, live = min(self._changed_ids), self._context.checkpoints
                 self._changed_ids.clear()
                 nodes = tuple(map(self._to_node, self._tree.newest_nodes(live, since)))
-                self._send(TimelineUpdate(nodes, live[-1].uid if live else None))
+                self._sender.send(TimelineUpdate(nodes, live[-1].uid if live else None))
 
     def _to_node(self, node: CheckpointNode) -> TimelineNode:
         names = self._session.state.names

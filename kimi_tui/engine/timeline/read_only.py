@@ -1,7 +1,6 @@
 """Timeline of a session that is open read-only: shows and compares checkpoints, but can't revert."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ from kimi_tui.history.session_state import SessionState
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.history.step_summary import summarize_step
 from kimi_tui.wire.commands import Compare, ReadBranch, ShowTimeline, TimelineCommand
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.timeline import Comparison, TimelineNode
 
 if TYPE_CHECKING:
@@ -46,12 +45,12 @@ class ReadOnlyTimeline:
         conversation: ReadOnlyConversation,
         session: Session,
         data_dir: Path,
-        send: Callable[[Event], None],
+        sender: EventSender,
     ) -> None:
         self._conversation = conversation
         self._session = session
         self._data_dir = data_dir
-        self._send = send
+        self._sender = sender
         self._is_requested = False
         self._state: ConversationState | None = None
         """Latest state, kept because reading a long conversation again is slow."""
@@ -77,7 +76,7 @@ class ReadOnlyTimeline:
             case ReadBranch(branch=number):
                 await self._send_branch(number)
             case Compare(before=before, after=after):
-                self._send(await asyncio.to_thread(self._compare, before, after))
+                self._sender.send(await asyncio.to_thread(self._compare, before, after))
             case _:
                 raise KimiTuiError(READ_ONLY_MESSAGE, hint=READ_ONLY_HINT)
 
@@ -98,7 +97,7 @@ class ReadOnlyTimeline:
         self._send_notice("Branches", "\n".join(lines) or "No branches yet.")
 
     def _send_notice(self, title: str, body: str) -> None:
-        self._send(build_notice(title, body, source_id=self._session.id))
+        self._sender.send(build_notice(title, body, source_id=self._session.id))
 
     def _read_state(self) -> ConversationState:
         return self._state if self._state is not None else self._conversation.current_state()
@@ -118,10 +117,10 @@ class ReadOnlyTimeline:
 
         no_undo = SessionState()  # undo and redo aren't available in a read-only session
         if 0 < newest <= len(state.checkpoints) // 2:
-            self._send(newest_timeline(state.checkpoints, newest, no_undo, to_node))
+            self._sender.send(newest_timeline(state.checkpoints, newest, no_undo, to_node))
             return
         tree = await asyncio.to_thread(self._conversation.tree, state)
-        self._send(await asyncio.to_thread(full_timeline, tree, no_undo, to_node))
+        self._sender.send(await asyncio.to_thread(full_timeline, tree, no_undo, to_node))
 
     async def _send_branch(self, number: int) -> None:
         current, tree = await asyncio.to_thread(self._read_tree)
@@ -129,7 +128,7 @@ class ReadOnlyTimeline:
         branch = tree.branch(number)
         if state is None or branch is None:
             raise KimiTuiError(f"Branch {number} doesn't exist.", hint="Use /branches to list the branches.")
-        self._send(build_branch_content(branch, state, tree, current.history))
+        self._sender.send(build_branch_content(branch, state, tree, current.history))
 
     def build_patch(self, before: int, after: int | None) -> "Patch":
         """Return a Git patch of the file changes. “Now” is the session's last file snapshot.

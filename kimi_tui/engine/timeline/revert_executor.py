@@ -1,7 +1,7 @@
 """Executor of reverts, undos, redos and branch switches, of the conversation and the files."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -34,7 +34,7 @@ from kimi_tui.history.session import Session
 from kimi_tui.history.session_state import PendingRevert, UndoEntry, push_undo
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.soul.file_states import FilesAtCheckpoint
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.timeline import CheckpointKind, FileChanges, Reverted, RevertPlan, RevertReason
 
 if TYPE_CHECKING:
@@ -74,14 +74,14 @@ class RevertExecutor:
         context: Context,
         files: SessionFiles,
         todos: SessionTodos,
-        send: Callable[[Event], None],
+        sender: EventSender,
         resend_history: ResendHistory = _resend_nothing,
     ) -> None:
         self._session = session
         self._context = context
         self._files = files
         self._todos = todos
-        self._send = send
+        self._sender = sender
         self._resend_history = resend_history
         self.targets = RevertTargets(session, context)
 
@@ -94,13 +94,13 @@ class RevertExecutor:
             plan, note = await self._build_plan(target)
         except asyncio.CancelledError:
             to, reason, scope = target.checkpoint, target.reason, target.scope
-            self._send(RevertPlan(to, reason, (), (), CANCELED_NOTE, scope, target.branch))
+            self._sender.send(RevertPlan(to, reason, (), (), CANCELED_NOTE, scope, target.branch))
             raise
         files = await self._files.use(build_planned_files, plan) if plan is not None else ()
         turns = 0
         if target.moves_conversation:
             turns = await self.targets.count_lost_turns(target)
-        self._send(
+        self._sender.send(
             RevertPlan(
                 target.checkpoint,
                 target.reason,
@@ -158,7 +158,7 @@ class RevertExecutor:
         await self._push_undo(target.reason, UndoEntry(before.id, state_before, branch))
         items = plan.items if plan is not None and target.scope != "conversation" else ()
         done = set(outcome.done)
-        self._send(
+        self._sender.send(
             Reverted(
                 target.checkpoint,
                 before.id,
@@ -177,7 +177,7 @@ class RevertExecutor:
         if result is not None and target.branch is not None:
             await self._resend_history()
         else:
-            self._send(checkpoint_created(after))
+            self._sender.send(checkpoint_created(after))
         if plan is None and target.scope == "both" and self._files.is_enabled:
             raise KimiTuiError(
                 f"Only the conversation was reverted. {no_plan_reason}", hint="The files are unchanged."
@@ -205,7 +205,9 @@ class RevertExecutor:
         return before
 
     def _notify_unchanged(self) -> None:
-        self._send(build_notice("Revert canceled.", "Nothing was changed.", source_id=self._session.id))
+        self._sender.send(
+            build_notice("Revert canceled.", "Nothing was changed.", source_id=self._session.id)
+        )
 
     async def clear(self) -> bool:
         """Empty the conversation; undo restores it. Return False if it was empty already.
@@ -217,7 +219,7 @@ class RevertExecutor:
         files = await self._files.capture_now()
         before = await self._checkpoint("clear", "before /clear", files.state, files.changes)
         result = await self._context.clear()
-        self._send(Reverted(result.to, before.id, "clear", result.branch))
+        self._sender.send(Reverted(result.to, before.id, "clear", result.branch))
         state = files.state if is_manifest(files.state) else None
         await self._push_undo("clear", UndoEntry(before.id, state, result.branch))
         return True
@@ -279,7 +281,7 @@ class RevertExecutor:
             False, kind=kind, label=label, files=files, changes=changes
         )
         if send:
-            self._send(checkpoint_created(checkpoint))
+            self._sender.send(checkpoint_created(checkpoint))
         return checkpoint
 
 

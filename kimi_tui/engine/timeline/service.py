@@ -23,7 +23,7 @@ from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.limits import MB, SnapshotLimits
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.tools.path_scope import PathScope
-from kimi_tui.wire.events import Event
+from kimi_tui.wire.event_sender import EventSender
 
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.file_history import FileHistory
@@ -60,7 +60,7 @@ class TimelineService:
         data_dir: Path,
         settings: CheckpointSettings,
         todos: SessionTodos,
-        send: Callable[[Event], None],
+        sender: EventSender,
         make_history: "Callable[[], FileHistory] | None" = None,
     ) -> None:
         self._session = session
@@ -71,13 +71,13 @@ class TimelineService:
         worker = SnapshotWorker(
             make_history or (lambda: _build_history(data_dir, session, workspace, self._limits)),
             known_states=[files for files in earlier_states if files is not None and is_manifest(files)],
-            send=send,
+            sender=sender,
         )
         self.files = SessionFiles(
             worker, workspace=workspace, enabled=settings.files, record_files=context.record_files
         )
         self._timeline_publisher = TimelinePublisher(
-            session=session, context=context, file_changes=self.files.changes_since_checkpoint, send=send
+            session=session, context=context, file_changes=self.files.changes_since_checkpoint, sender=sender
         )
         self._listener: TimelineListener | None = None
         self.timeline_commands = TimelineCommands(
@@ -91,11 +91,11 @@ class TimelineService:
                 context=context,
                 files=self.files,
                 todos=todos,
-                send=send,
+                sender=sender,
                 resend_history=self._resend_history,
             ),
             todos=todos,
-            send=send,
+            sender=sender,
         )
 
     def set_listener(self, listener: TimelineListener) -> None:
