@@ -4,23 +4,14 @@ Each danger is reported as one short reason, shown in red. A wildcard rule never
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import assert_never
 
-from kimi_tui.permission.bash.command_line import BashCommandLine, parse_command
+from kimi_tui.permission.bash.command_line import BashCommandLine
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
 from kimi_tui.permission.bash.wrappers import SHELLS
 from kimi_tui.permission.git_danger import git_danger
 from kimi_tui.permission.known_programs import executes_stdin
-from kimi_tui.permission.subject import (
-    CommandSubject,
-    McpSubject,
-    PathSubject,
-    Subject,
-    TaskSubject,
-    ToolSubject,
-)
 from kimi_tui.permission.writable_roots import (
     WorkingDir,
     WritableRoots,
@@ -84,25 +75,6 @@ _UPLOAD_OPTIONS = {"curl": {"-T", "--upload-file"}, "wget": {"--body-file", "--p
 """Options that take a file to upload."""
 
 
-def danger_of(subject: Subject, *, work_dir: Path, additional_dirs: Iterable[Path] = ()) -> str | None:
-    """Return a short reason why acting on `subject` is dangerous; None if no danger is known."""
-    roots = WritableRoots.resolve(work_dir, additional_dirs)
-    match subject:
-        case CommandSubject(command):
-            line = parse_command(command)
-            return (
-                danger_of_commands(line, roots)
-                or _danger_of_redirections(line, roots)
-                or _deception_danger(line)
-            )
-        case PathSubject(path, writes):
-            return danger_of_write(path, roots) if writes else None
-        case McpSubject() | TaskSubject() | ToolSubject():
-            return None
-        case _:
-            assert_never(subject)
-
-
 def danger_of_write(path: Path, writable_roots: WritableRoots) -> str | None:
     """Return why writing to `path` is dangerous; None if it isn't.
 
@@ -129,7 +101,8 @@ def danger_of_commands(line: BashCommandLine, writable_roots: WritableRoots) -> 
     )
 
 
-def _danger_of_redirections(line: BashCommandLine, writable_roots: WritableRoots) -> str | None:
+def danger_of_redirections(line: BashCommandLine, writable_roots: WritableRoots) -> str | None:
+    """Return why a file that `line` redirects output to makes it dangerous; None if none does."""
     folders = writable_roots.working_dirs_of(line.commands)
     redirections = (each for command in (*line.commands, *line.suspects) for each in command.redirections)
     reasons = (
@@ -149,7 +122,7 @@ def _danger_of_target(
     return next((reason for reason in reasons if reason is not None), None)
 
 
-def _deception_danger(line: BashCommandLine) -> str | None:
+def danger_of_deception(line: BashCommandLine) -> str | None:
     """Return why the user may misread the command they are asked to approve."""
     if line.is_too_long:
         return "is too long to check"

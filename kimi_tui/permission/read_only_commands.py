@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from kimi_tui.base.frozen import frozen
-from kimi_tui.permission.bash.command_line import parse_command
+from kimi_tui.permission.bash.command_line import BashCommandLine
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
 from kimi_tui.permission.git_read_only import is_git_read_only
 from kimi_tui.permission.git_repository_scope import git_stays_in_work_dir
@@ -83,9 +83,8 @@ _DATE_WORD = re.compile(r"\+.*|-[uR]|-I\w*|--(?:utc|universal|rfc-\w+|iso-8601)(
 _SYSTEM_PATH = re.compile(r"(?:/usr)?/bin/[^/]+")
 
 
-def is_read_only(command: str, writable_roots: WritableRoots) -> bool:
+def is_read_only(line: BashCommandLine, writable_roots: WritableRoots) -> bool:
     """Return whether a bash command line can only read. False if it can't be parsed."""
-    line = parse_command(command)
     if not line.commands or line.unparsable_reason or not all(map(is_read_only_command, line.commands)):
         return False
     return git_stays_in_work_dir(line.commands, writable_roots, is_read_only_command)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from kimi_tui.permission.bash.command_line import BashCommandLine, parse_command
@@ -44,10 +45,10 @@ def allows(rule: CommandPrefix | ExactCommand, simple_command: SimpleCommand) ->
 def mentions(rule: Rule, subject: Subject, writable_roots: WritableRoots) -> Match:
     """Return whether `rule` applies to `subject`; "maybe" if that depends on what happens at run time."""
     match rule, subject:
-        case ((CommandPrefix() | ExactCommand()), CommandSubject(command)):
-            return _mentions_command(rule, parse_command(command))
-        case PathRule(), CommandSubject(command):
-            return _touches_path(rule, parse_command(command), writable_roots)
+        case ((CommandPrefix() | ExactCommand()), CommandSubject(line)):
+            return _mentions_command(rule, line)
+        case PathRule(), CommandSubject(line):
+            return _touches_path(rule, line, writable_roots)
         case PathRule(access, pattern), PathSubject(path, writes):
             applies = writes == (access == "Edit") and matches_path(
                 pattern, path, writable_roots.work_dir, ignoring_case=True
@@ -77,6 +78,7 @@ def _mentions_command(rule: CommandPrefix | ExactCommand, line: BashCommandLine)
     return "yes" if "yes" in matches else "maybe" if "maybe" in matches else "no"
 
 
+@lru_cache(maxsize=512)
 def _parse_single_command(command: str) -> SimpleCommand | None:
     """Return `command` as a simple command with only literal words; None if it is anything else."""
     match parse_command(command).commands:

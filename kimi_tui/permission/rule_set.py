@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Literal, assert_never
 
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.permission.bash.command_line import BashCommandLine, parse_command
+from kimi_tui.permission.assessment import Assessment, assess
+from kimi_tui.permission.bash.command_line import BashCommandLine
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
 from kimi_tui.permission.bulk_writes import may_overwrite_control_files
-from kimi_tui.permission.danger import danger_of, danger_of_commands
 from kimi_tui.permission.git_repository_scope import git_stays_in_work_dir
 from kimi_tui.permission.known_programs import grant_prefix, runs_anything, runs_nothing_else
 from kimi_tui.permission.path_pattern import folder_pattern_for, is_exact, matches_path, pattern_for
@@ -74,24 +74,29 @@ class RuleSet:
         """Return a copy that also allows `rules`. Raises ConfigError."""
         return replace(self, allow=tuple(dict.fromkeys((*self.allow, *rules))))
 
-    def verdict(self, subject: Subject) -> Verdict | None:
-        """Return what the rules say about `subject`; None if no rule applies.
+    def assess(self, subject: Subject) -> Assessment:
+        """Return `subject` with its danger, for `verdict` and `propose_grant`."""
+        return assess(subject, self._writable_roots)
+
+    def verdict(self, assessment: Assessment) -> Verdict | None:
+        """Return what the rules say about a subject; None if no rule applies.
 
         If it depends on run time whether a deny rule applies, the verdict is "ask".
         """
+        subject = assessment.subject
         deny_match, ask_match = self._match_rules(self.deny, subject), self._match_rules(self.ask, subject)
         if deny_match == "yes":
             return "deny"
         if deny_match == "maybe" or ask_match != "no":
             return "ask"
-        return "allow" if self._allows(subject) else None
+        return "allow" if self._allows(assessment) else None
 
-    def propose_grant(self, subject: Subject) -> tuple[Rule, ...]:
-        """Return the rules that would allow operations like `subject`; empty if each one needs approval."""
-        if danger_of(subject, work_dir=self.work_dir, additional_dirs=self.additional_dirs) is not None:
+    def propose_grant(self, assessment: Assessment) -> tuple[Rule, ...]:
+        """Return the rules that would allow operations like this one; empty if each one needs approval."""
+        if assessment.danger is not None:
             return ()
-        rules = self._propose_rules(subject)
-        return rules if rules and self.with_allowed(*rules).verdict(subject) == "allow" else ()
+        rules = self._propose_rules(assessment.subject)
+        return rules if rules and self.with_allowed(*rules).verdict(assessment) == "allow" else ()
 
     def _match_rules(self, rules: tuple[Rule, ...], subject: Subject) -> Match:
         if not rules:
@@ -99,10 +104,12 @@ class RuleSet:
         matches = {mentions(rule, subject, self._writable_roots) for rule in rules}
         return "yes" if "yes" in matches else "maybe" if "maybe" in matches else "no"
 
-    def _allows(self, subject: Subject) -> bool:
-        match subject:
-            case CommandSubject(command):
-                return ExactCommand(command) in self.allow or self._allows_line(parse_command(command))
+    def _allows(self, assessment: Assessment) -> bool:
+        match assessment.subject:
+            case CommandSubject(line):
+                return ExactCommand(line.text) in self.allow or (
+                    not assessment.blocks_command_rules and self._allows_line(line)
+                )
             case PathSubject(path, writes):
                 return self._allows_path(path, "Edit" if writes else "Read")
             case McpSubject(server, tool):
@@ -113,10 +120,11 @@ class RuleSet:
             case TaskSubject():
                 return False
             case _:
-                assert_never(subject)
+                assert_never(assessment.subject)
 
     def _allows_line(self, line: BashCommandLine) -> bool:
-        if not line.commands or danger_of_commands(line, self._writable_roots) is not None:
+        """Return whether rules allow all that `line` runs, reads and writes. It isn't dangerous."""
+        if not line.commands:
             return False
         if not git_stays_in_work_dir(line.commands, self._writable_roots, is_read_only_command):
             return False
@@ -180,11 +188,10 @@ class RuleSet:
 
     def _propose_rules(self, subject: Subject) -> tuple[Rule, ...]:
         match subject:
-            case CommandSubject(command):
-                line = parse_command(command)
+            case CommandSubject(line):
                 if not line.commands:
                     return ()
-                return self._propose_for_line(line) or (ExactCommand(command),)
+                return self._propose_for_line(line) or (ExactCommand(line.text),)
             case PathSubject(path, writes):
                 rule = self._propose_for_path(path, writes=writes)
                 return () if rule is None else (rule,)

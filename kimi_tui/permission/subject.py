@@ -3,13 +3,19 @@
 from pathlib import Path
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.permission.bash.command_line import BashCommandLine, parse_command
 
 
 @frozen
 class CommandSubject:
     """A shell command, exactly as it would run."""
 
-    command: str
+    line: BashCommandLine
+
+    @classmethod
+    def parse(cls, command: str) -> "CommandSubject":
+        """Return the subject of `command`, parsed."""
+        return cls(parse_command(command))
 
 
 @frozen

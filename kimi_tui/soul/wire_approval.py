@@ -1,13 +1,14 @@
 """Approvals over the Wire: rules and grants, then yolo mode, then the user (`docs/permissions.md`)."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, assert_never
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_id
-from kimi_tui.permission.danger import danger_of
+from kimi_tui.permission.assessment import Assessment
 from kimi_tui.permission.rule import Rule
 from kimi_tui.permission.rule_set import RuleSet, Verdict
 from kimi_tui.permission.subject import CommandSubject, PathSubject, Subject
@@ -15,7 +16,7 @@ from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.tool import CallContext
 from kimi_tui.wire.channel import Wire
-from kimi_tui.wire.display_blocks import DisplayBlock
+from kimi_tui.wire.display_blocks import DisplayBlock, ShellBlock
 from kimi_tui.wire.events import ApprovalResponse, Notification
 from kimi_tui.wire.requests import ApprovalRequest, Proposal
 
@@ -62,13 +63,13 @@ class WireApproval:
         self._runtime_settings = runtime_settings
         self._rules = rules
         self._grant_store = grant_store
-        self._open_requests: dict[str, Subject] = {}
+        self._open_requests: dict[str, Assessment] = {}
 
     def may_read(self, path: Path) -> bool:
         """Return whether the file at `path` may be read without asking: no rule denies it or requires a
         question.
         """
-        return self._rules.verdict(PathSubject(path, writes=False)) in ("allow", None)
+        return self._verdict(PathSubject(path, writes=False)) in ("allow", None)
 
     async def request(
         self,
@@ -86,29 +87,30 @@ class WireApproval:
 
         Raises: ToolRejected.
         """
-        verdict = self._rules.verdict(subject)
+        assessment = self._rules.assess(subject)
+        verdict = self._rules.verdict(assessment)
         if verdict == "deny":
             raise ToolRejected(_DENIED, ends_turn=False)
-        if self._is_granted(verdict, subject):
+        if self._is_granted(verdict, assessment):
             return None
-        grant = self._rules.propose_grant(subject)
+        grant = self._rules.propose_grant(assessment)
         request = ApprovalRequest(
             id=new_id(),
             tool_call_id=call.id,
             sender=call.tool_name,
             action=action,
             description=description,
-            display=display,
+            display=tuple(_mark_danger(block, assessment.danger or "") for block in display),
             source_kind=source.kind,
             source_id=source.id,
             agent_id=source.agent_id,
             subagent_type=source.subagent_type,
             source_description=source.description,
             rule=" and ".join(str(rule) for rule in grant) or None,
-            danger=self._find_danger(subject),
+            danger=assessment.danger,
             proposal=proposal,
         )
-        response = await self._ask(request, subject)
+        response = await self._ask(request, assessment)
         if response.edited is not None and response.response != "reject":
             return self._check_edit(response.edited, subject, proposal)
         match response.response:
@@ -132,43 +134,40 @@ class WireApproval:
         """
         if proposal is None:
             raise ToolRejected("this request can't be edited; nothing was done", ends_turn=False)
-        if isinstance(subject, CommandSubject) and self._rules.verdict(CommandSubject(edited)) == "deny":
+        if isinstance(subject, CommandSubject) and self._verdict(CommandSubject.parse(edited)) == "deny":
             raise ToolRejected(_DENIED, ends_turn=False)
         return edited
 
     def resolve_granted_requests(self) -> None:
         """Approve the open requests that yolo mode or a grant now covers."""
-        for request_id, subject in list(self._open_requests.items()):
-            if self._is_granted(self._rules.verdict(subject), subject):
+        for request_id, assessment in list(self._open_requests.items()):
+            if self._is_granted(self._rules.verdict(assessment), assessment):
                 self._wire.answer(ApprovalResponse(request_id, "approve"))
 
-    def _is_granted(self, verdict: Verdict | None, subject: Subject) -> bool:
+    def _verdict(self, subject: Subject) -> Verdict | None:
+        return self._rules.verdict(self._rules.assess(subject))
+
+    def _is_granted(self, verdict: Verdict | None, assessment: Assessment) -> bool:
         """Return whether no approval is needed: a rule allows it, or no rule applies and the permission mode
         allows it.
         """
         if verdict == "deny":
             return False
+        subject = assessment.subject
         if verdict == "allow" or (isinstance(subject, PathSubject) and self._is_plan(subject)):
             return True
-        return verdict is None and (self._runtime_settings.yolo or self._is_accepted_edit(subject))
+        return verdict is None and (self._runtime_settings.yolo or self._is_accepted_edit(assessment))
 
     def _is_plan(self, subject: PathSubject) -> bool:
         return self._runtime_settings.plan_mode.may_write(subject.path)
 
-    def _is_accepted_edit(self, subject: Subject) -> bool:
-        if (
-            not self._runtime_settings.accept_edits
-            or not isinstance(subject, PathSubject)
-            or not subject.writes
-        ):
+    def _is_accepted_edit(self, assessment: Assessment) -> bool:
+        if not self._runtime_settings.accept_edits or assessment.danger is not None:
             return False
-        return self._find_danger(subject) is None
+        return isinstance(assessment.subject, PathSubject) and assessment.subject.writes
 
-    def _find_danger(self, subject: Subject) -> str | None:
-        return danger_of(subject, work_dir=self._rules.work_dir, additional_dirs=self._rules.additional_dirs)
-
-    async def _ask(self, request: ApprovalRequest, subject: Subject) -> ApprovalResponse:
-        self._open_requests[request.id] = subject
+    async def _ask(self, request: ApprovalRequest, assessment: Assessment) -> ApprovalResponse:
+        self._open_requests[request.id] = assessment
         try:
             response = await self._wire.ask(request)
         finally:
@@ -188,6 +187,10 @@ class WireApproval:
                 await save(rules)
             except KimiTuiError as error:
                 self._wire.send(_not_saved_notice(error))
+
+
+def _mark_danger(block: DisplayBlock, danger: str) -> DisplayBlock:
+    return replace(block, danger=danger) if isinstance(block, ShellBlock) else block
 
 
 def _not_saved_notice(error: KimiTuiError) -> Notification:

@@ -37,6 +37,7 @@ class Approval(Protocol):
     ) -> str | None:
         """Return once `subject` is approved exactly as described. Raises ToolRejected if it isn't.
 
+        The user sees `display`, with the danger of `subject` in its ShellBlock.
         If the user may edit the `proposal`, the return value is the edited text to use instead of it.
         """
         ...

@@ -6,6 +6,9 @@ import json
 import pytest
 
 from kimi_tui.config.loader import read_config, settings_of
+from kimi_tui.permission.assessment import assess
+from kimi_tui.permission.bash.command_line import parse_command
+from kimi_tui.permission.danger import danger_of_commands
 from kimi_tui.wire.commands import Interrupt, Prompt, SetYolo
 from kimi_tui.wire.events import (
     ApprovalAnswer,
@@ -16,6 +19,7 @@ from kimi_tui.wire.events import (
     TurnEnd,
 )
 from kimi_tui.wire.requests import ApprovalRequest
+from tests.call_counter import count_calls
 from tests.engine.fake_front_end import FakeFrontEnd, SessionEnv, bash, call, script, write
 
 TOUCH = "touch a && true"
@@ -38,6 +42,17 @@ async def test_an_approved_call_runs(home: SessionEnv) -> None:
         front.answer(request, "approve")
         assert (await front.wait_for(TurnEnd)).outcome == "finished"
         assert home.file("a.txt").read_text() == "hello\n"
+
+
+@pytest.mark.parametrize("command", ["touch a && true", "rm -rf b > ../c"])
+async def test_an_approval_parses_the_command_and_computes_its_danger_once(
+    home: SessionEnv, command: str
+) -> None:
+    home.script(script("text: running", bash("c1", command)), "text: done")
+    async with home.open_session() as front:
+        with count_calls(parse_command, assess, danger_of_commands) as calls:
+            assert (await run_and_answer(front, "approve")).outcome == "finished"
+    assert calls == {"parse_command": 1, "assess": 1, "danger_of_commands": 1}
 
 
 async def test_rejecting_without_feedback_ends_the_turn_and_skips_other_calls(home: SessionEnv) -> None:

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kimi_tui.permission.bash.command_line import parse_command
 from kimi_tui.permission.read_only_commands import is_read_only
-from kimi_tui.permission.subject import CommandSubject
 from kimi_tui.permission.writable_roots import WritableRoots
 from tests.fuzz.command_lines import RULES, TRICKS, command_line
 from tests.fuzz.mangled_text import fuzz_settings
 from tests.fuzz.sandboxed_bash import SandboxedBash
-from tests.tools.rule_sets import build_rule_set
+from tests.tools.rule_sets import build_rule_set, verdict_on
 
 LINES_PER_SEED = 4
 """Most random command lines need approval and don't have to be run in bash."""
@@ -30,9 +30,9 @@ def bash(tmp_path_factory: pytest.TempPathFactory) -> SandboxedBash:
 
 def assert_nothing_else_runs(bash: SandboxedBash, text: str) -> None:
     verdicts: list[tuple[str, tuple[tuple[str, ...], ...]]] = []
-    if build_rule_set(allow=RULES, work_dir=bash.work_dir).verdict(CommandSubject(text)) == "allow":
+    if verdict_on(build_rule_set(allow=RULES, work_dir=bash.work_dir), text) == "allow":
         verdicts.append(("is allowed", ALLOWED))
-    if is_read_only(text, WritableRoots.resolve(bash.work_dir)):
+    if is_read_only(parse_command(text), WritableRoots.resolve(bash.work_dir)):
         verdicts.append(("counts as read-only", READING))
     if not verdicts:
         return

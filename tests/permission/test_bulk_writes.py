@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.permission.rule_set import RuleSet
-from kimi_tui.permission.subject import CommandSubject
-from tests.tools.rule_sets import build_rule_set
+from tests.tools.rule_sets import build_rule_set, grant_for, verdict_on
 
 RULES = ("cp", "mv", "tar", "unzip", "patch", "cat", "rsync", "7z")
 
@@ -25,7 +24,7 @@ def work_dir(tmp_path: Path) -> Path:
 
 def verdict(work_dir: Path, command: str) -> str | None:
     rules = build_rule_set(allow=[f"Bash({name} *)" for name in RULES], work_dir=work_dir)
-    return rules.verdict(CommandSubject(command))
+    return verdict_on(rules, command)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +68,6 @@ def test_a_wildcard_does_not_allow_copying_secrets_under_another_name(work_dir: 
 
 def test_the_exact_command_can_be_granted(work_dir: Path) -> None:
     rules = RuleSet(work_dir=work_dir)
-    grant = rules.propose_grant(CommandSubject("tar xf a.tar"))
+    grant = grant_for(rules, "tar xf a.tar")
     assert [str(rule) for rule in grant] == ["Bash(tar xf a.tar)"]
-    assert rules.with_allowed(*grant).verdict(CommandSubject("tar xf a.tar")) == "allow"
+    assert verdict_on(rules.with_allowed(*grant), "tar xf a.tar") == "allow"

@@ -4,15 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.permission.danger import danger_of
-from kimi_tui.permission.subject import CommandSubject, McpSubject, PathSubject
-from tests.tools.rule_sets import build_rule_set
+from kimi_tui.permission.rule_set import RuleSet
+from kimi_tui.permission.subject import CommandSubject, McpSubject, PathSubject, Subject
+from tests.tools.rule_sets import build_rule_set, grant_for, verdict_on
 
 WORK_DIR = Path("/work-dir")
 
 
-def danger(command: str) -> str | None:
-    return danger_of(CommandSubject(command), work_dir=WORK_DIR)
+def danger(subject: Subject | str, *, work_dir: Path = WORK_DIR, added: tuple[Path, ...] = ()) -> str | None:
+    if isinstance(subject, str):
+        subject = CommandSubject.parse(subject)
+    return RuleSet(work_dir=work_dir, additional_dirs=added).assess(subject).danger
 
 
 @pytest.mark.parametrize(
@@ -129,21 +131,20 @@ def test_an_everyday_command_is_not_dangerous(command: str) -> None:
 
 def test_writing_outside_the_working_directory_is_dangerous_unless_the_folder_was_added() -> None:
     subject = PathSubject(Path("/added/a"))
-    assert danger_of(subject, work_dir=WORK_DIR) == "writes outside the working directory: /added/a"
-    assert danger_of(subject, work_dir=WORK_DIR, additional_dirs=[Path("/added")]) is None
-    assert danger_of(PathSubject(Path("/work-dir/a")), work_dir=WORK_DIR) is None
+    assert danger(subject) == "writes outside the working directory: /added/a"
+    assert danger(subject, added=(Path("/added"),)) is None
+    assert danger(PathSubject(Path("/work-dir/a"))) is None
 
 
 def test_reading_and_mcp_tools_are_not_dangerous() -> None:
-    assert danger_of(PathSubject(Path("/etc/a"), writes=False), work_dir=WORK_DIR) is None
-    assert danger_of(McpSubject("a", "b"), work_dir=WORK_DIR) is None
+    assert danger(PathSubject(Path("/etc/a"), writes=False)) is None
+    assert danger(McpSubject("a", "b")) is None
 
 
 def test_writing_into_a_symlinked_working_directory_is_not_dangerous(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    command = CommandSubject(f"echo a > {tmp_path}/real/b")
-    assert danger_of(command, work_dir=tmp_path / "link") is None
+    assert danger(f"echo a > {tmp_path}/real/b", work_dir=tmp_path / "link") is None
 
 
 @pytest.mark.parametrize(("start", "piece", "times"), [("", "ls;", 2_000), ("eval ", "ls ", 4_000)])
@@ -167,10 +168,9 @@ def test_a_command_too_long_to_check_is_dangerous(start: str, piece: str, times:
     ],
 )
 def test_no_command_can_stall_the_analysis(start: str, piece: str, times: int, end: str) -> None:
-    subject = CommandSubject(start + piece * times + end)
+    subject = CommandSubject.parse(start + piece * times + end)
     deny = ["Bash(rm *)", "Read(private/**)", "Edit(x)"]
     rules = build_rule_set(allow=["Bash(cat *)"], deny=deny, work_dir=WORK_DIR)
-    danger(subject.command)
-    rules.propose_grant(subject)
-    is_allowed = rules.verdict(subject) == "allow"
+    grant_for(rules, subject)
+    is_allowed = verdict_on(rules, subject) == "allow"
     assert not is_allowed

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.permission.bash.command_line import parse_command
 from kimi_tui.permission.read_only_commands import is_read_only
 from kimi_tui.permission.rule_set import RuleSet
-from kimi_tui.permission.subject import CommandSubject
 from kimi_tui.permission.writable_roots import WritableRoots
-from tests.tools.rule_sets import build_rule_set
+from tests.tools.rule_sets import build_rule_set, grant_for, verdict_on
 
 READ_COMMANDS = [
     "cd sub && git status",
@@ -50,13 +50,13 @@ def verdict(work_dir: Path, command: str, *rules: str) -> str | None:
         "Bash(head *)",
         "Bash(tar *)",
     )
-    return build_rule_set(allow=allow, work_dir=work_dir).verdict(CommandSubject(command))
+    return verdict_on(build_rule_set(allow=allow, work_dir=work_dir), command)
 
 
 @pytest.mark.parametrize("command", READ_COMMANDS)
 def test_git_is_allowed_in_a_folder_of_the_sessions_repository(work_dir: Path, command: str) -> None:
     assert verdict(work_dir, command) == "allow"
-    assert is_read_only(command, WritableRoots.resolve(work_dir))
+    assert is_read_only(parse_command(command), WritableRoots.resolve(work_dir))
 
 
 @pytest.mark.parametrize("command", READ_COMMANDS)
@@ -74,7 +74,7 @@ def test_git_needs_approval_in_a_repository_that_came_with_the_files(
             make_repository(work_dir / "planted")
             (sub / ".git").write_text("gitdir: ../planted\n")
     assert verdict(work_dir, command) is None
-    assert not is_read_only(command, WritableRoots.resolve(work_dir))
+    assert not is_read_only(parse_command(command), WritableRoots.resolve(work_dir))
 
 
 def test_git_needs_approval_in_a_folder_inside_a_planted_repository(work_dir: Path) -> None:
@@ -86,7 +86,7 @@ def test_git_needs_approval_in_a_folder_inside_a_planted_repository(work_dir: Pa
 def test_git_needs_approval_if_the_working_directory_is_a_bare_repository(tmp_path: Path) -> None:
     make_repository(tmp_path)
     assert verdict(tmp_path, "git status") is None
-    assert not is_read_only("git status", WritableRoots.resolve(tmp_path))
+    assert not is_read_only(parse_command("git status"), WritableRoots.resolve(tmp_path))
 
 
 def test_git_is_allowed_in_a_submodule_of_the_sessions_repository(work_dir: Path) -> None:
@@ -102,8 +102,8 @@ def test_git_is_allowed_in_the_repository_of_an_added_folder(work_dir: Path, tmp
         work_dir=work_dir,
         additional_dirs=(tmp_path / "added",),
     )
-    assert rules.verdict(CommandSubject(f"git -C {tmp_path}/added status")) == "allow"
-    assert rules.verdict(CommandSubject(f"git -C {tmp_path} status")) == "allow"
+    assert verdict_on(rules, f"git -C {tmp_path}/added status") == "allow"
+    assert verdict_on(rules, f"git -C {tmp_path} status") == "allow"
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_git_needs_approval_if_options_name_the_repository(work_dir: Path, comma
 def test_the_exact_command_can_be_granted(work_dir: Path) -> None:
     make_repository(work_dir / "sub")
     rules = RuleSet(work_dir=work_dir)
-    grant = rules.propose_grant(CommandSubject("git -C sub status"))
+    grant = grant_for(rules, "git -C sub status")
     assert [str(rule) for rule in grant] == ["Bash(git -C sub status)"]
-    assert rules.with_allowed(*grant).verdict(CommandSubject("git -C sub status")) == "allow"
+    assert verdict_on(rules.with_allowed(*grant), "git -C sub status") == "allow"
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_git_needs_approval_if_the_sessions_repository_runs_programs(work_dir: P
     (work_dir / ".git" / "config").write_text(config)
     for command in ("git status", "cd sub && git diff", "git log -1"):
         assert verdict(work_dir, command) is None
-        assert not is_read_only(command, WritableRoots.resolve(work_dir))
+        assert not is_read_only(parse_command(command), WritableRoots.resolve(work_dir))
     assert verdict(work_dir, "git status", "Bash(git status)") == "allow", "the exact command can be granted"
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kimi_tui.permission.bash.command_line import parse_command
 from kimi_tui.permission.read_only_commands import is_read_only
 from kimi_tui.permission.writable_roots import WritableRoots
 from tests.timeouts import TEST_TIMEOUT_S
@@ -56,7 +57,7 @@ ROOTS = WritableRoots.resolve(Path("/work-dir"))
     ],
 )
 def test_a_command_that_can_only_read_is_read_only(command: str) -> None:
-    assert is_read_only(command, ROOTS)
+    assert is_read_only(parse_command(command), ROOTS)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +203,7 @@ def test_a_command_that_can_only_read_is_read_only(command: str) -> None:
     ],
 )
 def test_a_command_that_may_change_something_is_not_read_only(command: str) -> None:
-    assert not is_read_only(command, ROOTS)
+    assert not is_read_only(parse_command(command), ROOTS)
 
 
 _PROGRAMS = [
@@ -280,7 +281,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadOnlySandbo
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(command=_LINES)
 def test_a_read_only_command_changes_no_file_in_a_real_shell(sandbox: ReadOnlySandbox, command: str) -> None:
-    if is_read_only(command, WritableRoots.resolve(sandbox.folder)):
+    if is_read_only(parse_command(command), WritableRoots.resolve(sandbox.folder)):
         before = sandbox.content
         sandbox.run(command)
         assert sandbox.content == before, command
@@ -291,7 +292,7 @@ def test_a_read_only_command_changes_no_file_in_a_real_shell(sandbox: ReadOnlySa
 def test_a_read_only_command_runs_only_read_only_programs(
     recording_bash: RecordingBash, command: str
 ) -> None:
-    if is_read_only(command, ROOTS):
+    if is_read_only(parse_command(command), ROOTS):
         assert recording_bash.executed_programs(command) <= _READERS
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.permission.rule import parse_rule
 from kimi_tui.permission.rule_set import RuleSet
-from kimi_tui.permission.subject import CommandSubject, McpSubject, PathSubject
+from kimi_tui.permission.subject import McpSubject, PathSubject
 from tests.tools.recording_bash import RecordingBash
-from tests.tools.rule_sets import build_rule_set
+from tests.tools.rule_sets import build_rule_set, grant_for, verdict_on
 
 WORK_DIR = Path("/work-dir")
 
@@ -22,11 +22,11 @@ def build_rules(*allow: str, ask: tuple[str, ...] = (), deny: tuple[str, ...] = 
 
 
 def verdict(rules: RuleSet, command: str) -> str | None:
-    return rules.verdict(CommandSubject(command))
+    return verdict_on(rules, command)
 
 
 def grant(command: str, *allow: str) -> list[str]:
-    return [str(rule) for rule in build_rules(*allow).propose_grant(CommandSubject(command))]
+    return [str(rule) for rule in grant_for(build_rules(*allow), command)]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ PLAIN_WORDS = st.lists(st.from_regex(r"[a-z][a-z0-9 /'\"$;|&<>`()*-]*", fullmatc
 @given(st.sampled_from(GRANTED), PLAIN_WORDS, st.sampled_from(ADDITIONS))
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_grant_covers_no_further_commands(command: str, words: list[str], addition: str) -> None:
-    rules = build_rules().with_allowed(*build_rules().propose_grant(CommandSubject(command)))
+    rules = build_rules().with_allowed(*grant_for(build_rules(), command))
     assert verdict(rules, command) == "allow"
     longer = command if command.startswith("make") else " ".join((command, *map(shlex.quote, words)))
     assert verdict(rules, longer) == "allow"
@@ -225,7 +225,7 @@ NOISE = st.lists(
 def test_bash_runs_only_the_granted_program_of_an_allowed_line(
     bash: RecordingBash, command: str, noise: str
 ) -> None:
-    rules = build_rules().with_allowed(*build_rules().propose_grant(CommandSubject(command)))
+    rules = build_rules().with_allowed(*grant_for(build_rules(), command))
     if verdict(rules, command + noise) == "allow":
         assert bash.executed_programs(command + noise) <= {command.split()[0]}
 
@@ -374,11 +374,11 @@ def test_deny_wins_over_ask_and_ask_over_allow() -> None:
     assert verdict(rules, "git push") == "ask"
     assert verdict(rules, "ls && git push") == "ask"
     assert verdict(rules, "ls") == "allow"
-    assert rules.propose_grant(CommandSubject("git push")) == ()
+    assert grant_for(rules, "git push") == ()
 
 
 def path_verdict(rules: RuleSet, path: str, *, writes: bool = True) -> str | None:
-    return rules.verdict(PathSubject(Path(path), writes))
+    return verdict_on(rules, PathSubject(Path(path), writes))
 
 
 def test_edits_are_allowed_by_path_pattern() -> None:
@@ -423,25 +423,25 @@ def test_a_protected_file_needs_a_rule_with_its_exact_path(path: str) -> None:
 )
 def test_a_path_is_granted_with_its_folder(path: str, writes: bool, rules: list[str]) -> None:
     subject = PathSubject(Path(path), writes)
-    proposed = build_rules().propose_grant(subject)
+    proposed = grant_for(build_rules(), subject)
     assert [str(rule) for rule in proposed] == rules
     if proposed:
-        assert build_rules(*rules).verdict(subject) == "allow"
+        assert verdict_on(build_rules(*rules), subject) == "allow"
 
 
 def test_an_added_folder_is_treated_like_the_working_directory() -> None:
     rules = RuleSet(work_dir=WORK_DIR, additional_dirs=(Path("/added"),))
-    proposed = rules.propose_grant(PathSubject(Path("/added/src/a.py")))
+    proposed = grant_for(rules, PathSubject(Path("/added/src/a.py")))
     assert [str(rule) for rule in proposed] == ["Edit(/added/src/**)"]
-    assert rules.with_allowed(parse_rule("Bash(cp *)")).verdict(CommandSubject("cp a /added/b")) == "allow"
+    assert verdict_on(rules.with_allowed(parse_rule("Bash(cp *)")), "cp a /added/b") == "allow"
 
 
 def test_mcp_tools_are_granted_one_by_one_and_allowed_by_server() -> None:
     subject = McpSubject("files", "search")
-    assert [str(rule) for rule in build_rules().propose_grant(subject)] == ["MCP(files:search)"]
-    assert build_rules("MCP(files:*)").verdict(subject) == "allow"
-    assert build_rules("MCP(files:search)").verdict(McpSubject("files", "delete")) is None
-    assert build_rules("MCP(files:*)", deny=("MCP(files:search)",)).verdict(subject) == "deny"
+    assert [str(rule) for rule in grant_for(build_rules(), subject)] == ["MCP(files:search)"]
+    assert verdict_on(build_rules("MCP(files:*)"), subject) == "allow"
+    assert verdict_on(build_rules("MCP(files:search)"), McpSubject("files", "delete")) is None
+    assert verdict_on(build_rules("MCP(files:*)", deny=("MCP(files:search)",)), subject) == "deny"
 
 
 def test_links_out_of_the_working_directory_are_followed(tmp_path: Path) -> None:

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.permission.subject import CommandSubject
-from tests.tools.rule_sets import build_rule_set
+from tests.tools.rule_sets import build_rule_set, grant_for, verdict_on
 
 RULES = (
     "Bash(cat *)", "Bash(grep *)", "Bash(head *)", "Bash(cp *)", "Bash(curl *)", "Bash(git show *)",
@@ -28,7 +27,7 @@ def work_dir(tmp_path: Path) -> Path:
 
 
 def verdict(work_dir: Path, command: str, *extra_rules: str) -> str | None:
-    return build_rule_set(allow=(*RULES, *extra_rules), work_dir=work_dir).verdict(CommandSubject(command))
+    return verdict_on(build_rule_set(allow=(*RULES, *extra_rules), work_dir=work_dir), command)
 
 
 @pytest.mark.parametrize(
@@ -141,8 +140,8 @@ def test_a_read_rule_for_the_file_allows_showing_it(work_dir: Path) -> None:
 
 def test_the_exact_command_can_be_granted(work_dir: Path) -> None:
     rules = build_rule_set(allow=RULES, work_dir=work_dir)
-    grant = rules.propose_grant(CommandSubject("cat .env"))
+    grant = grant_for(rules, "cat .env")
     assert [str(rule) for rule in grant] == ["Bash(cat .env)"]
     rules = rules.with_allowed(*grant)
-    assert rules.verdict(CommandSubject("cat .env")) == "allow"
-    assert rules.verdict(CommandSubject("cat .env link")) is None
+    assert verdict_on(rules, "cat .env") == "allow"
+    assert verdict_on(rules, "cat .env link") is None

@@ -14,6 +14,7 @@ from kimi_tui.soul.subagent_approval import SubagentApproval
 from kimi_tui.soul.wire_approval import ApprovalSource, WireApproval
 from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.display_blocks import DisplayBlock, ShellBlock
 from kimi_tui.wire.events import ApprovalAnswer, ApprovalResponse, Notification, RequestClosed
 from kimi_tui.wire.requests import ApprovalRequest, Proposal, QuestionResponse
 from tests.timeouts import TEST_TIMEOUT_S
@@ -62,11 +63,17 @@ class ApprovalHarness:
 
     def ask(self, subject: Subject | str, proposal: Proposal | None = None) -> "asyncio.Future[str | None]":
         """Request approval as a tool does."""
+        display: tuple[DisplayBlock, ...] = ()
         if isinstance(subject, str):
-            subject = CommandSubject(subject)
-        call = build_context(CallLog(), tool_name="Bash")
+            display = (ShellBlock(subject),)
+            subject = CommandSubject.parse(subject)
         pending = self.approval.request(
-            call, action="run command", description="Run it", subject=subject, proposal=proposal
+            build_context(CallLog(), tool_name="Bash"),
+            action="run command",
+            description="Run it",
+            subject=subject,
+            display=display,
+            proposal=proposal,
         )
         return asyncio.ensure_future(pending)
 
@@ -173,11 +180,12 @@ async def test_a_dangerous_command_is_approved_only_once(answer: ApprovalAnswer,
     again.cancel()
 
 
-async def test_a_request_for_a_dangerous_command_offers_no_rule() -> None:
+async def test_a_request_for_a_dangerous_command_names_the_danger_and_offers_no_rule() -> None:
     harness = ApprovalHarness()
     pending = harness.ask("rm -rf build")
     (request,) = await harness.requests()
-    assert request.danger
+    assert request.danger == "deletes recursively"
+    assert request.display == (ShellBlock("rm -rf build", danger="deletes recursively"),)
     assert request.rule is None
     pending.cancel()
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from itertools import islice
 
 from kimi_tui.base.frozen import frozen
@@ -38,7 +37,6 @@ class BashCommandLine:
         return self.unparsable_reason == _TOO_LONG_REASON
 
 
-@lru_cache(maxsize=512)
 def parse_command(text: str) -> BashCommandLine:
     """Parse `text` as bash would. Never raises: sets `unparsable_reason` if the meaning isn't certain."""
     if "\0" in text or len(text) > _MAX_LENGTH:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from kimi_tui.base.terminal_text import has_invisible, sanitize_line
 from kimi_tui.base.text_sanitizer import ByteStreamSanitizer
-from kimi_tui.permission.danger import danger_of
+from kimi_tui.permission.bash.command_line import parse_command
 from kimi_tui.permission.read_only_commands import is_read_only
 from kimi_tui.permission.subject import CommandSubject
 from kimi_tui.permission.writable_roots import WritableRoots
@@ -95,9 +95,8 @@ class Bash(Tool[BashParams]):
 
     def is_read_only(self, params: BashParams) -> bool:
         """Return whether the command can do nothing but read."""
-        return is_read_only(
-            params.command, WritableRoots.resolve(self._path_scope.work_dir, self._path_scope.additional_dirs)
-        )
+        roots = WritableRoots.resolve(self._path_scope.work_dir, self._path_scope.additional_dirs)
+        return is_read_only(parse_command(params.command), roots)
 
     def shell_command(self, params: BashParams) -> str:
         """Return the command."""
@@ -127,17 +126,12 @@ class Bash(Tool[BashParams]):
         purpose = sanitize_line(params.description) or (
             "Run in the background" if params.run_in_background else ""
         )
-        danger = danger_of(
-            CommandSubject(command),
-            work_dir=self._path_scope.work_dir,
-            additional_dirs=self._path_scope.additional_dirs,
-        )
         return await self._approval.request(
             call,
             action="run command in the background" if params.run_in_background else "run command",
             description=f"{purpose}: `{command}`" if purpose else f"Run `{command}`",
-            subject=CommandSubject(command),
-            display=(ShellBlock(command, danger=danger or ""),),
+            subject=CommandSubject.parse(command),
+            display=(ShellBlock(command),),
             proposal=Proposal(command, "command.sh"),
         )
 

@@ -58,7 +58,7 @@ async def test_a_background_command_returns_immediately(tool_env: BashEnv) -> No
     assert "bash-1" in result.message
     assert BackgroundTaskBlock("bash-1", "bash", "running", "wait for it") in result.display
     assert tool_env.approval.requests[0][0] == "run command in the background"
-    assert tool_env.approval.requests[0][2] == CommandSubject("read -r x < fifo; echo $x")
+    assert tool_env.approval.requests[0][2] == CommandSubject.parse("read -r x < fifo; echo $x")
     assert tool_env.log.exclusive_count == 1
 
 
