@@ -4,8 +4,6 @@
 `import kimi_tui` stays cheap.
 """
 
-__version__ = "0.1.0"
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kimi_tui.api.agent import KimiTui as KimiTui
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from kimi_tui.base.message import Message as Message
     from kimi_tui.base.message import ToolCall as ToolCall
     from kimi_tui.compaction.strategy import CompactionContext as CompactionContext
+    from kimi_tui.version import __version__ as __version__
     from kimi_tui.wire.events import ApprovalResponse as ApprovalResponse
     from kimi_tui.wire.events import StepBegin as StepBegin
     from kimi_tui.wire.events import ToolResult as ToolResult
@@ -40,6 +39,7 @@ _MODULES = {
     "base.errors": ("KimiTuiError",),
     "base.message": ("Message", "ToolCall"),
     "compaction.strategy": ("CompactionContext",),
+    "version": ("__version__",),
     "wire.events": ("ApprovalResponse", "StepBegin", "ToolResult", "TurnBegin", "TurnEnd"),
     "wire.requests": ("ApprovalRequest", "QuestionRequest"),
 }

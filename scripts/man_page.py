@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from kimi_tui import __version__
 from kimi_tui.cli.option_catalog import options, subcommands
+from kimi_tui.version import __version__
 
 PAGE = Path(__file__).parents[1] / "docs" / "kimi-tui.1"
 _EXITS = (

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from kimi_tui import __version__
 from kimi_tui.config.settings import ModelPrice, ModelSettings, ProviderConfig, Settings
 from kimi_tui.engine.build.engine import build_engine
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.tui.options import ThemeChoice, TuiOptions
+from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 
 FOLDER = Path(__file__).parents[1] / "screenshots"

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kimi_tui import __version__
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.gc_control import resume_gc
@@ -16,6 +15,7 @@ from kimi_tui.cli.error_report import is_debugging
 from kimi_tui.cli.options import CliOptions
 from kimi_tui.cli.run_paths import RunPaths
 from kimi_tui.config.loader import RawConfig, read_config, settings_of
+from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 
 if TYPE_CHECKING:

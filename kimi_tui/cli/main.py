@@ -5,7 +5,7 @@ codes.
 import sys
 from collections.abc import Sequence
 
-from kimi_tui import __version__
+from kimi_tui.version import __version__
 
 SUBCOMMANDS = (
     "sessions",

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from kimi_tui import __version__
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.output_schema import OutputSchema
 from kimi_tui.cli.options import CliOptions
 from kimi_tui.headless.options import PrintOptions
+from kimi_tui.version import __version__
 
 
 def to_print_options(cli_options: CliOptions) -> PrintOptions:

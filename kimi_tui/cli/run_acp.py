@@ -6,7 +6,6 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kimi_tui import __version__
 from kimi_tui.acp.model_login import ModelLogin
 from kimi_tui.acp.server import run_acp_server
 from kimi_tui.acp.session_registry import AcpSessionOptions
@@ -22,6 +21,7 @@ from kimi_tui.cli.stdio import process_stdio
 from kimi_tui.config.loader import settings_of
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.history.session import SessionStore
+from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 
 

@@ -6,13 +6,13 @@ import sys
 from dataclasses import replace
 from functools import partial
 
-from kimi_tui import __version__
 from kimi_tui.base.process_groups import kill_all_groups
 from kimi_tui.cli.bootstrap import EngineSetup
 from kimi_tui.config.loader import user_config_path
 from kimi_tui.config.startup_settings import startup_settings
 from kimi_tui.linear.app import LinearApp, LinearOptions
 from kimi_tui.linear.command_context import SessionSwitch
+from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kimi_tui import __version__
 from kimi_tui.base.errors import UsageError
 from kimi_tui.cli.bootstrap import EngineSetup, read_config_for
 from kimi_tui.cli.option_conflicts import check_conflicts
@@ -20,6 +19,7 @@ from kimi_tui.config.loader import user_config_path
 from kimi_tui.config.project_mcp import untrusted_mcp_source
 from kimi_tui.config.startup_settings import startup_settings
 from kimi_tui.i18n.translate import set_language
+from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 
 if TYPE_CHECKING:

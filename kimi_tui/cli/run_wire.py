@@ -5,7 +5,6 @@ import io
 import sys
 from functools import partial
 
-from kimi_tui import __version__
 from kimi_tui.base.interrupt import ProcessInterrupt
 from kimi_tui.base.raw_input import RawInput
 from kimi_tui.cli.bootstrap import EngineSetup, read_config_for
@@ -14,6 +13,7 @@ from kimi_tui.cli.options import CliOptions
 from kimi_tui.cli.run_paths import resolve_paths
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.cli.stdio import process_stdio
+from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wireserver.serve import run_wire_server
 

@@ -12,7 +12,6 @@ from fastmcp import Client
 from fastmcp.client.transports.base import ClientTransport
 from mcp import MCPError
 
-from kimi_tui import __version__
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.mcp.callbacks import (
     NotificationHandler,
@@ -33,6 +32,7 @@ from kimi_tui.mcp.server_log import ServerLog
 from kimi_tui.mcp.stdio_transport import StdioTransport
 from kimi_tui.mcp.task_calls import call_as_task
 from kimi_tui.mcp.tolerant_session import UNUSABLE_KEY
+from kimi_tui.version import __version__
 
 T = TypeVar("T")
 

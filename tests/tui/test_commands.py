@@ -8,8 +8,9 @@ import pytest
 
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
+from kimi_tui.tui.commands.command_host import Severity
 from kimi_tui.tui.commands.parse import ParsedCommand, parse_command
-from kimi_tui.tui.commands.registry import CommandRegistry, Severity
+from kimi_tui.tui.commands.registry import CommandRegistry
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import Command, RunSlash, SetModel, SetThinking, SetYolo
 from tests.tui.conftest import SESSION

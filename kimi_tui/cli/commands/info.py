@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from kimi_tui import __version__
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.logging import log_path
 from kimi_tui.base.paths import data_dir
@@ -20,6 +19,7 @@ from kimi_tui.config.loader import read_config, settings_of, user_config_path
 from kimi_tui.config.resolved_model import resolve_model
 from kimi_tui.config.settings import ProviderConfig
 from kimi_tui.history.session import SessionStore
+from kimi_tui.version import __version__
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 _PACKAGES = ("textual", "openai", "anthropic", "pydantic", "mcp", "fastmcp", "agent-client-protocol")

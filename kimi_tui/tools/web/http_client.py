@@ -5,8 +5,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from kimi_tui import __version__
 from kimi_tui.base.errors import WebProblem
+from kimi_tui.version import __version__
 
 if TYPE_CHECKING:
     import ssl

@@ -1,7 +1,8 @@
 """Setup commands: connect a model and open the settings."""
 
 from kimi_tui.i18n.translate import tr_lazy
-from kimi_tui.tui.commands.registry import CommandHost, UiCommand
+from kimi_tui.tui.commands.command_host import CommandHost
+from kimi_tui.tui.commands.registry import UiCommand
 
 LOGIN_COMMAND = "login"
 """The command after which users may type an API key, although it is entered in its own field."""

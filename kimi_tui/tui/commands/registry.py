@@ -2,98 +2,16 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr, translate_message
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.widgets import fuzzy
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.argument_completion import CompleteArgument
-from kimi_tui.wire.commands import Command as WireCommand
 
-if TYPE_CHECKING:
-    from kimi_tui.tui.commands.timeline import TimelineNavigator
-
-Severity = Literal["information", "warning", "error"]
 _MAX_RESOURCES = 20
-PaneName = Literal["todo", "tools", "timeline"]
-
-
-class CommandHost(Protocol):
-    """What commands can do to the screen."""
-
-    @property
-    def state(self) -> SessionViewState:
-        """The state of the session."""
-        ...
-
-    def command(self, command: WireCommand) -> None:
-        """Send the engine a command."""
-        ...
-
-    def notify(self, message: str, *, severity: Severity = "information") -> None:
-        """Show a notification."""
-        ...
-
-    async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
-        """Let the user choose; return None if they cancel."""
-        ...
-
-    def show_help(self, topic: Literal["commands", "keys"]) -> None:
-        """Open the help."""
-        ...
-
-    def show_mcp(self) -> None:
-        """Open the list of MCP servers."""
-        ...
-
-    async def connect_model(self) -> None:
-        """Let the user connect a model."""
-        ...
-
-    async def open_settings(self) -> None:
-        """Let the user view and change settings."""
-        ...
-
-    def show_tasks(self) -> None:
-        """Open the list of background tasks."""
-        ...
-
-    def toggle_pane(self, name: PaneName) -> None:
-        """Show or hide a pane."""
-        ...
-
-    @property
-    def timeline(self) -> "TimelineNavigator":
-        """The timeline actions."""
-        ...
-
-    @property
-    def theme_name(self) -> str:
-        """The current theme."""
-        ...
-
-    def use_theme(self, name: str) -> None:
-        """Switch the theme and save the choice."""
-        ...
-
-    def use_model(self, name: str) -> None:
-        """Switch the model; save the choice if the config file defines the model."""
-        ...
-
-    def copy(self, text: str) -> None:
-        """Copy `text` to the clipboard and notify the user."""
-        ...
-
-    @property
-    def last_response(self) -> str:
-        """The Markdown source of the last response, or an empty string."""
-        ...
-
-    def leave(self) -> None:
-        """Shut down the app."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

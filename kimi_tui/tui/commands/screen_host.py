@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from textual.screen import Screen
 
@@ -14,7 +14,8 @@ from kimi_tui.frontend.clipboard import Clipboard, copy_and_report
 from kimi_tui.frontend.save_choice import save_model, save_theme
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr, translate_error
-from kimi_tui.tui.commands.registry import CommandRegistry, PaneName, Severity
+from kimi_tui.tui.commands.command_host import PaneName, Severity, TimelineNavigator
+from kimi_tui.tui.commands.registry import CommandRegistry
 from kimi_tui.tui.dialogs.help import Help
 from kimi_tui.tui.dialogs.mcp import McpDialog
 from kimi_tui.tui.dialogs.picker import Picker
@@ -24,9 +25,6 @@ from kimi_tui.tui.terminal.silent_updates import remove_notifications
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Command, SetModel
-
-if TYPE_CHECKING:
-    from kimi_tui.tui.commands.timeline import TimelineNavigator
 
 
 class ScreenCommandHost:
@@ -40,7 +38,7 @@ class ScreenCommandHost:
         state: Callable[[], SessionViewState],
         last_response: Callable[[], str],
         toggle_pane: Callable[[PaneName], None],
-        timeline: Callable[[], "TimelineNavigator"],
+        timeline: Callable[[], TimelineNavigator],
         clipboard: Clipboard,
         registry: CommandRegistry,
         key_labels: KeyLabels,
@@ -139,7 +137,7 @@ class ScreenCommandHost:
         self._toggle_pane(name)
 
     @property
-    def timeline(self) -> "TimelineNavigator":
+    def timeline(self) -> TimelineNavigator:
         """The timeline actions."""
         return self._timeline()
 

@@ -7,7 +7,7 @@ from textual.screen import Screen
 
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
-from kimi_tui.tui.commands.registry import CommandHost
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.dialogs.settings import SettingsDialog
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.session_request import SessionRequest, SessionRequested

@@ -1,34 +1,15 @@
 """Timeline commands. Each shows a preview of its changes in a dialog first."""
 
-from typing import Protocol, get_args
+from typing import get_args
 
 from kimi_tui.i18n.translate import tr
-from kimi_tui.tui.commands.registry import CommandHost, UiCommand
+from kimi_tui.tui.commands.command_host import CommandHost
+from kimi_tui.tui.commands.registry import UiCommand
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.timeline import RevertScope
 
 _DRY_RUN = "--dry-run"
 _SCOPES = get_args(RevertScope)
-
-
-class TimelineNavigator(Protocol):
-    """The timeline actions that the commands run."""
-
-    def revert_to_number(self, number: int, *, scope: RevertScope = "both") -> None:
-        """Show the plan of a revert to a checkpoint and run it if the user confirms."""
-        ...
-
-    def undo_or_redo(self, action: str) -> None:
-        """Show the plan of an undo or a redo and run it if the user confirms."""
-        ...
-
-    def choose_branch(self) -> None:
-        """Let the user choose a branch to switch to."""
-        ...
-
-    def compare_numbers(self, before: int | None, after: int | None) -> None:
-        """Show how the files differ between two checkpoints, by default the last prompt's and now."""
-        ...
 
 
 async def _timeline(host: CommandHost, _: str) -> None:

@@ -8,7 +8,8 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr, translate_error
-from kimi_tui.tui.commands.registry import CommandHost, UiCommand
+from kimi_tui.tui.commands.command_host import CommandHost
+from kimi_tui.tui.commands.registry import UiCommand
 from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.tui.transcript.blocks.block import format_tokens
 

@@ -14,11 +14,12 @@ from kimi_tui.frontend.shell_line import ShellLine
 from kimi_tui.i18n.translate import tr, translate_error
 from kimi_tui.tui.approvals.input_guard import KeyboardConfig
 from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
+from kimi_tui.tui.commands.command_host import PaneName, Severity
 from kimi_tui.tui.commands.dispatch import LineResult, run_from_palette, run_line
 from kimi_tui.tui.commands.model_setup import LOGIN_COMMAND, SETUP_COMMANDS
 from kimi_tui.tui.commands.modes import MODE_COMMANDS, cycle_mode
 from kimi_tui.tui.commands.parse import parse_command
-from kimi_tui.tui.commands.registry import CommandRegistry, PaneName, Severity
+from kimi_tui.tui.commands.registry import CommandRegistry
 from kimi_tui.tui.commands.screen_host import ScreenCommandHost
 from kimi_tui.tui.commands.sessions import session_commands
 from kimi_tui.tui.commands.timeline import TIMELINE_COMMANDS
