@@ -1,7 +1,6 @@
 """Message catalogs (`languages/*.po`, in gettext's format).
 
-There are two kinds of keys. Messages of the front ends have named placeholders: `{count} files`. Messages
-from other layers arrive as finished text; their keys have numbered placeholders: `{1} can't be read: {2}.`
+The keys are the English messages, with named placeholders: `{count} files`.
 """
 
 import re
@@ -9,6 +8,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
+
+from kimi_tui.base.message_text import MessageText
 
 _STRING = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
 _ENTRY = re.compile(rf"^msgid {_STRING}msgstr {_STRING}", re.MULTILINE)
@@ -33,11 +34,16 @@ class Catalog:
         return self.entries.get(text) or text
 
     def translate_message(self, text: str, *, depth: int = 0) -> str:
-        """Return the translation of a finished text, found by its template. Texts in its gaps are
-        translated as well.
-        """
+        """Return the translation of a message and of the messages in its parameters."""
         if not self.entries:
             return text
+        if isinstance(text, MessageText):
+            params = {
+                name: self.translate_message(value, depth=depth + 1) if isinstance(value, str) else value
+                for name, value in text.params.items()
+            }
+            translation = self.gettext(text.id)
+            return translation.format(**params) if params else translation
         if known := self.entries.get(text):
             return known
         for template in self._templates:

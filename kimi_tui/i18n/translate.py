@@ -57,7 +57,7 @@ def join_sentences(*sentences: str) -> str:
 
 
 def translate_message(text: str) -> str:
-    """Translate a finished English text from other layers if its template is in the catalog."""
+    """Return a message of another layer in the user's language. A plain str has no parameters."""
     return _ActiveLanguage.catalog.translate_message(text)
 
 

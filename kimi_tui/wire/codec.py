@@ -11,6 +11,7 @@ from kimi_tui.base.content_parts import (
     VideoURLPart,
 )
 from kimi_tui.base.json_codec import from_jsonable, to_jsonable
+from kimi_tui.base.message_text import restore_texts, texts_to_jsonable
 from kimi_tui.wire.events import Event, Reverted, WireEnvelope
 from kimi_tui.wire.requests import Answer, Request
 
@@ -30,9 +31,12 @@ class UnknownWireMessage(ValueError):
 
 
 def envelope(message: Event | Request | Answer) -> WireEnvelope:
-    """Return `message` in an envelope. Fields that are None are omitted."""
+    """Return `message` in an envelope. Fields that are None are omitted.
+
+    Text that a front end can translate remains a MessageText, whose JSON is the English text.
+    """
     name = "ContentPart" if isinstance(message, _PARTS) else type(message).__name__
-    payload = to_jsonable(message)
+    payload = restore_texts(to_jsonable(message), texts_to_jsonable(message))
     if isinstance(message, Reverted):
         payload["from"] = payload.pop("from_")
     return WireEnvelope(name, payload)
@@ -63,7 +67,9 @@ def unwrap(wrapped: WireEnvelope) -> Event | Request | Answer:
     if cls is Reverted and "from" in payload:
         payload["from_"] = payload.pop("from")
     try:
-        message: Event | Request | Answer = from_jsonable(cls, payload)
+        message: Event | Request | Answer = restore_texts(
+            from_jsonable(cls, payload), texts_to_jsonable(payload)
+        )
     except ValueError as error:
         raise UnknownWireMessage(f"Invalid payload of {wrapped.type}: {error}") from error
     return message

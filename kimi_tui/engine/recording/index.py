@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.json_codec import from_json
+from kimi_tui.base.message_text import restore_texts
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import decode
 from kimi_tui.wire.events import CheckpointCreated, Event, ToolResult, ToolReturn, TurnBegin
@@ -40,6 +41,7 @@ class _ResultLine:
     """
 
     message: _ResultMessage
+    texts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -162,14 +164,17 @@ def _checkpoint_time(line: bytes) -> float:
 
 def _parse_result(line: bytes) -> ToolResult | None:
     try:
-        return from_json(_ResultLine, line).message.payload
+        record = from_json(_ResultLine, line)
     except ValueError:  # it may be an event of a sub-agent, which contains one
         return None
+    result: ToolResult = restore_texts(record.message.payload, record.texts)
+    return result
 
 
 def _parse_message(line: bytes) -> Outgoing | None:
     try:
-        message = decode(json.loads(line)["message"])
+        record = json.loads(line)
+        message = restore_texts(decode(record["message"]), record.get("texts"))
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return message if isinstance(message, Outgoing) else None

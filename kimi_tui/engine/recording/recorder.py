@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kimi_tui.base.message_text import texts_to_jsonable
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.wire.background import TasksUpdate
@@ -105,7 +106,7 @@ class Recorder:
 
     def _append(self, messages: Sequence[Outgoing], now: float) -> None:
         encoded = (_encode_message(message) for message in messages)
-        lines = [{"timestamp": now, "message": message} for message in encoded if message is not None]
+        lines = [{"timestamp": now, **message} for message in encoded if message is not None]
         make_private_dir(self._path.parent)
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "r+b") as file:
@@ -125,11 +126,14 @@ def _strip_proposal(message: Outgoing) -> Outgoing:
 
 
 def _encode_message(message: Outgoing) -> dict[str, Any] | None:
+    """Return the fields `message` and, if it contains messages with ids, `texts`."""
     try:
-        return encode(message)
+        encoded = encode(message)
     except ValueError:  # a tool or a client has added a value that JSON can't represent
         logger.warning("can't record a %s", type(message).__name__, exc_info=True)
         return None
+    texts = texts_to_jsonable(encoded["payload"])
+    return {"message": encoded, "texts": texts} if texts else {"message": encoded}
 
 
 def _encode_line(record: dict[str, Any]) -> bytes:
