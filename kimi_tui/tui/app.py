@@ -24,7 +24,7 @@ from kimi_tui.tui.screen.main_screen import MainScreen, ScreenReady
 from kimi_tui.tui.session_request import SessionRequested
 from kimi_tui.tui.terminal.background import query_background
 from kimi_tui.tui.terminal.extra_sequences import register_key_sequences
-from kimi_tui.tui.terminal.output import send_between_frames
+from kimi_tui.tui.terminal.output import SequenceSender
 from kimi_tui.tui.terminal.scrollback import PrintRequested, Scrollback, TurnCompleted
 from kimi_tui.tui.terminal.terminal_app import TerminalApp
 from kimi_tui.tui.themes import THEMES, resolve_theme
@@ -60,11 +60,11 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         """Keys typed before the app could receive them."""
         self._notifier = TerminalNotifier(
             method=detect_method(options.notify),
-            send=partial(send_between_frames, self),
+            send=SequenceSender(self).send,
             clock=options.clock,
             in_tmux="TMUX" in os.environ,
         )
-        self._scrollback = Scrollback(self, is_inline=options.inline, invalidate=self.frame_writer.invalidate)
+        self._scrollback = Scrollback(self, is_inline=options.inline, frame_writer=self.frame_writer)
         self.exit_lines: list[str] = []
         """Lines to print on the terminal after the app has exited."""
         register_key_sequences()

@@ -210,13 +210,23 @@ def decode_placeholders(lines: list[StyledLine]) -> list[list[tuple[int, int]]]:
     return rows
 
 
+class FakeTerminal:
+    """Collects the sequences sent to it."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    def send(self, sequence: str) -> None:
+        self.sent.append(sequence)
+
+
 def test_kitty_gets_an_image_once_and_a_placeholder_per_cell() -> None:
-    sent: list[str] = []
-    renderer = ImageRenderer("kitty", send=sent.append)
+    terminal = FakeTerminal()
+    renderer = ImageRenderer("kitty", terminal=terminal)
     lines = renderer.render(data_url(png(400, 200)), 100)
     assert renderer.render(data_url(png(400, 200)), 100) == lines
-    assert len(sent) == 1
-    [first, *continuations] = sent[0].split("\x1b\\")[:-1]
+    assert len(terminal.sent) == 1
+    [first, *continuations] = terminal.sent[0].split("\x1b\\")[:-1]
     head, _, data = first.partition(";")
     control = dict(pair.split("=") for pair in head.removeprefix("\x1b_G").split(","))
     assert (control["a"], control["U"], control["f"], control["q"]) == ("T", "1", "100", "2")
@@ -232,27 +242,27 @@ def test_kitty_gets_an_image_once_and_a_placeholder_per_cell() -> None:
 
 
 def test_images_are_deleted_from_the_terminal() -> None:
-    sent: list[str] = []
-    renderer = ImageRenderer("kitty", send=sent.append)
+    terminal = FakeTerminal()
+    renderer = ImageRenderer("kitty", terminal=terminal)
     renderer.render(data_url(png(40, 40)), 100)
     renderer.delete_all()
-    image_id = sent[0].partition("i=")[2].partition(",")[0]
-    assert sent[1] == f"\x1b_Ga=d,d=I,i={image_id},q=2\x1b\\"
+    image_id = terminal.sent[0].partition("i=")[2].partition(",")[0]
+    assert terminal.sent[1] == f"\x1b_Ga=d,d=I,i={image_id},q=2\x1b\\"
 
 
 def test_each_sequence_is_wrapped_for_tmux() -> None:
-    sent: list[str] = []
-    ImageRenderer("kitty", send=sent.append, in_tmux=True).render(data_url(png(400, 200)), 100)
-    assert sent[0].startswith("\x1bPtmux;\x1b\x1b_G")
-    assert sent[0].count("\x1bPtmux;") == sent[0].count("\x1b\x1b_G")
+    terminal = FakeTerminal()
+    ImageRenderer("kitty", terminal=terminal, in_tmux=True).render(data_url(png(400, 200)), 100)
+    assert terminal.sent[0].startswith("\x1bPtmux;\x1b\x1b_G")
+    assert terminal.sent[0].count("\x1bPtmux;") == terminal.sent[0].count("\x1b\x1b_G")
 
 
 @pytest.mark.parametrize("address", ["https://example.org/a.png", "data:image/png;base64,!!!", "data:,x", ""])
 def test_invalid_images_are_not_transmitted(address: str) -> None:
-    sent: list[str] = []
-    assert ImageRenderer("kitty", send=sent.append).render(address, 80) == []
-    assert ImageRenderer("off", send=sent.append).render(data_url(png(4, 4)), 80) == []
-    assert sent == []
+    terminal = FakeTerminal()
+    assert ImageRenderer("kitty", terminal=terminal).render(address, 80) == []
+    assert ImageRenderer("off", terminal=terminal).render(data_url(png(4, 4)), 80) == []
+    assert terminal.sent == []
 
 
 @pytest.mark.parametrize(

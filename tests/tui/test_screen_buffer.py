@@ -48,7 +48,7 @@ class FakeTerminal:
     """A terminal emulator behind a screen buffer."""
 
     def __init__(self, *, can_erase: bool = False) -> None:
-        self.buffer = ScreenBuffer(SequenceWriter(can_erase=lambda: can_erase))
+        self.buffer = ScreenBuffer(SequenceWriter(can_erase=can_erase))
         self.screen = (ErasingScreen if can_erase else pyte.Screen)(WIDTH, HEIGHT)
         self.stream = pyte.Stream(self.screen)
         self.sent = ""

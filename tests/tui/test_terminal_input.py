@@ -43,8 +43,11 @@ class FakeTerminal:
         self.driver = FakeDriver(read_fd, is_inline=is_inline)
         self.stop = SelectableEvent()
         self.is_lost = Event()
-        self._thread = Thread(target=TerminalInput(self.driver, self.stop, self.is_lost.set).run)
+        self._thread = Thread(target=TerminalInput(self.driver, self.stop, self).run)
         self._thread.start()
+
+    def report_terminal_loss(self) -> None:
+        self.is_lost.set()
 
     def send(self, data: bytes) -> None:
         os.write(self._write_fd, data)

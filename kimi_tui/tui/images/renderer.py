@@ -4,8 +4,8 @@ import base64
 import binascii
 import os
 import random
-from collections.abc import Callable, Mapping
-from typing import Literal, assert_never
+from collections.abc import Mapping
+from typing import Literal, Protocol, assert_never
 
 from kimi_tui.config.startup_settings import ImageMode
 from kimi_tui.frontend.terminal_notifier import wrap_for_tmux
@@ -33,6 +33,13 @@ def detect_protocol(setting: ImageMode, environment: Mapping[str, str] = os.envi
     return "kitty" if is_kitty and has_truecolor else "blocks"
 
 
+class SequenceTarget(Protocol):
+    """Terminal that receives the images."""
+
+    def send(self, sequence: str) -> None:
+        """Write an escape sequence."""
+
+
 class ImageRenderer:
     """Renders images for one terminal."""
 
@@ -40,11 +47,12 @@ class ImageRenderer:
         self,
         protocol: ImageProtocol = "blocks",
         *,
-        send: Callable[[str], object] = lambda _: None,
+        terminal: SequenceTarget | None = None,
         in_tmux: bool = False,
     ) -> None:
+        """`terminal` is needed for `kitty`."""
         self._protocol = protocol
-        self._send = send
+        self._terminal = terminal
         self._in_tmux = in_tmux
         self._placements: dict[tuple[str, int], tuple[int, int, int]] = {}
         """(Image id, columns, rows) by URL and width."""
@@ -93,8 +101,8 @@ class ImageRenderer:
         return wrap_for_tmux(sequence) if self._in_tmux else sequence
 
     def _write(self, text: str) -> None:
-        if text:
-            self._send(text)
+        if text and self._terminal is not None:
+            self._terminal.send(text)
 
 
 class _CurrentTerminal:

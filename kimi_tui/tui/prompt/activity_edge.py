@@ -49,7 +49,7 @@ class ActivityEdge:
         self._timer: Timer | None = None
         self._frame = 0
         self._shown_parts: list[str] = []
-        self._painter = DirectPainter(widget, lambda: Region(0, 0, widget.outer_size.width, 1))
+        self._painter = DirectPainter(widget)
 
     def update(self, state: SessionViewState) -> None:
         """Show a new session state."""
@@ -119,7 +119,9 @@ class ActivityEdge:
         edge = self._widget.render_lines(Region(0, 0, self._widget.size.width, 1))[0]
         x = next((at for at, character in enumerate(edge.text) if character in _SPINNER), -1)
         style = next(iter(edge.crop(x, x + 1))).style if x >= 0 else None
-        return x >= 0 and self._painter.paint([(0, x, Strip([Segment(self._status_sign, style)], 1))])
+        strip = Strip([Segment(self._status_sign, style)], 1)
+        border = Region(0, 0, self._widget.outer_size.width, 1)
+        return x >= 0 and self._painter.paint([(0, x, strip)], border)
 
     def _activity_text(self, turn: RunningTurn) -> str:
         wait_s = math.ceil(turn.retry_at - self._clock())

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
@@ -34,7 +33,7 @@ from kimi_tui.tui.prompt.menu import build_menu
 from kimi_tui.tui.prompt.prompt import PromptBox
 from kimi_tui.tui.screen.session_view import SessionView
 from kimi_tui.tui.terminal.edit_text import edit_text
-from kimi_tui.tui.terminal.output import send_between_frames
+from kimi_tui.tui.terminal.output import SequenceSender
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.argument_completion import ArgumentChoices
 from kimi_tui.wire.channel import Outgoing, Wire
@@ -73,7 +72,7 @@ class ScreenControllers:
         set_image_renderer(
             ImageRenderer(
                 detect_protocol(options.images),
-                send=partial(send_between_frames, screen.app),
+                terminal=SequenceSender(screen.app),
                 in_tmux="TMUX" in os.environ,
             )
         )

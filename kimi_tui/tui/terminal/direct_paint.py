@@ -5,7 +5,7 @@ a response streams. A widget that knows which of its cells changed can avoid tha
 exactly what the compositor would draw, because the compositor redraws the same cells at its next update.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import Protocol, runtime_checkable
 
 from textual.geometry import Region
@@ -25,45 +25,42 @@ class PaintTarget(Protocol):
 
 
 class DirectPainter:
-    """Paints in one area of a widget, as long as no other widget covers it.
+    """Paints in one area of a widget, as long as no other widget covers it."""
 
-    `area` returns the area, relative to the widget. `parts` are widgets in the area that are painted with
-    it, such as a scroll bar.
-    """
-
-    def __init__(
-        self,
-        widget: Widget,
-        area: Callable[[], Region],
-        *,
-        parts: Callable[[], Collection[Widget]] = lambda: (),
-    ) -> None:
+    def __init__(self, widget: Widget) -> None:
         self._widget = widget
-        self._area = area
-        self._parts = parts
         self._visible_widgets: object = None
         self._region: Region | None = None
         """Region of the widget on the screen; None while the area can't be painted directly."""
 
-    def paint(self, strips: Iterable[PlacedStrip]) -> bool:
-        """Paint strips, placed relative to the widget. Return False if the compositor has to do it."""
+    def paint(self, strips: Iterable[PlacedStrip], area: Region, *, parts: Collection[Widget] = ()) -> bool:
+        """Paint strips, placed relative to the widget. Return False if the compositor has to do it.
+
+        `area` is the area to paint in, relative to the widget; it may change only with the layout. `parts`
+        are widgets in the area that are painted with it, such as a scroll bar.
+        """
         app, screen = self._widget.app, self._widget.screen
         if not isinstance(app, PaintTarget) or screen is not app.screen:
             return False
         visible = screen._compositor.visible_widgets
         if visible is not self._visible_widgets:
-            self._visible_widgets, self._region = visible, self._find_uncovered_region(visible)
+            self._visible_widgets = visible
+            self._region = self._find_uncovered_region(visible, area, parts)
         region = self._region
         return region is not None and app.paint((region.y + y, region.x + x, strip) for y, x, strip in strips)
 
-    def _find_uncovered_region(self, visible_widgets: dict[Widget, tuple[Region, Region]]) -> Region | None:
+    def _find_uncovered_region(
+        self,
+        visible_widgets: dict[Widget, tuple[Region, Region]],
+        area: Region,
+        parts: Collection[Widget],
+    ) -> Region | None:
         if self._widget not in visible_widgets:
             return None
         region, clip = visible_widgets[self._widget]
-        area = self._area().translate(region.offset)
+        area = area.translate(region.offset)
         if not clip.contains_region(area):
             return None
-        parts = self._parts()
         for other, (other_region, other_clip) in visible_widgets.items():  # from front to back
             if other is self._widget:
                 return region

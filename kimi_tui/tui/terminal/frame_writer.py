@@ -1,6 +1,7 @@
 """Writes the app's frames to the terminal."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 from rich.console import RenderableType
@@ -27,10 +28,14 @@ class FrameWriter:
     def __init__(self, app: App[Any], *, is_inline: bool = False) -> None:
         """`is_inline` means that frames are drawn on the normal screen, which has a scrollback."""
         self._app = app
-        self._screen_buffer = ScreenBuffer(
-            SequenceWriter(can_erase=can_erase_with_background), use_scrolling=not is_inline
-        )
+        self._is_inline = is_inline
         self._gate = BackpressureGate(app)
+
+    @cached_property
+    def _screen_buffer(self) -> ScreenBuffer:
+        # Created for the first frame: reading the terminal's terminfo entry takes time.
+        writer = SequenceWriter(can_erase=can_erase_with_background())
+        return ScreenBuffer(writer, use_scrolling=not self._is_inline)
 
     def invalidate(self) -> None:
         """Forget the terminal's content because something else has written to it."""

@@ -16,6 +16,8 @@ from textual._time import get_time
 from textual._xterm_parser import XTermParser
 from textual.message import Message
 
+from kimi_tui.tui.terminal.output import TerminalOwner
+
 logger = logging.getLogger(__name__)
 
 _READ_BYTES = 64 * 1024
@@ -40,11 +42,11 @@ class InputDriver(Protocol):
         ...
 
 
-def install_terminal_input(driver: InputDriver, on_lost: Callable[[], object]) -> None:
-    """Replace the input thread of `driver`. `on_lost` is called when the terminal can't be read."""
+def install_terminal_input(driver: InputDriver, owner: TerminalOwner) -> None:
+    """Replace the input thread of `driver`. `owner` is notified when the terminal can't be read."""
     stop = SelectableEvent()
     driver.exit_event = stop
-    driver.run_input_thread = TerminalInput(driver, stop, on_lost).run
+    driver.run_input_thread = TerminalInput(driver, stop, owner).run
 
 
 class SelectableEvent(Event):
@@ -74,10 +76,10 @@ class SelectableEvent(Event):
 class TerminalInput:
     """Reads the terminal of `driver` until `stop` is set or the terminal is lost."""
 
-    def __init__(self, driver: InputDriver, stop: SelectableEvent, on_lost: Callable[[], object]) -> None:
+    def __init__(self, driver: InputDriver, stop: SelectableEvent, owner: TerminalOwner) -> None:
         self._driver = driver
         self._stop = stop
-        self._on_lost = on_lost
+        self._owner = owner
 
     def run(self) -> None:
         """Read input and forward it. Runs in its own thread."""
@@ -89,7 +91,7 @@ class TerminalInput:
             if terminal in readable:
                 data = _read(terminal)
                 if not data:
-                    self._on_lost()
+                    self._owner.report_terminal_loss()
                     return
                 if text := decode(data):  # an empty string would end the parser
                     self._dispatch(parser.feed(text))

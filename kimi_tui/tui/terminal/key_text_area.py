@@ -84,7 +84,8 @@ class KeyTextArea(TextArea, inherit_bindings=False):
         """Paint the result of a key immediately, ahead of streamed output that waits for the compositor."""
         if not self._layout_required:
             if self._direct_painter is None:
-                self._direct_painter = DirectPainter(self, lambda: self.outer_size.region)
-            strips = self.render_lines(self.outer_size.region)
-            self._direct_painter.paint((y, 0, strip) for y, strip in enumerate(strips))
+                self._direct_painter = DirectPainter(self)
+            area = self.outer_size.region
+            strips = self.render_lines(area)
+            self._direct_painter.paint(((y, 0, strip) for y, strip in enumerate(strips)), area)
         key_priority_of(self.app).finish_key()

@@ -1,7 +1,6 @@
 """Output to a terminal that may be slow or get lost."""
 
 import logging
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from textual.app import App
@@ -38,27 +37,42 @@ class Writable(Protocol):
         ...
 
 
+class TerminalOwner(Protocol):
+    """Is notified when the terminal is gone."""
+
+    def report_terminal_loss(self) -> None:
+        """Handle that the terminal can't be read or written. Called in any thread."""
+
+
 class TerminalFile:
-    """File for a driver. Once the terminal is lost, nothing is written and `on_lost` is called.
+    """File for a driver. Once the terminal is lost, nothing is written and `owner` is notified.
 
     Without it, Textual's writer thread would end with the first error, and the next write would block
     forever.
     """
 
-    def __init__(self, file: Writable, on_lost: Callable[[], object]) -> None:
+    def __init__(self, file: Writable, owner: TerminalOwner) -> None:
         self._file = file
-        self._on_lost = on_lost
+        self._owner = owner
         self._is_lost = False
 
     def write(self, text: str) -> None:
         """Write `text` unless the terminal is lost. The style is reset before the app leaves the alternate
         screen.
         """
-        self._attempt(lambda: self._file.write(text.replace(_LEAVE_ALT_SCREEN, f"\x1b[m{_LEAVE_ALT_SCREEN}")))
+        if not self._is_lost:
+            try:
+                self._file.write(text.replace(_LEAVE_ALT_SCREEN, f"\x1b[m{_LEAVE_ALT_SCREEN}"))
+            except (OSError, ValueError):
+                self._handle_loss()
 
     def flush(self) -> None:
         """Flush the file unless the terminal is lost."""
-        self._attempt(self._file.flush)
+        if not self._is_lost:
+            try:
+                self._file.flush()
+            except (OSError, ValueError):
+                self._handle_loss()
 
     def fileno(self) -> int:
         """Return the file's descriptor."""
@@ -68,23 +82,24 @@ class TerminalFile:
         """Return whether the file is a terminal."""
         return self._file.isatty()
 
-    def _attempt(self, operation: Callable[[], object]) -> None:
-        if self._is_lost:
-            return
-        try:
-            operation()
-        except (OSError, ValueError):
-            self._is_lost = True
-            logger.warning("the terminal was lost", exc_info=True)
-            self._on_lost()
+    def _handle_loss(self) -> None:
+        self._is_lost = True
+        logger.warning("the terminal was lost", exc_info=True)
+        self._owner.report_terminal_loss()
 
 
-def send_between_frames(app: App[Any], sequence: str) -> None:
-    """Write a sequence that isn't part of a frame: after pending frames, never within one."""
-    driver = app._driver
-    if sequence and driver is not None and not app.is_headless and not is_suspended(app):
-        driver.write(sequence)
-        driver.flush()
+class SequenceSender:
+    """Writes sequences that aren't part of a frame: after pending frames, never within one."""
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+
+    def send(self, sequence: str) -> None:
+        """Write `sequence`, unless the app has no terminal or is suspended."""
+        driver = self._app._driver
+        if sequence and driver is not None and not self._app.is_headless and not is_suspended(self._app):
+            driver.write(sequence)
+            driver.flush()
 
 
 class BackpressureGate:

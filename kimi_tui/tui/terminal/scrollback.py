@@ -8,14 +8,15 @@ own scrolling, search and selection include the whole conversation, even after t
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.message import Message
 
-from kimi_tui.tui.terminal.output import send_between_frames
+from kimi_tui.tui.terminal.frame_writer import FrameWriter
+from kimi_tui.tui.terminal.output import SequenceSender
 from kimi_tui.tui.terminal.suspend import is_suspended, suspend_app
 
 if TYPE_CHECKING:
@@ -68,11 +69,11 @@ class NormalScreenFile:
 class Scrollback:
     """Inserts the conversation into the scrollback."""
 
-    def __init__(self, app: App[Any], *, is_inline: bool, invalidate: Callable[[], None]) -> None:
-        """`invalidate` is called when the screen has to be redrawn."""
+    def __init__(self, app: App[Any], *, is_inline: bool, frame_writer: FrameWriter) -> None:
         self._app = app
         self._is_inline = is_inline
-        self._invalidate = invalidate
+        self._frame_writer = frame_writer
+        self._sequence_sender = SequenceSender(app)
 
     async def add_turn(self, transcript: "Transcript") -> None:
         """Insert new lines once the transcript is complete."""
@@ -99,8 +100,8 @@ class Scrollback:
         rows = self._app.size.height
         text = "\r\n".join(lines)
         scrolled = "\n" * min(len(lines), rows)
-        send_between_frames(self._app, f"{_clear_sequence(rows)}{text}\x1b[0m\x1b[{rows};1H{scrolled}")
-        self._invalidate()
+        self._sequence_sender.send(f"{_clear_sequence(rows)}{text}\x1b[0m\x1b[{rows};1H{scrolled}")
+        self._frame_writer.invalidate()
         self._app.screen.refresh()
 
 

@@ -1,6 +1,6 @@
 """Writes cells to a terminal in few bytes by tracking its cursor and style."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
@@ -29,11 +29,11 @@ on the locale.
 class SequenceWriter:
     """Collects output. Its knowledge is valid until something else writes to the terminal.
 
-    `can_erase` returns whether the terminal erases with the background color. Long runs of blanks are
-    then erased.
+    `can_erase` tells whether the terminal erases with the background color. Long runs of blanks are then
+    erased.
     """
 
-    def __init__(self, *, can_erase: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, *, can_erase: bool = False) -> None:
         self._can_erase = can_erase
         self._output: list[str] = []
         self.invalidate()
@@ -69,7 +69,7 @@ class SequenceWriter:
                 self._cursor = (y, x + width) if x + width <= last else None
                 self.move_to(y, x)
             x += width
-            if is_blank and width >= _MIN_ERASE_CELLS and self._can_erase():
+            if is_blank and width >= _MIN_ERASE_CELLS and self._can_erase:
                 self._output.append(f"\x1b[{width}X")
             else:
                 self._output.append(text)
@@ -80,7 +80,7 @@ class SequenceWriter:
 
         Return True if the exposed rows are blank with the style `fill`. Otherwise their content is unknown.
         """
-        fills_rows = self._can_erase()
+        fills_rows = self._can_erase
         if fills_rows:
             self._set_style(fill, is_blank=True)
         row, step = (last, "\n") if up > 0 else (first, "\x1bM")

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from functools import partial
 from typing import Any, cast
 
 from rich.console import RenderableType
@@ -35,6 +34,8 @@ class TerminalApp(App[None], inherit_bindings=False):
         self.frame_writer = FrameWriter(self, is_inline=is_inline)
         self._is_inline = is_inline
         self._internal_error: Exception | None = None
+        self._terminal_loop: asyncio.AbstractEventLoop | None = None
+        """Event loop of the app; None without a terminal."""
 
     # hooks for subclasses
 
@@ -71,6 +72,11 @@ class TerminalApp(App[None], inherit_bindings=False):
         finally:
             self.key_priority.finish_key()
 
+    def report_terminal_loss(self) -> None:
+        """Schedule `handle_terminal_loss`. Called in any thread."""
+        if self._terminal_loop is not None:
+            self._terminal_loop.call_soon_threadsafe(self.handle_terminal_loss)
+
     def replay_input(self, text: str) -> None:
         """Handle terminal input that was read before the app started."""
         for event in XTermParser().feed(text):
@@ -81,11 +87,10 @@ class TerminalApp(App[None], inherit_bindings=False):
     ) -> Driver:
         driver = super()._build_driver(headless, inline, mouse, size)
         if file := getattr(driver, "_file", None):
-            loop = asyncio.get_running_loop()
+            self._terminal_loop = asyncio.get_running_loop()
             terminal = NormalScreenFile(file) if self._is_inline else file
-            on_terminal_loss = partial(loop.call_soon_threadsafe, self.handle_terminal_loss)
-            driver._file = TerminalFile(terminal, on_terminal_loss)  # type: ignore[attr-defined]
-            install_terminal_input(cast("InputDriver", driver), on_terminal_loss)
+            driver._file = TerminalFile(terminal, self)  # type: ignore[attr-defined]
+            install_terminal_input(cast("InputDriver", driver), self)
             prioritize_keys(driver, self, self.key_priority)
         return driver
 

@@ -100,9 +100,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
         )
         self._style_cache: StyleCache | None = None
         self._style_cache_key: object = None
-        self._direct_painter = DirectPainter(
-            self, lambda: self.size.region, parts=lambda: (self.vertical_scrollbar,)
-        )
+        self._direct_painter = DirectPainter(self)
         self._thumb = ScrollbarThumb()
         self._measure_timer: Timer | None = None
         self._measured_updates = 0
@@ -130,7 +128,8 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
         if not regions and not thumb_cells:
             return
         thumb_strips = ((y, width, strip) for y, strip in thumb_cells)
-        if not self._direct_painter.paint(chain(self._paint_regions(regions), thumb_strips)):
+        strips = chain(self._paint_regions(regions), thumb_strips)
+        if not self._direct_painter.paint(strips, self.size.region, parts=(self.vertical_scrollbar,)):
             if regions:
                 self.refresh(*regions)
             if thumb_cells:
