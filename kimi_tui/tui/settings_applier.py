@@ -1,17 +1,18 @@
 """Applies changed settings to the running app."""
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast, get_args
 
 from textual.app import App
 
 from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import GROUPS, KeyLabels, keymap_errors, known_binding_ids
 from kimi_tui.tui.options import ThemeChoice
 from kimi_tui.tui.themes import resolve_theme
-from kimi_tui.wire.commands import Command, SetModel, SetThinking
+from kimi_tui.wire.commands import SetModel, SetThinking
 from kimi_tui.wire.settings import Setting
 
 EffectiveFrom = Literal["now", "session", "restart"]
@@ -29,10 +30,10 @@ def effective_from(key: str) -> EffectiveFrom:
 class SettingsApplier:
     """Applies new values of settings that take effect immediately."""
 
-    def __init__(self, *, app: App[Any], key_labels: KeyLabels, command: Callable[[Command], None]) -> None:
+    def __init__(self, *, app: App[Any], key_labels: KeyLabels, host: CommandHost) -> None:
         self._app = app
         self._key_labels = key_labels
-        self._command = command
+        self._host = host
 
     def apply_setting(self, setting: Setting) -> str:
         """Apply the new value of `setting`. Return a warning about it, or an empty string."""
@@ -41,9 +42,9 @@ class SettingsApplier:
             case "theme" if value in get_args(ThemeChoice):
                 self._app.theme = resolve_theme(cast("ThemeChoice", value))
             case "default_thinking":
-                self._command(SetThinking(value == "true"))
+                self._host.command(SetThinking(value == "true"))
             case "default_model" if value:
-                self._command(SetModel(value))
+                self._host.command(SetModel(value))
             case "ui.reduced_motion":
                 self._app.animation_level = "none" if value == "true" else "full"
             case key if key.startswith(_KEYMAP):

@@ -96,11 +96,7 @@ class ScreenCommandHost:
 
     def show_mcp(self) -> None:
         """Open the list of MCP servers."""
-        self._screen.app.push_screen(
-            McpDialog(
-                owner=self._screen, state=self._state, command=self.command, key_labels=self._key_labels
-            )
-        )
+        self._screen.app.push_screen(McpDialog(owner=self._screen, host=self, key_labels=self._key_labels))
 
     async def connect_model(self) -> None:
         """Let the user connect a model."""
@@ -108,9 +104,7 @@ class ScreenCommandHost:
             ModelSetupDialog,
         )  # rarely needed, so not imported at startup
 
-        dialog = ModelSetupDialog(
-            owner=self._screen, state=self._state, command=self.command, key_labels=self._key_labels
-        )
+        dialog = ModelSetupDialog(owner=self._screen, host=self, key_labels=self._key_labels)
         if message := await self._screen.app.push_screen_wait(dialog):
             self.notify(message)
 
@@ -118,19 +112,11 @@ class ScreenCommandHost:
         """Let the user view and change settings."""
         from kimi_tui.tui.commands.settings import open_settings
 
-        await open_settings(self, screen=self._screen, state=self._state, key_labels=self._key_labels)
+        await open_settings(self, screen=self._screen, key_labels=self._key_labels)
 
     def show_tasks(self) -> None:
         """Open the list of background tasks."""
-        self._screen.app.push_screen(
-            TasksDialog(
-                owner=self._screen,
-                state=self._state,
-                command=self.command,
-                copy=self.copy,
-                key_labels=self._key_labels,
-            )
-        )
+        self._screen.app.push_screen(TasksDialog(owner=self._screen, host=self, key_labels=self._key_labels))
 
     def toggle_pane(self, name: PaneName) -> None:
         """Show or hide a pane."""

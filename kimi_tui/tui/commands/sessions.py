@@ -17,7 +17,7 @@ def session_commands(actions: UserActions) -> tuple[UiCommand, ...]:
             actions.open_session(SessionRequest())
 
     async def sessions(host: CommandHost, _: str) -> None:
-        request = await actions.choose_session()
+        request = await actions.choose_session(host)
         if request is not None and _check_can_leave(host):
             actions.open_session(request)
 
@@ -28,7 +28,7 @@ def session_commands(actions: UserActions) -> tuple[UiCommand, ...]:
                 tr("This session is read-only. Start one with /new, then use /agents."), severity="warning"
             )
             return
-        request = await actions.choose_agent(name)
+        request = await actions.choose_agent(host, name)
         if request is not None and _check_can_leave(host):
             actions.open_session(request)
 

@@ -1,11 +1,9 @@
 """The settings command: opens the settings dialog and offers to reopen the session afterwards."""
 
-from collections.abc import Callable
 from typing import Any
 
 from textual.screen import Screen
 
-from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.dialogs.settings import SettingsDialog
@@ -15,22 +13,13 @@ from kimi_tui.tui.settings_applier import SettingsApplier
 from kimi_tui.tui.widgets.choice_list import Choice
 
 
-async def open_settings(
-    host: CommandHost, *, screen: Screen[Any], state: Callable[[], SessionViewState], key_labels: KeyLabels
-) -> None:
+async def open_settings(host: CommandHost, *, screen: Screen[Any], key_labels: KeyLabels) -> None:
     """Let the user change settings; if some take effect only in a new session, offer to reopen this one."""
-    applier = SettingsApplier(app=screen.app, key_labels=key_labels, command=host.command)
-    dialog = SettingsDialog(
-        owner=screen,
-        state=state,
-        command=host.command,
-        apply_setting=applier.apply_setting,
-        add_key_settings=applier.add_key_settings,
-        key_labels=key_labels,
-    )
+    applier = SettingsApplier(app=screen.app, key_labels=key_labels, host=host)
+    dialog = SettingsDialog(applier=applier, owner=screen, host=host, key_labels=key_labels)
     deferred_keys = await screen.app.push_screen_wait(dialog)
-    session = state().session
-    if not deferred_keys or session is None or state().turn is not None:
+    session = host.state.session
+    if not deferred_keys or session is None or host.state.turn is not None:
         return
     choices = (
         Choice(value="now", label=tr("reopen the session"), detail=tr("keeps the conversation")),

@@ -19,8 +19,8 @@ class UserActions:
     """Actions of the user commands on the screen."""
 
     open_session: Callable[[SessionRequest], None]
-    choose_session: Callable[[], Awaitable[SessionRequest | None]]
-    choose_agent: Callable[[str], Awaitable[SessionRequest | None]]
+    choose_session: Callable[[CommandHost], Awaitable[SessionRequest | None]]
+    choose_agent: Callable[[CommandHost, str], Awaitable[SessionRequest | None]]
     """Shows the agents, with the named one highlighted if it exists."""
     attach: Callable[[str], Awaitable[None]]
     """Attaches the image in a file."""

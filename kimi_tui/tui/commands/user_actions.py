@@ -10,7 +10,7 @@ from textual.screen import Screen
 
 from kimi_tui.base.logging import log_path, log_tail
 from kimi_tui.frontend.image_loader import load_image_file
-from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.user import UserActions
 from kimi_tui.tui.dialogs.agents import AgentsDialog
 from kimi_tui.tui.dialogs.pager import Pager
@@ -21,16 +21,13 @@ from kimi_tui.tui.prompt.prompt import PromptBox
 from kimi_tui.tui.session_request import SessionRequest, SessionRequested
 from kimi_tui.tui.terminal.scrollback import PrintRequested
 from kimi_tui.tui.terminal.suspend import suspend_to_shell
-from kimi_tui.wire.channel import Wire
 
 
 def build_user_actions(
     *,
     screen: Screen[Any],
-    wire: Wire,
     options: TuiOptions,
     key_labels: KeyLabels,
-    state: Callable[[], SessionViewState],
     copy: Callable[[str], None],
     edit_prompt: Callable[[PromptBox], Awaitable[None]],
 ) -> UserActions:
@@ -52,21 +49,12 @@ def build_user_actions(
         file = options.work_dir / Path(path.strip("\"'")).expanduser()
         await prompt().attachments.attach(lambda: load_image_file(file))
 
-    async def choose_session() -> SessionRequest | None:
-        dialog = SessionsDialog(
-            owner=screen,
-            state=state,
-            command=wire.command,
-            copy=copy,
-            key_labels=key_labels,
-            wall_clock=options.wall_clock,
-        )
+    async def choose_session(host: CommandHost) -> SessionRequest | None:
+        dialog = SessionsDialog(owner=screen, host=host, key_labels=key_labels, wall_clock=options.wall_clock)
         return await screen.app.push_screen_wait(dialog)
 
-    async def choose_agent(name: str) -> SessionRequest | None:
-        dialog = AgentsDialog(
-            initial_agent=name, owner=screen, state=state, command=wire.command, key_labels=key_labels
-        )
+    async def choose_agent(host: CommandHost, name: str) -> SessionRequest | None:
+        dialog = AgentsDialog(initial_agent=name, owner=screen, host=host, key_labels=key_labels)
         agent = await screen.app.push_screen_wait(dialog)
         return SessionRequest(agent=agent) if agent is not None else None
 

@@ -36,7 +36,7 @@ class AgentsDialog(ListDialog[str]):
         self._update_from_state()
         self.watch(self._owner, "state", self._update_from_state, init=False)
         self.watch(self.choices, "highlighted", self.details.redraw, init=False)
-        self._command(RunSlash("agents"))
+        self._host.command(RunSlash("agents"))
 
     @property
     def highlighted_agent(self) -> AgentListItem | None:
@@ -45,7 +45,7 @@ class AgentsDialog(ListDialog[str]):
         return agents[self.choices.highlighted] if self.choices.highlighted < len(agents) else None
 
     def _update_from_state(self) -> None:
-        agents = self._state().replies.agents
+        agents = self._host.state.replies.agents
         if agents is None or agents == self._shown_agents:
             return
         highlighted = (

@@ -40,12 +40,12 @@ class McpDialog(ListDialog[None]):
     @property
     def highlighted_server(self) -> McpServerStatus | None:
         """The highlighted server."""
-        status = self._state().mcp
+        status = self._host.state.mcp
         index = self.choices.highlighted
         return status.servers[index] if status is not None and index < len(status.servers) else None
 
     def _update_from_state(self) -> None:
-        status = self._state().mcp
+        status = self._host.state.mcp
         if status is None or status is self._shown_status:
             self.details.redraw()
             return
@@ -93,12 +93,12 @@ class McpDialog(ListDialog[None]):
     def action_reconnect(self) -> None:
         """Reconnect the highlighted server."""
         if (server := self.highlighted_server) is not None:
-            self._command(RunSlash(f"mcp reconnect {server.name}"))
+            self._host.command(RunSlash(f"mcp reconnect {server.name}"))
 
     def action_sign_in(self) -> None:
         """Sign in to the highlighted server."""
         if (server := self.highlighted_server) is not None:
-            self._command(RunSlash(f"mcp auth {server.name}"))
+            self._host.command(RunSlash(f"mcp auth {server.name}"))
 
 
 def _choice(server: McpServerStatus) -> Choice:

@@ -57,8 +57,8 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
 
     def __init__(self, **source: Unpack[StateSource]) -> None:
         super().__init__(**source)
-        self._model_sources = self._state().replies.model_sources
-        self._last_result = self._state().replies.model_connected
+        self._model_sources = self._host.state.replies.model_sources
+        self._last_result = self._host.state.replies.model_connected
         self._selected_source: ModelSource | None = None
         self._attempt_id = ""
         """The id of the connection attempt whose result is pending."""
@@ -90,7 +90,7 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
         """Request the available sources and watch for the engine's replies."""
         self.watch(self._owner, "state", self._update_from_state, init=False)
         self._list_sources()
-        self._command(FindModels())
+        self._host.command(FindModels())
 
     # from the engine
 
@@ -144,7 +144,7 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
         self._show_message(tr("Searching for local servers …") if sources.looking else "")
 
     def _skip_label(self) -> str:
-        return tr("Continue with the demo") if self._state().is_demo else tr("Cancel")
+        return tr("Continue with the demo") if self._host.state.is_demo else tr("Cancel")
 
     def _service_choice(self, service: ModelService) -> Choice:
         match service.key:
@@ -247,7 +247,7 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
             case _:
                 assert_never(source)
         self._show_message(tr("Testing {model} …", model=model) if model else tr("Listing models …"))
-        self._command(command)
+        self._host.command(command)
 
     def _show_message(self, text: str, *, failed: bool = False) -> None:
         self.status_line.update(sanitize(text))

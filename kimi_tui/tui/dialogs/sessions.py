@@ -41,12 +41,10 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
     def __init__(
         self,
         *,
-        copy: Callable[[str], None],
         wall_clock: Callable[[], float] = time.time,
         **source: Unpack[StateSource],
     ) -> None:
         super().__init__(**source)
-        self._copy = copy
         self._wall_clock = wall_clock
         self._session_list: SessionList | None = None
         self._input_mode: _InputMode = ""
@@ -65,13 +63,13 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
 
     def on_mount(self) -> None:
         """Request the sessions and watch for the engine's replies."""
-        state = self._state()
+        state = self._host.state
         self._shown_preview = state.replies.session_preview
         if state.replies.sessions is not None and not state.replies.sessions.text:
             self._session_list = state.replies.sessions
             self._show_sessions()
         self.watch(self._owner, "state", self._update_from_state, init=False)
-        self._command(ListSessions())
+        self._host.command(ListSessions())
         self._show_hints()
 
     def _update_from_state(self, state: SessionViewState) -> None:
@@ -87,7 +85,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
                 Pager(
                     title=tr("Last messages"),
                     text=_preview_text(state.replies.session_preview),
-                    copy=self._copy,
+                    copy=self._host.copy,
                     key_labels=self._key_labels,
                 )
             )
@@ -110,7 +108,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
         self.choices.highlighted = values.index(highlighted) if highlighted in values else 0
 
     def _session_choice(self, session: SessionListItem) -> Choice:
-        current = self._state().session
+        current = self._host.state.session
         note = (
             tr("current")
             if current is not None and current.session_id == session.id
@@ -161,7 +159,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
         if self._input_mode:
             return
         if self._session_list is not None and self._session_list.text:
-            self._command(ListSessions())
+            self._host.command(ListSessions())
         self._show_sessions()
 
     @on(Input.Submitted)
@@ -172,9 +170,9 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
         subject, mode = self._subject, self._input_mode
         if mode and subject is not None:
             if mode == "rename" and value:
-                self._command(RenameSession(subject.id, value))
+                self._host.command(RenameSession(subject.id, value))
             elif mode == "delete" and value.lower() in ("y", "yes"):
-                self._command(DeleteSession(subject.id))
+                self._host.command(DeleteSession(subject.id))
             self._set_input_mode("", None, "")
         elif (session := self._highlighted_session) is not None:
             self._open(session, fork=False)
@@ -204,7 +202,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
             self._show_sessions()
 
     def _open(self, session: SessionListItem, *, fork: bool) -> None:
-        current = self._state().session
+        current = self._host.state.session
         if current is not None and current.session_id == session.id and not fork:
             self.dismiss(None)
             return
@@ -248,12 +246,12 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
     def action_preview(self) -> None:
         """Show the last messages of the highlighted session."""
         if (session := self._highlighted_session) is not None:
-            self._command(PreviewSession(session.id))
+            self._host.command(PreviewSession(session.id))
 
     def action_search(self) -> None:
         """Search the messages of all sessions for the typed text."""
         if not self._input_mode and self.field.value.strip():
-            self._command(ListSessions(self.field.value.strip()))
+            self._host.command(ListSessions(self.field.value.strip()))
 
     def action_close(self) -> None:
         """Cancel the pending rename or delete. If there is none, close the dialog."""

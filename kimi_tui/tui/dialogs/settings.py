@@ -1,6 +1,6 @@
 """Settings dialog: search, view and change the settings in the user's config file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack, assert_never
 
@@ -17,7 +17,7 @@ from kimi_tui.tui.dialogs.picker import Picker, filter_choices
 from kimi_tui.tui.dialogs.state_dialog import StateBoundDialog, StateSource
 from kimi_tui.tui.keys.keymap import bindings
 from kimi_tui.tui.keys.tables import SETTINGS_KEYS
-from kimi_tui.tui.settings_applier import EffectiveFrom, effective_from
+from kimi_tui.tui.settings_applier import EffectiveFrom, SettingsApplier, effective_from
 from kimi_tui.tui.widgets.action_button import ActionButton
 from kimi_tui.tui.widgets.choice_list import Choice, ChoiceList
 from kimi_tui.wire.settings import ChangeSetting, ListSettings, Setting, SettingChanged, SettingsList
@@ -34,23 +34,12 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
     title_line = getters.query_one("#settings-title", Static)
     details = getters.query_one("#settings-details", Static)
 
-    def __init__(
-        self,
-        *,
-        apply_setting: Callable[[Setting], str],
-        add_key_settings: Callable[[Sequence[Setting]], tuple[Setting, ...]],
-        **source: Unpack[StateSource],
-    ) -> None:
-        """`apply_setting` applies a new value to the running app and returns a warning, if any.
-
-        `add_key_settings` adds the settings that the engine doesn't know, those of the key bindings.
-        """
+    def __init__(self, *, applier: SettingsApplier, **source: Unpack[StateSource]) -> None:
         super().__init__(**source)
-        self._apply_setting = apply_setting
-        self._add_key_settings = add_key_settings
+        self._applier = applier
         self._settings_list: SettingsList | None = None
         self._settings: tuple[Setting, ...] = ()
-        self._last_change = self._state().replies.setting_changed
+        self._last_change = self._host.state.replies.setting_changed
         self._editing: Setting | None = None
         self._pending_change: tuple[str, str | None] | None = None
         """Key and value of a change that the engine hasn't confirmed yet."""
@@ -77,8 +66,8 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
         self.field.placeholder = tr("type to filter")
         self.watch(self._owner, "state", self._update_from_state, init=False)
         self.watch(self.choices, "highlighted", self._show_setting_details, init=False)
-        self._update_from_state(self._state())
-        self._command(ListSettings())
+        self._update_from_state(self._host.state)
+        self._host.command(ListSettings())
 
     # from the engine
 
@@ -89,7 +78,7 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
                 self._handle_change_result(self._last_change)
         if state.replies.settings is not self._settings_list and state.replies.settings is not None:
             self._settings_list = state.replies.settings
-            self._settings = self._add_key_settings(state.replies.settings.settings)
+            self._settings = self._applier.add_key_settings(state.replies.settings.settings)
             self.title_line.update(tr("Settings") + f"   {sanitize_line(state.replies.settings.file)}")
             self._show_settings()
 
@@ -110,7 +99,7 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
         old = next((it for it in self._settings if it.key == key), None)
         if old is None:
             return
-        warning = self._apply_setting(replace(old, value=old.default if value is None else value))
+        warning = self._applier.apply_setting(replace(old, value=old.default if value is None else value))
         if effective_from(key) == "session" and key not in self._deferred_keys:
             self._deferred_keys.append(key)
         saved = tr("Saved: {effect}", effect=_takes_effect_text(effective_from(key)))
@@ -173,7 +162,7 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
 
     def _change(self, setting: Setting, text: str | None) -> None:
         self._pending_change = (setting.key, text)
-        self._command(ChangeSetting(setting.key, text))
+        self._host.command(ChangeSetting(setting.key, text))
 
     def _edit(self, setting: Setting) -> None:
         self._editing = setting

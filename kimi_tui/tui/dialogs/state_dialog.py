@@ -1,23 +1,20 @@
 """Base dialog that follows the session state of the screen that opened it."""
 
-from collections.abc import Callable
 from typing import Generic, TypedDict, TypeVar, Unpack
 
 from textual.screen import ModalScreen, Screen
 
-from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels
-from kimi_tui.wire.commands import Command
 
 ResultT = TypeVar("ResultT")
 
 
 class StateSource(TypedDict):
-    """The screen that opened a dialog, as far as the dialog uses it."""
+    """The screen that opened a dialog: itself, what a dialog can do to it, and its keys."""
 
     owner: Screen[object]
-    state: Callable[[], SessionViewState]
-    command: Callable[[Command], None]
+    host: CommandHost
     key_labels: KeyLabels
 
 
@@ -29,6 +26,5 @@ class StateBoundDialog(ModalScreen[ResultT], Generic[ResultT]):
     def __init__(self, **source: Unpack[StateSource]) -> None:
         super().__init__()
         self._owner = source["owner"]
-        self._state = source["state"]
-        self._command = source["command"]
+        self._host = source["host"]
         self._key_labels = source["key_labels"]

@@ -1,6 +1,5 @@
 """Tasks dialog: lists the background tasks, shows their live output, and stops them."""
 
-from collections.abc import Callable
 from typing import Unpack, assert_never
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
@@ -36,9 +35,8 @@ class TasksDialog(ListDialog[None]):
     NAME = "tasks"
     HEADING = tr_lazy("Background tasks")
 
-    def __init__(self, *, copy: Callable[[str], None], **source: Unpack[StateSource]) -> None:
+    def __init__(self, **source: Unpack[StateSource]) -> None:
         super().__init__(**source)
-        self._copy = copy
         self._tasks: tuple[BackgroundTask, ...] | None = None
         """The listed tasks, newest first."""
         self._last_output: TaskText | None = None
@@ -50,7 +48,7 @@ class TasksDialog(ListDialog[None]):
 
     def on_mount(self) -> None:
         """Show the tasks, watch them for changes, and poll the output of a running task."""
-        self._last_output = self._state().replies.task_text  # left by an earlier dialog
+        self._last_output = self._host.state.replies.task_text  # left by an earlier dialog
         self._update_from_state()
         self.watch(self._owner, "state", self._update_from_state, init=False)
         self.watch(self.choices, "highlighted", self._request_output, init=False)
@@ -63,7 +61,7 @@ class TasksDialog(ListDialog[None]):
         return tasks[index] if index < len(tasks) else None
 
     def _update_from_state(self) -> None:
-        state = self._state()
+        state = self._host.state
         tasks = tuple(reversed(state.tasks))
         if tasks != self._tasks:
             self._show_tasks(tasks)
@@ -88,14 +86,14 @@ class TasksDialog(ListDialog[None]):
         task = self.highlighted_task
         if task is not None and task.id != self._shown_task_id:
             self._shown_task_id, self._text, self._end = task.id, "", 0
-            self._command(ReadTask(task.id, _FROM_END))
+            self._host.command(ReadTask(task.id, _FROM_END))
         elif task is not None:
-            self._command(ReadTask(task.id, self._end))
+            self._host.command(ReadTask(task.id, self._end))
         self.details.redraw()
 
     def _poll(self) -> None:
         if self.highlighted_task is not None and self.highlighted_task.status == "running":
-            self._command(ReadTask(self.highlighted_task.id, self._end))
+            self._host.command(ReadTask(self.highlighted_task.id, self._end))
 
     def _append_output(self, piece: TaskText) -> None:
         if piece.task_id != self._shown_task_id or piece.end <= self._end:
@@ -107,7 +105,7 @@ class TasksDialog(ListDialog[None]):
         if at_end:
             self.call_after_refresh(self.details.scroll_end, animate=False)
         if piece.text:
-            self._command(ReadTask(piece.task_id, self._end))  # more output may be available
+            self._host.command(ReadTask(piece.task_id, self._end))  # more output may be available
 
     def _hints(self) -> list[KeyHint]:
         first = self._key_labels.first_key
@@ -145,14 +143,14 @@ class TasksDialog(ListDialog[None]):
     def action_stop(self) -> None:
         """Stop the highlighted task if it is running."""
         if self.highlighted_task is not None and self.highlighted_task.status == "running":
-            self._command(StopTask(self.highlighted_task.id))
+            self._host.command(StopTask(self.highlighted_task.id))
 
     def action_open(self) -> None:
         """Show the output on the full screen, with search."""
         if self.highlighted_task is not None and self._text:
             title = f"{self.highlighted_task.id}: {self.highlighted_task.description}"
             self.app.push_screen(
-                Pager(title=title, text=self._text, copy=self._copy, key_labels=self._key_labels)
+                Pager(title=title, text=self._text, copy=self._host.copy, key_labels=self._key_labels)
             )
 
 

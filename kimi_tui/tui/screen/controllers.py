@@ -78,10 +78,8 @@ class ScreenControllers:
         )
         self._user_actions = build_user_actions(
             screen=screen,
-            wire=wire,
             options=options,
             key_labels=key_labels,
-            state=state,
             copy=self.copy,
             edit_prompt=self.edit_prompt,
         )
