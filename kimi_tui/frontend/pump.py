@@ -3,27 +3,47 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from time import perf_counter
+from typing import Protocol
 
 from kimi_tui.wire.channel import Outgoing, Subscription
 
 logger = logging.getLogger(__name__)
 
 FRAME_S = 0.08
-"""Minimum time between two batches."""
+"""Minimum pause between two batches."""
+_LOAD_DIVISOR = 4
+"""Showing batches takes at most 1/4 of the time, however long one takes ..."""
+_MAX_PAUSE_S = 0.3
+"""... unless it is a long replay, which must not delay the messages that follow."""
+
+
+class BatchView(Protocol):
+    """Shows the session."""
+
+    def show_batch(self, batch: list[Outgoing]) -> None:
+        """Show the messages that arrived since the last batch."""
+        ...
 
 
 async def pump(
-    subscription: Subscription, show: Callable[[list[Outgoing]], None], *, frame_s: float = FRAME_S
+    subscription: Subscription,
+    view: BatchView,
+    *,
+    frame_s: float = FRAME_S,
+    now: Callable[[], float] = perf_counter,
 ) -> None:
-    """Pass messages to `show` in batches with adjacent fragments merged, until the wire closes.
+    """Pass messages to `view` in batches with adjacent fragments merged, until the wire closes.
 
     The first message after an idle period is shown immediately. Messages that follow within the frame wait
-    for its end.
+    for its end. The view draws each batch when it receives it, so that nothing waits for a second clock.
     """
     while batch := await subscription.drain():
+        started_at = now()
         try:
-            show(batch)
+            view.show_batch(batch)
         except Exception:
             # One faulty message must not prevent the following ones from being shown.
             logger.exception("a batch of %d messages could not be shown", len(batch))
-        await asyncio.sleep(frame_s)
+        load_pause_s = (now() - started_at) * (_LOAD_DIVISOR - 1)
+        await asyncio.sleep(max(frame_s, min(load_pause_s, _MAX_PAUSE_S)))

@@ -171,7 +171,7 @@ class MainScreen(KeyScreen, inherit_bindings=False):
 
     @work(group="wire")
     async def _pump(self, subscription: Subscription) -> None:
-        await pump(subscription, self.show_batch)
+        await pump(subscription, self)
 
     def show_batch(self, batch: list[Outgoing]) -> None:
         """Show the messages that arrived since the last frame."""

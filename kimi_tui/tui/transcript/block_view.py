@@ -93,7 +93,7 @@ class BlockView(BlockScrollView):
         position = self._block_layout.position_of(block) if block is not None else None
         if position is not None:
             self._viewport.ensure_visible(position._replace(row=1))
-            self._frame_scheduler.draw_now()
+            self._draw()
         self._publish_actions()
         return block
 
@@ -115,13 +115,13 @@ class BlockView(BlockScrollView):
         if block.toggle():
             self._block_layout.remeasure(block)
             self._viewport.keep_head_visible(self._block_layout.position_of(block))
-            self._frame_scheduler.draw_now()
+            self._draw()
             self._publish_actions()
 
     def toggle_all(self) -> None:
         """Unfold all folded blocks, or fold all if none is folded."""
         self._source.toggle_all()
-        self._frame_scheduler.draw_now()
+        self._draw()
 
     def source_of(self, block: Block) -> str:
         """Return the Markdown, command or text that `block` shows."""
@@ -227,7 +227,7 @@ class BlockView(BlockScrollView):
         position = self._text_search.step(direction, last if direction < 0 else self._viewport.top)
         if position is not None:
             self._viewport.ensure_visible(position, above=self.size.height // 3)
-            self._frame_scheduler.draw_now()
+            self._draw()
             self._invalidate_rows()
         return position is not None
 
@@ -307,4 +307,4 @@ class BlockView(BlockScrollView):
             self._caret = self._block_layout.position_below(self._caret, rows) or self._caret
         self._viewport.ensure_visible(self._caret)
         self._select_text(min(self._origin, self._caret), max(self._origin, self._caret))
-        self._frame_scheduler.draw_now()
+        self._draw()

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable
 from time import perf_counter
+from typing import Protocol
 
 from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.wire.channel import Outgoing
@@ -13,13 +14,19 @@ _MAX_TEXT_CHARS = 16_384
 """Longer texts are handled in chunks."""
 
 
+class MessageHandler(Protocol):
+    """Receives the messages in order."""
+
+    def handle(self, message: Outgoing) -> None:
+        """Handle one message."""
+        ...
+
+
 class BudgetedQueue:
     """Queue of messages that are handled within a time budget."""
 
-    def __init__(
-        self, handle: Callable[[Outgoing], None], *, now: Callable[[], float] = perf_counter
-    ) -> None:
-        self._handle = handle
+    def __init__(self, handler: MessageHandler, *, now: Callable[[], float] = perf_counter) -> None:
+        self._handler = handler
         self._now = now
         self._pending: deque[Outgoing] = deque()
 
@@ -35,7 +42,7 @@ class BudgetedQueue:
         """Handle queued messages until the budget is spent, at least one."""
         deadline = self._now() + budget_s
         while self._pending:
-            self._handle(self._pop_next())
+            self._handler.handle(self._pop_next())
             if self._now() > deadline:
                 return
 

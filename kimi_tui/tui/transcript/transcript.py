@@ -1,7 +1,7 @@
 """Conversation pane."""
 
 from collections.abc import Iterable, Sequence
-from time import monotonic
+from time import monotonic, perf_counter
 from weakref import WeakSet
 
 from textual.timer import Timer
@@ -24,6 +24,8 @@ _WARM_UP_S = 1.0
 """Delay after mounting before parsers and styles are loaded; the first frame has been drawn by then."""
 _YIELD_S = 0.002
 """Pause between two slices of a burst, in which keys are handled."""
+_LOAD_DIVISOR = 4
+"""During a burst, drawing takes at most 1/4 of the time."""
 
 
 class Transcript(BlockView):
@@ -43,8 +45,10 @@ class Transcript(BlockView):
         render_cache = RenderCache()
         self._document = TranscriptDocument(render_cache, clock)
         super().__init__(self._document, render_cache, name=name, id=id, classes=classes)
-        self._budgeted_queue = BudgetedQueue(self._document.handle)
-        self._queue_timer: Timer | None = None
+        self._budgeted_queue = BudgetedQueue(self._document)
+        self._slice_timer: Timer | None = None
+        self._draw_due_at = 0.0
+        """When to draw next during a burst."""
         self._tick_timer: Timer | None = None
         self._is_warmed_up = False
         self._printed_blocks: WeakSet[Block] = WeakSet()
@@ -77,20 +81,20 @@ class Transcript(BlockView):
             self._warm_up()
         if self.selected is not None and any(type(message) is ReplayBegin for message in messages):
             self.select_block(None)
-        if self._queue_timer is None:
-            self._process_queue()
+        if self._slice_timer is None:
+            self._process_when_idle()
 
     def flush(self) -> None:
         """Handle all queued messages and draw immediately."""
         while self._budgeted_queue:
             self._budgeted_queue.process()
-        self._process_queue()
-        self._frame_scheduler.draw_now()
+        self._process_slice()
+        self._draw()
 
     @property
     def is_busy(self) -> bool:
-        """Whether messages are queued or a frame is pending."""
-        return bool(self._budgeted_queue) or self._frame_scheduler.is_pending
+        """Whether messages are queued or not drawn yet."""
+        return self._slice_timer is not None
 
     def take_new_lines(self) -> list[str]:
         """Return the blocks of this run that haven't been printed yet, as lines for a terminal."""
@@ -112,23 +116,34 @@ class Transcript(BlockView):
         self.render_cache.clear()
         self._text_search.search("")
         self.select_block(None)
-        self._process_queue()
+        self._process_slice()
         self.scroll_to_end()
 
-    def _process_queue(self) -> None:
-        if self._queue_timer is not None:
-            self._queue_timer.stop()
-            self._queue_timer = None
-        if self._budgeted_queue and key_priority_of(self.app).is_key_pending:
-            self._queue_timer = self.set_timer(_YIELD_S, self._process_queue)
-            return
+    def _process_when_idle(self) -> None:
+        """Process a slice once no key is pending."""
+        if key_priority_of(self.app).is_key_pending:
+            self._slice_timer = self.set_timer(_YIELD_S, self._process_when_idle)
+        else:
+            self._process_slice()
+
+    def _process_slice(self) -> None:
+        """Handle queued messages within the time budget and draw. What is left follows after a pause."""
+        if self._slice_timer is not None:
+            self._slice_timer.stop()
+            self._slice_timer = None
         self._budgeted_queue.process()
         self._document.finish_batch()
-        if self._budgeted_queue:
-            self._queue_timer = self.set_timer(_YIELD_S, self._process_queue)
         if self._tick_timer is None and self._document.running_calls:
             self._tick_timer = self.set_timer(_TICK_S, self._tick)
-        self._frame_scheduler.request()
+        is_complete = not self._budgeted_queue
+        started_at = perf_counter()
+        if key_priority_of(self.app).is_key_pending:
+            is_complete = False
+        elif is_complete or started_at >= self._draw_due_at:
+            self._draw()
+            self._draw_due_at = started_at + (perf_counter() - started_at) * _LOAD_DIVISOR
+        if not is_complete:
+            self._slice_timer = self.set_timer(_YIELD_S, self._process_when_idle)
 
     def _warm_up(self) -> None:
         if not self._is_warmed_up:
@@ -143,7 +158,8 @@ class Transcript(BlockView):
             call.tick()
         if running:
             self._tick_timer = self.set_timer(_TICK_S, self._tick)
-            self._frame_scheduler.request()
+            if self._slice_timer is None:
+                self._process_when_idle()
 
 
 def _load_parsers() -> None:

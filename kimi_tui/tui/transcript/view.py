@@ -19,7 +19,6 @@ from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
 from kimi_tui.tui.transcript.checkpoint_preview import CheckpointPreview
 from kimi_tui.tui.transcript.copy_text import text_in_selection
-from kimi_tui.tui.transcript.frame_scheduler import FRAME_S, FrameScheduler
 from kimi_tui.tui.transcript.layout import START, Position, TranscriptLayout
 from kimi_tui.tui.transcript.render_cache import RenderCache
 from kimi_tui.tui.transcript.row_cache import NEW_BELOW_LABEL, RowCache, RowDecorations
@@ -32,6 +31,8 @@ _MEASURE_DELAY_S = 0.3
 """Time without new content after which estimated heights are replaced by exact ones."""
 _MEASURE_SLICE_S = 0.002
 """Time spent on measuring at once, so that a key never waits for it."""
+_MEASURE_PAUSE_S = 0.04
+"""Pause between two slices of measuring."""
 
 
 class BlockSource(Protocol):
@@ -95,9 +96,6 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
         self._viewport = Viewport(self._block_layout)
         self._text_search = TextSearch(self._block_layout)
         self._row_cache = RowCache(self._text_search)
-        self._frame_scheduler = FrameScheduler(
-            self._draw, self.set_timer, is_blocked=lambda: key_priority_of(self.app).is_key_pending
-        )
         self._style_cache: StyleCache | None = None
         self._style_cache_key: object = None
         self._direct_painter = DirectPainter(self)
@@ -152,9 +150,9 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
             if perf_counter() > slice_end:
                 break
         if has_estimates:
-            self._measure_timer = self.set_timer(FRAME_S, self._measure_when_idle)
+            self._measure_timer = self.set_timer(_MEASURE_PAUSE_S, self._measure_when_idle)
         else:
-            self._frame_scheduler.request()
+            self._draw()
 
     def _paint_regions(self, regions: Sequence[Region]) -> Iterator[PlacedStrip]:
         if regions:
@@ -226,7 +224,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
         """Lay out the visible rows at the new width; the text at the top stays there."""
         if self._block_layout.width not in (0, self.scrollable_content_region.width):
             self.screen.clear_selection()
-        self._frame_scheduler.draw_now()
+        self._draw()
 
     def block_at(self, y: int) -> Block | None:
         """Return the block at row `y` of the screen."""
@@ -238,7 +236,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
             self._checkpoint_preview.show(checkpoint_id)
         elif not self._checkpoint_preview.end():
             return
-        self._frame_scheduler.draw_now()
+        self._draw()
         self._invalidate_rows()
 
     # scrolling
@@ -262,7 +260,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
             return  # A resize clamps the value; `on_resize` handles it.
         if rows := round(new_value) - self._block_layout.offset_of(self._viewport.top):
             self._viewport.scroll(rows)
-            self._frame_scheduler.draw_now()
+            self._draw()
 
     def scroll_to(self, x: float | None = None, y: float | None = None, **options: object) -> None:
         """Scroll without animation, since rows may turn out higher than estimated on the way."""
@@ -272,7 +270,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
     def scroll_rows(self, rows: int) -> None:
         """Scroll down by `rows`; up if negative."""
         self._viewport.scroll(rows)
-        self._frame_scheduler.draw_now()
+        self._draw()
 
     def scroll_to_end(self) -> None:
         """Scroll to the end and follow it."""
@@ -280,7 +278,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _scroll_to_position(self, position: Position | None) -> None:
         self._viewport.go_to(position)
-        self._frame_scheduler.draw_now()
+        self._draw()
 
     def action_scroll_rows(self, rows: int) -> None:
         """Scroll by rows."""

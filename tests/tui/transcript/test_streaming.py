@@ -1,14 +1,12 @@
 """Finished parts are laid out once, and a burst of messages never blocks the event loop."""
 
 import tracemalloc
-from collections.abc import Callable
 
 import pytest
 
 from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.tui.transcript.blocks.response import ResponseBlock
 from kimi_tui.tui.transcript.document import TranscriptDocument
-from kimi_tui.tui.transcript.frame_scheduler import FRAME_S, FrameScheduler
 from kimi_tui.tui.transcript.message_queue import BudgetedQueue
 from kimi_tui.tui.transcript.render_cache import RenderCache
 from kimi_tui.wire.channel import Outgoing
@@ -18,33 +16,24 @@ from tests.tui.transcript.conftest import OpenTranscript
 RESPONSE = "\n\n".join(f"Paragraph {number} has **some** words." for number in range(12))
 
 
-class ManualScheduler:
-    """Clock and timer controlled by the test."""
+class RecordingHandler:
+    """Records the messages that it handles. Each takes `cost_s` seconds of its clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, cost_s: float = 0.0) -> None:
+        self.handled: list[Outgoing] = []
         self.now = 0.0
-        self.draw_times: list[float] = []
-        self.cost = 0.0
-        self.timers: list[tuple[float, Callable[[], None]]] = []
+        self._cost_s = cost_s
 
     def clock(self) -> float:
         return self.now
 
-    def draw(self) -> None:
-        self.draw_times.append(self.now)
-        self.now += self.cost
+    def handle(self, message: Outgoing) -> None:
+        self.handled.append(message)
+        self.now += self._cost_s
 
-    def set_timer(self, delay: float, callback: Callable[[], None]) -> "ManualScheduler":
-        self.timers.append((delay, callback))
-        return self
-
-    def fire(self) -> None:
-        delay, callback = self.timers.pop()
-        self.now += delay
-        callback()
-
-    def stop(self) -> None:
-        self.timers.clear()
+    @property
+    def texts(self) -> list[str]:
+        return [getattr(message, "text", getattr(message, "think", "")) for message in self.handled]
 
 
 def test_a_streamed_response_lays_out_each_part_once() -> None:
@@ -100,79 +89,42 @@ async def test_a_burst_is_handled_in_slices(open_transcript: OpenTranscript) -> 
 
 
 def test_a_slice_ends_when_its_budget_is_spent() -> None:
-    scheduler = ManualScheduler()
-    handled: list[Outgoing] = []
-
-    def handle(message: Outgoing) -> None:
-        handled.append(message)
-        scheduler.now += 0.003
-
-    queue = BudgetedQueue(handle, now=scheduler.clock)
+    handler = RecordingHandler(cost_s=0.003)
+    queue = BudgetedQueue(handler, now=handler.clock)
     queue.put([TextPart(str(number)) for number in range(10)])
     queue.process(0.008)
-    assert len(handled) == 3
+    assert len(handler.handled) == 3
     while queue:
         queue.process(0.008)
-    assert [message.text for message in handled if isinstance(message, TextPart)] == list("0123456789")
+    assert handler.texts == list("0123456789")
 
 
 @pytest.mark.parametrize("part", [TextPart, ThinkPart])
 def test_a_huge_message_is_handled_in_chunks(part: type[TextPart] | type[ThinkPart]) -> None:
-    handled: list[str] = []
-    queue = BudgetedQueue(
-        lambda message: handled.append(getattr(message, "text", getattr(message, "think", "")))
-    )
+    handler = RecordingHandler()
+    queue = BudgetedQueue(handler)
     queue.put([part("x" * 1_000_000)])
     while queue:
         queue.process()
-    assert max(map(len, handled)) < 50_000
-    assert "".join(handled) == "x" * 1_000_000
+    assert max(map(len, handler.texts)) < 50_000
+    assert "".join(handler.texts) == "x" * 1_000_000
 
 
-def test_it_draws_immediately_when_idle_and_then_once_per_frame() -> None:
-    scheduler = ManualScheduler()
-    frames = FrameScheduler(scheduler.draw, scheduler.set_timer, now=scheduler.clock)
-    frames.request()
-    assert scheduler.draw_times == [0.0]
-    frames.request()
-    frames.request()
-    assert len(scheduler.draw_times) == 1
-    assert [delay for delay, _ in scheduler.timers] == [FRAME_S]
+async def test_a_batch_is_drawn_as_soon_as_it_arrives(open_transcript: OpenTranscript) -> None:
+    async with open_transcript() as s:
+        for word in ("first", "second", "third"):
+            s.transcript.show(TextPart(f"{word} "))
+            assert word in s.text()
+            assert not s.transcript.is_busy
 
 
-def test_a_key_does_not_wait_for_the_next_frame() -> None:
-    scheduler = ManualScheduler()
-    frames = FrameScheduler(scheduler.draw, scheduler.set_timer, now=scheduler.clock)
-    frames.request()
-    frames.request()
-    frames.draw_now()
-    assert len(scheduler.draw_times) == 2
-    assert not frames.is_pending
-
-
-def test_a_frame_waits_while_a_key_is_pending() -> None:
-    scheduler, pending_keys = ManualScheduler(), ["pending"]
-    frames = FrameScheduler(
-        scheduler.draw, scheduler.set_timer, is_blocked=lambda: bool(pending_keys), now=scheduler.clock
-    )
-    frames.request()
-    assert frames.is_pending
-    scheduler.fire()
-    assert frames.is_pending
-    assert not scheduler.draw_times
-    pending_keys.clear()
-    scheduler.fire()
-    assert len(scheduler.draw_times) == 1
-    assert not frames.is_pending
-
-
-def test_slow_frames_leave_most_of_the_time_to_other_work() -> None:
-    scheduler = ManualScheduler()
-    scheduler.cost = 0.1
-    frames = FrameScheduler(scheduler.draw, scheduler.set_timer, now=scheduler.clock)
-    frames.request()
-    frames.request()
-    assert scheduler.timers[0][0] >= 3 * scheduler.cost
+async def test_a_key_does_not_wait_for_the_rest_of_a_burst(open_transcript: OpenTranscript) -> None:
+    async with open_transcript(60, 12) as s:
+        s.transcript.show_all([TextPart("\n\n".join(f"word {number} " * 20 for number in range(2_000)))])
+        assert s.transcript.is_busy
+        s.transcript.action_scroll_home()
+        assert "word 0 word 0" in s.text()
+        assert s.transcript.is_busy
 
 
 async def test_an_idle_transcript_is_not_busy(open_transcript: OpenTranscript) -> None:
