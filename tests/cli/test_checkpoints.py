@@ -57,7 +57,7 @@ def test_checkpoints_are_listed_compared_previewed_and_reverted_to(program: Prog
 
     assert "contents" in program.run("checkpoints", "du").stdout
     assert "Freed" in program.run("checkpoints", "prune", "--days", "0").stdout
-    assert "no longer stored" in program.run("checkpoints", "revert", last, "--dry-run").stdout
+    assert "was deleted to free space" in program.run("checkpoints", "revert", last, "--dry-run").stdout
 
 
 def test_without_a_session_the_error_says_so(program: Program) -> None:

@@ -147,9 +147,8 @@ class FileHistory:
             only = None if until is None else {record.id for record in manifests.records_since(target, until)}
             others = self._changes_by_others(target, records)
         except ManifestMissing as error:
-            raise KimiTuiError(
-                "The file state of that checkpoint is no longer stored.",
-                hint="Revert only the conversation, or choose another checkpoint.",
+            raise _missing_state_error(
+                error, hint="Revert only the conversation, or choose another checkpoint."
             ) from error
         planner = Planner(self._store.blobs, sessions=self._sessions)
         return planner.plan(
@@ -195,9 +194,7 @@ class FileHistory:
         try:
             return self._store.manifests.entries(manifest)
         except ManifestMissing as error:
-            raise KimiTuiError(
-                "The file state of that checkpoint is no longer stored.", hint="Choose another checkpoint."
-            ) from error
+            raise _missing_state_error(error, hint="Choose another checkpoint.") from error
 
     def text_pair(self, item: PlanItem) -> tuple[str, str] | None:
         """Return the current and the planned text of a file; None if they can't be shown as text."""
@@ -222,9 +219,8 @@ class FileHistory:
         try:
             old, new = self._store.manifests.entries(before), self._store.manifests.entries(after)
         except ManifestMissing as error:
-            raise KimiTuiError(
-                "The file state of one of those checkpoints is no longer stored.",
-                hint="Run `kimi-tui checkpoints list` to see which ones are stored.",
+            raise _missing_state_error(
+                error, hint="Run `kimi-tui checkpoints list` to see which ones are stored."
             ) from error
         who = self._who_changed(before, after)
         items = []
@@ -328,6 +324,13 @@ class FileHistory:
         if old is None or new is None:
             return 0, 0
         return count_changed_lines(lines_of(old), lines_of(new))
+
+
+def _missing_state_error(error: ManifestMissing, *, hint: str) -> KimiTuiError:
+    """Return the error for a state that can't be read."""
+    if error.was_deleted:
+        return KimiTuiError("The file state of that checkpoint was deleted to free space.", hint=hint)
+    return KimiTuiError("The file state of that checkpoint is missing or damaged.", hint=hint)
 
 
 def _combine_authors(first: WhoChanged, then: WhoChanged) -> WhoChanged:

@@ -3,10 +3,14 @@
 A record contains the changes since its parent and their author. Some records also contain the whole state, so
 that reading a state never needs more than `MAX_CHAIN` records. Records are appended to segments, files that
 one process writes: `>IIB` (length, CRC-32, 1 for a whole state), then zlib-compressed `chunked_json`. A
-manifest's id is the name of its segment and the offset of its record.
+manifest's id is the name of its segment and the offset of its record. A segment's name, such as
+`SESSION.000001-9f86d081884c7d65`, has a number that orders the segments of a session, and a random part, so
+that an id is never used again after its segment was deleted. Segments of version 0.1.0 have no random part.
+The names of deleted segments are kept in the file `deleted`.
 """
 
 import re
+import secrets
 import struct
 import time
 import zlib
@@ -34,10 +38,20 @@ _LEVEL = 6
 _LEVEL_OF_WHOLE = 1
 """Mostly digests, which higher levels don't compress further."""
 _ID = re.compile(r"[\w.-]+:\d+")
+_NUMBER = re.compile(r"\.(\d{6})(?:-[0-9a-f]{16})?$")
+"""The number at the end of a segment's name."""
+_RANDOM_BYTES = 8
+_DELETED_FILE = "deleted"
+"""File with the names of the segments that were deleted to free space, one per line."""
 
 
 class ManifestMissing(Exception):
-    """A state that is no longer stored, or is damaged."""
+    """A state that isn't stored, or is damaged."""
+
+    def __init__(self, manifest: str, *, was_deleted: bool = False) -> None:
+        super().__init__(manifest)
+        self.was_deleted = was_deleted
+        """Whether it was deleted to free space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +111,8 @@ class ManifestLog:
             with (self._folder / f"{name}{_SUFFIX}").open("rb") as file:
                 file.seek(int(offset))
                 return _from_json(manifest, _decode_frame(file.read(_HEADER.size), file.read))
+        except FileNotFoundError as error:
+            raise ManifestMissing(manifest, was_deleted=name in self._deleted_segments()) from error
         except (OSError, ValueError, KeyError, TypeError, zlib.error, struct.error) as error:
             raise ManifestMissing(manifest) from error
 
@@ -159,8 +175,25 @@ class ManifestLog:
 
     def drop(self, segments: set[str]) -> None:
         """Delete whole segments by name. Raises OSError."""
+        if not segments:
+            return
+        self._append_deleted(segments)
         for name in segments:
             self._fs.unlink(self._folder / f"{name}{_SUFFIX}")
+
+    def _append_deleted(self, segments: Iterable[str]) -> None:
+        file = self._fs.open(self._folder / _DELETED_FILE, APPEND_FLAGS)
+        try:
+            write_all(self._fs, file, "".join(f"{name}\n" for name in sorted(segments)).encode())
+            self._fs.fsync(file)
+        finally:
+            self._fs.close(file)
+
+    def _deleted_segments(self) -> set[str]:
+        try:
+            return set((self._folder / _DELETED_FILE).read_text("utf-8").splitlines())
+        except OSError:
+            return set()
 
     def _needs_whole_state(self, parent: str | None) -> bool:
         if parent is None or self._chain >= MAX_CHAIN or self._chain_bytes > self._whole_bytes > 0:
@@ -173,10 +206,9 @@ class ManifestLog:
         is_new = self._segment is None
         if self._segment is None:
             make_private_dir(self._folder)
-            number = len(self._segments(self._session)) + 1
-            while (segment := self._folder / f"{self._session}.{number:06}{_SUFFIX}").exists():
-                number += 1
-            self._segment = segment
+            number = 1 + max(map(_number_of, self._segments(self._session)), default=0)
+            name = f"{self._session}.{number:06}-{secrets.token_hex(_RANDOM_BYTES)}{_SUFFIX}"
+            self._segment = self._folder / name
         file = self._fs.open(self._segment, APPEND_FLAGS)
         try:
             try:
@@ -193,7 +225,14 @@ class ManifestLog:
         return self._segment, offset
 
     def _segments(self, session: str) -> list[Path]:
-        return sorted(self._folder.glob(f"{session}.??????{_SUFFIX}"))
+        segments = self._folder.glob(f"{session}.*{_SUFFIX}")
+        named = [path for path in segments if session in ("*", path.stem.rpartition(".")[0])]
+        return sorted((path for path in named if _NUMBER.search(path.stem)), key=lambda path: path.stem)
+
+
+def _number_of(segment: Path) -> int:
+    number = _NUMBER.search(segment.stem)
+    return int(number[1]) if number is not None else 0
 
 
 def is_manifest(text: str | None) -> bool:
