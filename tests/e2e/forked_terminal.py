@@ -4,6 +4,7 @@ import os
 import pty
 import signal
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,11 @@ class ForkedSpawn(pexpect.spawn):
     def __init__(self, *arguments: Any, umask: int = 0o022, **options: Any) -> None:
         self._umask = umask
         super().__init__(*arguments, **options)
+
+    def kill(self, sig: int) -> None:
+        """Send a signal. Do nothing if the process has ended and the zygote hasn't reported it yet."""
+        with suppress(ProcessLookupError):
+            super().kill(sig)
 
     def _spawnpty(self, args: Sequence[str | bytes], **options: Any) -> "_Session":
         arguments = [os.fsdecode(argument) for argument in args[1:]]
