@@ -1,5 +1,6 @@
 """Attribution of file changes to their authors."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,6 +28,10 @@ class ChangeAuthor:
     """The id of the sub-agent that made the call; empty for the main agent."""
     command: str = ""
     """The shell command, if it was one. Its effects outside the covered files can't be reverted."""
+
+    def is_tool_of_other_session(self, sessions: Collection[str]) -> bool:
+        """Return whether it is a tool call or revert of a session that isn't one of `sessions`."""
+        return self.who in {"call", "revert"} and self.session not in sessions
 
 
 USER = ChangeAuthor()

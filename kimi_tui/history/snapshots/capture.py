@@ -71,7 +71,10 @@ class Capture:
         self._entries: dict[str, Entry] = {}
         self._head: str | None = None
         self._strays: set[str] | None = None
-        """Covered paths that a scan doesn't reach because only a tool named them; None before a scan."""
+        """Covered paths that a scan doesn't reach: a tool named them, or they have become ignored since they
+        were stored. None before a scan.
+        """
+        self._stray_keys: dict[str, StatKey] = {}
         self._unreadable: dict[str, str] = {}
         self.partial_coverage_reason = _partial_coverage_reason(store.work_dir)
         """Why only files named by tools are covered; empty if all files are."""
@@ -205,14 +208,13 @@ class Capture:
         if scan is not None:
             scan.apply_to(self._stat_cache)
             update_cache(self._stat_cache, detected)
-            strays = self._strays
-            if strays is None:
-                strays = {path for path in self._entries if self._key(path) is None} - set(scan.newly_ignored)
-            strays = {
-                path for path in strays if path not in detected.changes and not self._is_unreadable(path)
+            candidates = self._entries.keys() if self._strays is None else self._strays
+            self._strays = {
+                path
+                for path in (*candidates, *(path for path in scan.newly_ignored if path in self._entries))
+                if self._key(path) is None and path not in detected.changes and not self._is_unreadable(path)
             }
-            self._strays = strays
-            self._detect_strays(strays, detected)
+            self._detect_strays(self._strays, detected)
         else:
             update_cache(self._stat_cache, detected)
             if self._strays is None and self.partial_coverage_reason:
@@ -247,9 +249,15 @@ class Capture:
     def _detect_strays(self, strays: set[str], detected: DetectedChanges) -> DetectedChanges:
         if strays:
             more = detect_in_paths(
-                self._root, strays, entries=self._entries, blobs=self._store.blobs, limits=self._limits
+                self._root,
+                strays,
+                entries=self._entries,
+                blobs=self._store.blobs,
+                limits=self._limits,
+                known_entry=self._known_stray,
             )
             detected.changes |= {path: entry for path, entry in more.changes.items() if path in strays}
+            self._stray_keys = {path: more.keys[path] for path in strays}
         return detected
 
     def _key(self, path: str) -> StatKey | None:
@@ -262,6 +270,10 @@ class Capture:
         if (file := written.get(path)) is not None and file.key == modification_key(key):
             return file.entry
         return self._entries.get(path) if self._key(path) == key else None
+
+    def _known_stray(self, path: str, key: StatKey) -> Entry | None:
+        """Return the entry of a path in `_strays` that has the stat key `key`, if it is known."""
+        return self._entries.get(path) if self._stray_keys.get(path) == key else None
 
     def _is_unreadable(self, path: str) -> bool:
         """Return whether a path is in an unreadable directory, so that its last known entry stays valid."""

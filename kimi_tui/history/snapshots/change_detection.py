@@ -60,12 +60,12 @@ def detect_from_scan(
     def add(path: str, entry: Entry | None) -> bool:
         if entries.get(path) == entry:
             return False
-        (detected.coverage if path in scan.newly_covered else detected.changes)[path] = entry
+        is_new = path in scan.newly_covered and path not in entries
+        (detected.coverage if is_new else detected.changes)[path] = entry
         return True
 
     for path in scan.missing:
         add(path, None)
-    detected.coverage |= {path: None for path in scan.newly_ignored if path in entries}
     for path, entry in scan.entries.items():
         add(path, entry)
     free_space, limit = limits.total, limits.file
@@ -171,12 +171,15 @@ def _read_path(
 
 
 def update_cache(cache: StatCache, detected: DetectedChanges) -> None:
-    """Update `cache` with the detected changes. Directories that aren't cached yet are not added."""
+    """Update `cache` with the detected changes. Ignored paths and directories that aren't cached yet are not
+    added.
+    """
     for path, key in detected.keys.items():
         folder, _, name = path.rpartition("/")
-        if (cached := cache.folders.get(folder)) is not None and (
-            name in cached.keys or path in detected.changes
-        ):
+        cached = cache.folders.get(folder)
+        if cached is None or name in cached.skipped:
+            continue
+        if name in cached.keys or path in detected.changes:
             if detected.changes.get(path, key) is None:
                 cached.keys.pop(name, None)
             else:

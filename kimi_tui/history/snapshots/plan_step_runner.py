@@ -116,7 +116,7 @@ class PlanStepRunner:
     def _run_step(self, phase: Phase, step: PlanStep, writer: AtomicFileWriter, *, fsync: bool) -> None:
         now, then = kind_of(step.now), kind_of(step.then)
         match phase:
-            case "remove" if now in {"file", "link"} and not step.writes_file:
+            case "remove" if now in {"file", "link", "omitted"} and not step.writes_file:
                 writer.remove(step.path, expected_key=step.seen)
             case "remove directories" if now == "folder" and then != "folder":
                 if not writer.remove_folder(step.path) and then is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
@@ -118,6 +119,7 @@ class Planner:
         for record in records:
             is_agents = record.author.who in {"call", "revert"} and record.author.session in self._sessions
             is_agents = is_agents and (only is None or record.id in only)
+            is_others = record.author.is_tool_of_other_session(self._sessions)
             for path, entry in record.changes.items():
                 history = histories.setdefault(path, _PathHistory([target_entries.get(path)]))
                 if record.author.who == "coverage":
@@ -128,18 +130,17 @@ class Planner:
                         continue
                 history.states.append(entry)
                 history.is_agents.append(is_agents)
-                history.is_yours |= not is_agents and (record.id, path) not in other_session_changes
+                is_others_change = is_others or (record.id, path) in other_session_changes
+                history.is_yours |= not is_agents and not is_others_change
                 if record.author.who == "background":
                     history.task = record.author.command or record.author.call
         return histories
 
     def _item(self, path: str, path_history: _PathHistory) -> PlanItem:
         now, at_target = path_history.states[-1], path_history.states[0]
-        if any(state is not None and state.kind == "omitted" for state in path_history.states):
-            reason = next(
-                state.ref for state in path_history.states if state is not None and state.kind == "omitted"
-            )
-            return PlanItem(path=path, action="not covered", now=now, then=at_target, note=reason)
+        for state in (at_target, now):
+            if state is not None and state.kind == "omitted" and not _is_too_large(state):
+                return PlanItem(path=path, action="not covered", now=now, then=at_target, note=state.ref)
         if not any(path_history.is_agents):
             note = f"changed only by {path_history.other_author}"
             return PlanItem(path=path, action="keep", now=now, then=at_target, note=note)
@@ -150,6 +151,11 @@ class Planner:
         except BlobMissing:
             note = "its content is no longer stored"
             return PlanItem(path=path, action="not covered", now=now, then=at_target, note=note)
+        if _is_too_large(then):
+            return PlanItem(path=path, action="not covered", now=now, then=at_target, note=then.ref)
+        if _is_too_large(now) and then != now:
+            note = f"its current content can't be stored ({now.ref}), so an undo can't restore it"
+            return PlanItem(path=path, action="conflict", now=now, then=then, note=note)
         if not self._is_stored(then):
             note = "its content is no longer stored"
             return PlanItem(path=path, action="not covered", now=now, then=then, note=note)
@@ -276,6 +282,11 @@ def text_of(blobs: BlobStore, entry: Entry | None) -> bytes | None:
     except BlobMissing:
         return None
     return content if is_text(content) else None
+
+
+def _is_too_large(entry: Entry | None) -> TypeGuard[Entry]:
+    """Return whether an entry is a regular file whose content isn't stored because of a limit."""
+    return entry is not None and entry.kind == "omitted" and entry.version != 0
 
 
 def _is_folder(entry: Entry | None) -> bool:

@@ -36,7 +36,7 @@ class Scan:
     newly_covered: set[str] = field(default_factory=set)
     """Paths found for the first time because they were ignored before."""
     newly_ignored: list[str] = field(default_factory=list)
-    """Paths that exist but have become ignored."""
+    """Paths that exist but have become ignored, so that this and later walks don't reach them."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Directories that couldn't be read, and why. Their last known entries stay valid."""
     folders: dict[str, CachedFolder] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""States that were deleted to free space: their ids are never used again, and plans say that they are missing."""
+"""Deleted states: their ids are never used again, and plans say that they are missing."""
 
 import shutil
 import time

@@ -282,7 +282,7 @@ def test_a_directory_is_in_a_plan_only_without_ignored_files(
     assert not (project.work / "build").exists()
 
 
-def test_a_file_that_becomes_ignored_is_not_changed(project: FileHistoryFixture):
+def test_a_file_that_becomes_ignored_is_still_restored(project: FileHistoryFixture):
     (project.work / ".git").mkdir()
     (project.work / "f").write_text("f\n")
     start = project.checkpoint()
@@ -290,8 +290,8 @@ def test_a_file_that_becomes_ignored_is_not_changed(project: FileHistoryFixture)
         (project.work / "f").write_text("g\n")
     with project.agent():
         (project.work / ".gitignore").write_text("f\n")
-    assert project.revert(start) == {".gitignore": "delete", "f": "not covered"}
-    assert project.files() == {"f": "g\n"}
+    assert project.revert(start) == {".gitignore": "delete", "f": "restore"}
+    assert project.files() == {"f": "f\n"}
 
 
 def test_a_path_whose_parent_became_a_link_is_rejected(project: FileHistoryFixture, tmp_path: Path):
