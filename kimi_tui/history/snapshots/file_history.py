@@ -52,6 +52,7 @@ class FileHistory:
             store.work_dir,
             store.folder / "reverts",
             store.blobs,
+            session=store.session,
             added_dirs=added_dirs,
             fs=store.fs,
             work_fs=work_fs,
@@ -175,7 +176,7 @@ class FileHistory:
         stat_keys = self._capture.capture(self.default_author(), paths=reachable).stat_keys
         self._is_complete = False
         outcome = self._executor.execute(
-            items, self._record, current_entries=self._capture.entries, stat_keys=stat_keys
+            items, self, current_entries=self._capture.entries, stat_keys=stat_keys
         )
         self._is_complete = True
         return outcome, self._capture.capture(self._revert, paths=())
@@ -298,9 +299,10 @@ class FileHistory:
         for record in records:
             is_own = self._is_own(record)
             for path in record.changes if record.author.who != "coverage" else ():
-                by: WhoChanged = (
-                    "agent" if is_own else "another session" if (record.id, path) in others else "you"
+                is_others = (record.id, path) in others or record.author.is_tool_of_other_session(
+                    self._sessions
                 )
+                by: WhoChanged = "agent" if is_own else "another session" if is_others else "you"
                 who[path] = _combine_authors(who.get(path, by), by)
         return who
 
@@ -308,12 +310,17 @@ class FileHistory:
         """Complete an interrupted revert before its changes are attributed to anyone else."""
         if self._is_complete:
             return None
-        outcome = self._executor.complete_interrupted(self._record)
+        try:
+            outcome = self._executor.complete_interrupted(self)
+        except BlockingIOError:
+            return None  # another session is reverting files; try again before the next capture
         self._is_complete = True
         return outcome
 
-    def _record(self, outcome: ExecutionResult) -> None:
-        self._capture.capture(self._revert, paths=outcome.done, written=outcome.written)
+    def record_result(self, outcome: ExecutionResult, session: str) -> None:
+        """Record the changes of a revert by `session`. Raises OSError."""
+        author = ChangeAuthor(who="revert", session=session)
+        self._capture.capture(author, paths=outcome.done, written=outcome.written)
 
     @property
     def _revert(self) -> ChangeAuthor:

@@ -3,17 +3,23 @@
 A write-ahead file lists the change of each path before the first one is made, and is removed after the last
 one. If it exists at the next start, its changes are completed: a path in its old state is changed, one in its
 new state is left alone, and so is one in any other state, since someone has changed it.
+
+A lock shows whether the process that wrote it is alive, so that no other process completes its revert. A
+session that completes the revert of another one leaves the outcome in a file for that session.
 """
 
 import contextlib
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+import logging
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from kimi_tui.base.ids import new_uid
 from kimi_tui.base.paths import make_private_dir
+from kimi_tui.history.file_lock import Lock, flock
 from kimi_tui.history.filesystem import FileSystem, discard, replace_file
 from kimi_tui.history.snapshots.blob_store import BlobStore
 from kimi_tui.history.snapshots.change_detection import detect_in_paths
@@ -25,6 +31,11 @@ from kimi_tui.history.snapshots.plan import PlanItem
 from kimi_tui.history.snapshots.plan_step_runner import PlanStep, PlanStepRunner, kind_of
 from kimi_tui.history.snapshots.stat_cache import StatKey, WrittenFile
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
+
+logger = logging.getLogger(__name__)
+
+_JOURNAL_SUFFIX = ".json"
+_OUTCOME_SUFFIX = ".outcome"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +49,23 @@ class ExecutionResult:
     """Files and links that were written, by path."""
 
 
+class ResultRecorder(Protocol):
+    """Records what a revert has changed."""
+
+    def record_result(self, outcome: ExecutionResult, session: str) -> None:
+        """Record the changes of a revert by `session`. Raises OSError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Journal:
+    """Content of a write-ahead file."""
+
+    session: str
+    """The session that reverts; empty in files of version 0.1.0."""
+    steps: list[PlanStep]
+
+
 class PlanExecutor:
     """Executes plans in one working directory. The methods block."""
 
@@ -47,13 +75,17 @@ class PlanExecutor:
         journals: Path,
         blobs: BlobStore,
         *,
+        session: str,
         added_dirs: Collection[str] = (),
         fs: FileSystem,
         work_fs: WorkFileSystem = LOCAL_WORK_FILE_SYSTEM,
+        lock: Lock = flock,
     ) -> None:
         self._root = root
         self._journals = journals
         self._blobs = blobs
+        self._session = session
+        self._lock = lock
         self._fs = fs
         self._added_dirs = added_dirs
         self._work_fs = work_fs
@@ -72,44 +104,98 @@ class PlanExecutor:
     def execute(
         self,
         items: Iterable[PlanItem],
-        record: Callable[[ExecutionResult], object],
+        recorder: ResultRecorder,
         *,
         current_entries: Entries,
         stat_keys: Mapping[str, StatKey],
     ) -> ExecutionResult:
-        """Execute `items`, and call `record` with the result before the write-ahead file is removed.
+        """Execute `items`, and record the result before the write-ahead file is removed.
 
         `current_entries` is the state of the paths a moment ago, and `stat_keys` their keys. A path that
-        isn't in its expected state, or changes in the meantime, is left alone. Raises OSError if the
-        write-ahead file can't be written, and what `record` raises.
+        isn't in its expected state, or changes in the meantime, is left alone. Waits while another session
+        reverts files. Raises OSError if the write-ahead file can't be written, and what `recorder` raises.
         """
         uid = new_uid()
         steps = _number_steps(uid, ((item.path, item.now, item.then) for item in items))
         if not steps:
             return ExecutionResult()
-        journal = self._journals / f"{uid}.json"
         make_private_dir(self._journals)
-        intention = {"root": str(self._root), "steps": [[step.path, step.now, step.then] for step in steps]}
-        replace_file(self._fs, journal, [json.dumps(intention, separators=(",", ":")).encode("ascii")])
-        outcome = self._run_steps(
-            steps, {step.path: current_entries.get(step.path) for step in steps}, stat_keys
-        )
-        record(outcome)
-        discard(self._fs, journal)
-        return outcome
-
-    def complete_interrupted(self, record: Callable[[ExecutionResult], object]) -> ExecutionResult | None:
-        """Complete a revert that a killed process left; None if there isn't one. `record` as in `execute`."""
-        outcome: ExecutionResult | None = None
-        for journal in sorted(self._journals.glob("*.json")):
-            if (steps := _read_steps(journal, self._root)) is not None:
-                self._remove_temporaries(steps)
-                completed = self._run_steps(steps, *self._detect_current(steps))
-                record(completed)
-                before = outcome or ExecutionResult()
-                outcome = ExecutionResult(before.done + completed.done, before.failed + completed.failed)
+        with self._locked(waits=True):
+            journal = self._journals / f"{uid}{_JOURNAL_SUFFIX}"
+            intention = {
+                "root": str(self._root),
+                "session": self._session,
+                "steps": [[step.path, step.now, step.then] for step in steps],
+            }
+            self._write_json(journal, intention)
+            outcome = self._run_steps(
+                steps, {step.path: current_entries.get(step.path) for step in steps}, stat_keys
+            )
+            recorder.record_result(outcome, self._session)
             discard(self._fs, journal)
         return outcome
+
+    def complete_interrupted(self, recorder: ResultRecorder) -> ExecutionResult | None:
+        """Complete the reverts that killed processes left, and record them as in `execute`.
+
+        Returns the result of this session's; None if it left none. Raises BlockingIOError while another
+        process reverts files, OSError.
+        """
+        if not self._has_leftovers():
+            return None
+        outcome: ExecutionResult | None = None
+        with self._locked(waits=False):
+            for journal in sorted(self._journals.glob(f"*{_JOURNAL_SUFFIX}")):
+                if (left := _read_journal(journal, self._root)) is not None:
+                    session = left.session or self._session
+                    self._remove_temporaries(left.steps)
+                    completed = self._run_steps(left.steps, *self._detect_current(left.steps))
+                    recorder.record_result(completed, session)
+                    if session == self._session:
+                        outcome = _combine(outcome, completed)
+                    else:
+                        self._leave_outcome(journal, session, completed)
+                discard(self._fs, journal)
+            for file in sorted(self._journals.glob(f"*{_OUTCOME_SUFFIX}")):
+                if (completed_elsewhere := _read_outcome(file, self._root, self._session)) is not None:
+                    recorder.record_result(completed_elsewhere, self._session)
+                    outcome = _combine(outcome, completed_elsewhere)
+                    discard(self._fs, file)
+        return outcome
+
+    def _has_leftovers(self) -> bool:
+        return any(name.endswith((_JOURNAL_SUFFIX, _OUTCOME_SUFFIX)) for name in _names_in(self._journals))
+
+    def _leave_outcome(self, journal: Path, session: str, outcome: ExecutionResult) -> None:
+        """Write the outcome of another session's revert, which that session reads when it is opened."""
+        record = {
+            "root": str(self._root),
+            "session": session,
+            "done": outcome.done,
+            "failed": outcome.failed,
+        }
+        self._write_json(journal.with_suffix(_OUTCOME_SUFFIX), record)
+
+    def _write_json(self, path: Path, record: Mapping[str, Any]) -> None:
+        replace_file(self._fs, path, [json.dumps(record, separators=(",", ":")).encode("ascii")])
+
+    @contextlib.contextmanager
+    def _locked(self, *, waits: bool) -> Iterator[None]:
+        """Hold the lock of the project's reverts. Without support for locks, do nothing.
+
+        Raises BlockingIOError if another process holds it and `waits` is false.
+        """
+        file = os.open(self._journals / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                self._lock(file, waits=waits)
+            except BlockingIOError:
+                raise
+            except OSError:
+                logger.info("can't lock reverts", exc_info=True)
+            yield
+        finally:
+            os.close(file)
 
     def _run_steps(
         self, steps: list[PlanStep], current_entries: Changes, stat_keys: Mapping[str, StatKey]
@@ -163,14 +249,39 @@ def _is_half_made(current: Entry | None, then: Entry | None) -> bool:
     return kind_of(current) == kind_of(then) == "folder"
 
 
-def _read_steps(journal: Path, root: Path) -> list[PlanStep] | None:
-    """Return the steps in a write-ahead file; None if it isn't usable."""
+def _combine(first: ExecutionResult | None, then: ExecutionResult) -> ExecutionResult:
+    if first is None:
+        return then
+    return ExecutionResult(first.done + then.done, first.failed + then.failed)
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208
+    except OSError:
+        return []
+
+
+def _read_journal(journal: Path, root: Path) -> _Journal | None:
+    """Return the content of a write-ahead file; None if it isn't usable."""
     try:
         record: dict[str, Any] = json.loads(journal.read_bytes())
         if record["root"] != str(root):
             return None
         recorded = ((path, _to_entry(now), _to_entry(then)) for path, now, then in record["steps"])
-        return _number_steps(journal.stem, recorded)
+        return _Journal(str(record.get("session", "")), _number_steps(journal.stem, recorded))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _read_outcome(file: Path, root: Path, session: str) -> ExecutionResult | None:
+    """Return the outcome that another session left for `session`; None if the file isn't for it."""
+    try:
+        record: dict[str, Any] = json.loads(file.read_bytes())
+        if (record["root"], record["session"]) != (str(root), session):
+            return None
+        failed = tuple((str(path), str(reason)) for path, reason in record["failed"])
+        return ExecutionResult(tuple(map(str, record["done"])), failed)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
