@@ -6,7 +6,7 @@ import io
 import os
 import socket
 import stat
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -76,7 +76,7 @@ class UnixSocketListener:
         while True:
             connection, _ = await loop.sock_accept(self._listener)
             connection.setblocking(True)
-            client = _SocketClient(connection, self._open.discard)
+            client = _SocketClient(connection, self._open)
             self._open.add(client)
             yield client
 
@@ -89,9 +89,9 @@ class UnixSocketListener:
 class _SocketClient(DaemonClient):
     """A client on a connection, which is closed after all output has been read."""
 
-    def __init__(self, connection: socket.socket, on_close: "Callable[[_SocketClient], None]") -> None:
+    def __init__(self, connection: socket.socket, open_clients: "set[_SocketClient]") -> None:
         self._connection = connection
-        self._on_close = on_close
+        self._open_clients = open_clients
         stream = io.FileIO(connection.fileno(), "w", closefd=False)
         super().__init__(RawInput(connection.fileno()), OutputStream(stream))
 
@@ -102,7 +102,7 @@ class _SocketClient(DaemonClient):
 
     def hang_up(self) -> None:
         """Close the connection. Pending reads reach the end of the input."""
-        self._on_close(self)
+        self._open_clients.discard(self)
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
         self._connection.close()

@@ -32,12 +32,7 @@ class Context:
     """
 
     def __init__(self, file_backend: Path | str, *, fs: FileSystem = LOCAL_FILE_SYSTEM) -> None:
-        self._store = ConversationStore(
-            Path(file_backend),
-            fs=fs,
-            on_replaced=lambda: self.on_change(None),
-            on_rewritten=self._on_file_rewritten,
-        )
+        self._store = ConversationStore(Path(file_backend), fs=fs, observer=self)
         self._serial_queue = SerialQueue()
         self._repairs: tuple[RepairFinding, ...] = ()
         self._reader = ReadOnlyConversation(Path(file_backend))
@@ -275,6 +270,9 @@ class Context:
     async def close(self) -> None:
         """Wait until all running changes are complete."""
 
-    def _on_file_rewritten(self) -> None:
-        self._reader.clear_cache()
-        self.on_file_rewritten()
+    def handle_replaced(self, *, file_rewritten: bool) -> None:
+        """Implement `ConversationObserver.handle_replaced`."""
+        if file_rewritten:
+            self._reader.clear_cache()
+            self.on_file_rewritten()
+        self.on_change(None)

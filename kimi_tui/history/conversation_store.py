@@ -5,8 +5,9 @@ changes.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from kimi_tui.base.errors import JournalGone
 from kimi_tui.base.frozen import frozen
@@ -35,20 +36,25 @@ class RevertResult:
     """The checkpoint reverted to; 0, the beginning, for a clear or a compaction."""
 
 
+class ConversationObserver(Protocol):
+    """Is notified of changes that are more than new records."""
+
+    def handle_replaced(self, *, file_rewritten: bool) -> None:
+        """Another branch has become current, or the file, which another program had deleted or moved, was
+        rewritten.
+        """
+        ...
+
+
 class ConversationStore:
     """The current branch, stored in `file`. Callers must not run two methods at the same time or cancel one.
 
     Every change may raise JournalWriteError, and RuntimeError if the file has content that wasn't restored.
-    `on_replaced` is called after another branch has become current or the file was rewritten; `on_rewritten`
-    before it, if another program had deleted or moved the file.
     """
 
-    def __init__(
-        self, file: Path, *, fs: FileSystem, on_replaced: Callable[[], None], on_rewritten: Callable[[], None]
-    ) -> None:
+    def __init__(self, file: Path, *, fs: FileSystem, observer: ConversationObserver) -> None:
         self._file = ConversationFile(Journal(file, fs=fs))
-        self._on_replaced = on_replaced
-        self._on_rewritten = on_rewritten
+        self._observer = observer
         self._is_used = False
         self.state = ConversationState()
 
@@ -131,7 +137,7 @@ class ConversationStore:
             state.apply(record)
         from_id = self.state.checkpoints[-1].id if self.state.checkpoints else 0
         self.state = state
-        self._on_replaced()
+        self._observer.handle_replaced(file_rewritten=False)
         return RevertResult(branch=branch, from_id=from_id, to=to)
 
     async def start_new(self, messages: Sequence[Message], *, reason: RevertReason) -> RevertResult:
@@ -159,8 +165,7 @@ class ConversationStore:
         state, lines = await asyncio.to_thread(rebuild_journal, self.state)
         await asyncio.to_thread(self._file.recreate, state.system_prompt, lines)
         self.state = state
-        self._on_rewritten()
-        self._on_replaced()
+        self._observer.handle_replaced(file_rewritten=True)
 
     def _require_restored(self) -> None:
         if not self._is_used and not self.is_empty:

@@ -187,7 +187,7 @@ class WireServer:
             )
         if method.requires_idle:
             self._check_idle()
-        command = method.command(call)
+        command = parse_params(method.params, call).build_command()
         self._timeline_calls += 1
         self._start_task(self._answer_timeline_call(method, command, call))
 

@@ -1,6 +1,7 @@
 """Timeline methods. Each runs one engine command and returns the payload of the resulting event."""
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,127 +35,137 @@ from kimi_tui.wire.timeline import (
     SessionForked,
     Timeline,
 )
-from kimi_tui.wireserver.jsonrpc import ErrorCode, RpcCall, RpcError
-from kimi_tui.wireserver.params import Params, parse_params
+from kimi_tui.wireserver.jsonrpc import ErrorCode, RpcError
+from kimi_tui.wireserver.params import Params
 
 _Id = Field(ge=0)
 
 
-class _PlanParams(Params):
+class TimelineParams(Params):
+    """Parameters of a timeline method."""
+
+    @abstractmethod
+    def build_command(self) -> TimelineCommand:
+        """Return the engine command of the method. Raises RpcError."""
+
+
+class _ShowParams(TimelineParams):
+    def build_command(self) -> TimelineCommand:
+        return ShowTimeline()
+
+
+class _PlanParams(TimelineParams):
     """Target of a plan: checkpoint `to`, "undo" or "redo", a `branch`, or checkpoint `to` on that branch."""
 
     to: int | Literal["undo", "redo"] | None = None
     branch: int | None = None
     scope: RevertScope = "both"
 
+    def build_command(self) -> TimelineCommand:
+        if self.branch is not None and not isinstance(self.to, str):
+            return PlanSwitch(self.branch, self.to)
+        if self.branch is not None or self.to is None:
+            raise RpcError(ErrorCode.BAD_PARAMS, "Specify a checkpoint, “undo”, “redo” or a branch.")
+        return PlanRevert(self.to, self.scope)
 
-class _RevertParams(Params):
+
+class _RevertParams(TimelineParams):
     to: int = _Id
     scope: RevertScope = "both"
     paths: tuple[str, ...] | None = None
     note: str = ""
 
+    def build_command(self) -> TimelineCommand:
+        return Revert(self.to, self.scope, self.paths, self.note)
 
-class _PathsParams(Params):
+
+class _UndoParams(TimelineParams):
     paths: tuple[str, ...] | None = None
 
+    def build_command(self) -> TimelineCommand:
+        return Undo(self.paths)
 
-class _SwitchParams(Params):
+
+class _RedoParams(TimelineParams):
+    paths: tuple[str, ...] | None = None
+
+    def build_command(self) -> TimelineCommand:
+        return Redo(self.paths)
+
+
+class _SwitchParams(TimelineParams):
     branch: int = _Id
     to: int | None = None
     scope: RevertScope = "both"
     paths: tuple[str, ...] | None = None
 
+    def build_command(self) -> TimelineCommand:
+        return SwitchBranch(self.branch, self.to, self.scope, self.paths)
 
-class _ForkParams(Params):
+
+class _ForkParams(TimelineParams):
     to: int | None = None
 
+    def build_command(self) -> TimelineCommand:
+        return ForkSession(self.to)
 
-class _CompareParams(Params):
+
+class _CompareParams(TimelineParams):
     before: int = _Id
     after: int | None = None
 
+    def build_command(self) -> TimelineCommand:
+        return Compare(self.before, self.after)
 
-class _PatchParams(Params):
+
+class _PatchParams(TimelineParams):
     before: int = _Id
     after: int | None = None
     path: str = ""
 
+    def build_command(self) -> TimelineCommand:
+        return WritePatch(self.before, self.after, self.path)
 
-class _BranchParams(Params):
+
+class _BranchParams(TimelineParams):
     branch: int = _Id
 
+    def build_command(self) -> TimelineCommand:
+        return ReadBranch(self.branch)
 
-class _NameParams(Params):
+
+class _NameParams(TimelineParams):
     id: int = _Id
     name: str = ""
+
+    def build_command(self) -> TimelineCommand:
+        return NameCheckpoint(self.id, self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineMethod:
     """A timeline method and its engine command."""
 
-    command: Callable[[RpcCall], TimelineCommand]
+    params: type[TimelineParams]
+    """Builds the engine command."""
     event_type: type | None
     """Event whose payload is the result; None if the method has no result."""
     requires_idle: bool = False
     """Whether the method is rejected while a turn is running."""
 
 
-def _plan_command(call: RpcCall) -> TimelineCommand:
-    params = parse_params(_PlanParams, call)
-    if params.branch is not None and not isinstance(params.to, str):
-        return PlanSwitch(params.branch, params.to)
-    if params.branch is not None or params.to is None:
-        raise RpcError(ErrorCode.BAD_PARAMS, "Specify a checkpoint, “undo”, “redo” or a branch.")
-    return PlanRevert(params.to, params.scope)
-
-
-def _switch_command(call: RpcCall) -> TimelineCommand:
-    params = parse_params(_SwitchParams, call)
-    return SwitchBranch(params.branch, params.to, params.scope, params.paths)
-
-
-def _revert_command(call: RpcCall) -> TimelineCommand:
-    params = parse_params(_RevertParams, call)
-    return Revert(params.to, params.scope, params.paths, params.note)
-
-
-def _compare_command(call: RpcCall) -> TimelineCommand:
-    params = parse_params(_CompareParams, call)
-    return Compare(params.before, params.after)
-
-
-def _patch_command(call: RpcCall) -> TimelineCommand:
-    params = parse_params(_PatchParams, call)
-    return WritePatch(params.before, params.after, params.path)
-
-
-def _name_command(call: RpcCall) -> TimelineCommand:
-    params = parse_params(_NameParams, call)
-    return NameCheckpoint(params.id, params.name)
-
-
 METHODS: Mapping[str, TimelineMethod] = {
-    "timeline": TimelineMethod(lambda _: ShowTimeline(), Timeline),
-    "plan_revert": TimelineMethod(_plan_command, RevertPlan),
-    "revert": TimelineMethod(_revert_command, Reverted, requires_idle=True),
-    "undo": TimelineMethod(
-        lambda call: Undo(parse_params(_PathsParams, call).paths), Reverted, requires_idle=True
-    ),
-    "redo": TimelineMethod(
-        lambda call: Redo(parse_params(_PathsParams, call).paths), Reverted, requires_idle=True
-    ),
-    "switch_branch": TimelineMethod(_switch_command, Reverted, requires_idle=True),
-    "fork": TimelineMethod(
-        lambda call: ForkSession(parse_params(_ForkParams, call).to), SessionForked, requires_idle=True
-    ),
-    "compare": TimelineMethod(_compare_command, Comparison),
-    "write_patch": TimelineMethod(_patch_command, PatchWritten),
-    "look_into_branch": TimelineMethod(
-        lambda call: ReadBranch(parse_params(_BranchParams, call).branch), BranchContent
-    ),
-    "name_checkpoint": TimelineMethod(_name_command, None),
+    "timeline": TimelineMethod(_ShowParams, Timeline),
+    "plan_revert": TimelineMethod(_PlanParams, RevertPlan),
+    "revert": TimelineMethod(_RevertParams, Reverted, requires_idle=True),
+    "undo": TimelineMethod(_UndoParams, Reverted, requires_idle=True),
+    "redo": TimelineMethod(_RedoParams, Reverted, requires_idle=True),
+    "switch_branch": TimelineMethod(_SwitchParams, Reverted, requires_idle=True),
+    "fork": TimelineMethod(_ForkParams, SessionForked, requires_idle=True),
+    "compare": TimelineMethod(_CompareParams, Comparison),
+    "write_patch": TimelineMethod(_PatchParams, PatchWritten),
+    "look_into_branch": TimelineMethod(_BranchParams, BranchContent),
+    "name_checkpoint": TimelineMethod(_NameParams, None),
 }
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
-from kimi_tui.llm.openai.kimi import kimi_thinking_fields
+from kimi_tui.llm.openai.kimi import KIMI
 from tests.llm.conversations import HELLO, READ_FILE, ask, provider_for, results
 from tests.llm.servers import (
     Call,
@@ -75,11 +75,11 @@ async def test_a_response_with_only_thinking_is_not_sent_back():
     ],
 )
 def test_each_generation_gets_its_thinking_fields(model, effort, fields):
-    assert kimi_thinking_fields(model, effort, frozenset()) == fields
+    assert KIMI.thinking_fields(model, effort, frozenset()) == fields
 
 
 def test_thinking_is_not_disabled_for_a_model_that_always_thinks():
-    fields = kimi_thinking_fields("my-kimi", "off", frozenset({"always_thinking"}))
+    fields = KIMI.thinking_fields("my-kimi", "off", frozenset({"always_thinking"}))
     assert fields == {"thinking": {"type": "enabled"}}
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from kimi_tui.base.content_parts import ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
-from kimi_tui.llm.anthropic.request import TurnMessages
+from kimi_tui.llm.anthropic.request import TurnStyle
 from kimi_tui.llm.openai.dialect import DEEPSEEK
-from kimi_tui.llm.openai.request import ChatMessages, RequestStyle
-from kimi_tui.llm.transport.request_cache import CachedRequest, IncrementalEncoder, RequestCache
+from kimi_tui.llm.openai.request import RequestStyle
+from kimi_tui.llm.transport.request_cache import CachedRequest, EncodingStyle, RequestCache
 from tests.llm.conversations import PIXEL
 
 T = TypeVar("T")
@@ -38,26 +38,20 @@ def turns(count: int, *, seed: int = 1) -> list[Message]:
 
 
 class EncoderCase(NamedTuple):
-    """An encoder, and the styles that a conversation may have."""
+    """The styles that a conversation may have with one encoder."""
 
-    create_encoder: Callable[[Any], IncrementalEncoder]
-    style: Any
-    other_styles: tuple[Any, ...]
+    style: EncodingStyle
+    other_styles: tuple[EncodingStyle, ...]
 
 
 CHAT_CASE = EncoderCase(
-    ChatMessages,
     RequestStyle("be brief", DEEPSEEK, "high"),
     (RequestStyle("be long", DEEPSEEK, "high"), RequestStyle("", DEEPSEEK, "off")),
 )
-MESSAGES_CASE = EncoderCase(TurnMessages, frozenset(), (frozenset({"s1"}), frozenset({"s1", "s2"})))
+MESSAGES_CASE = EncoderCase(TurnStyle(), (TurnStyle(frozenset({"s1"})), TurnStyle(frozenset({"s1", "s2"}))))
 both_encoders = pytest.mark.parametrize(
     "case", [CHAT_CASE, MESSAGES_CASE], ids=["chat completions", "messages"]
 )
-
-
-def new_cache(case: EncoderCase) -> RequestCache[Any]:
-    return RequestCache(case.create_encoder)
 
 
 def request(cache: RequestCache[Any], history: Sequence[Message], style: Any) -> list[dict]:
@@ -74,12 +68,12 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
 
 
 def encode_from_scratch(case: EncoderCase, history: Sequence[Message], style: Any = None) -> list[dict]:
-    return request(new_cache(case), history, style or case.style)
+    return request(RequestCache[Any](), history, style or case.style)
 
 
 @both_encoders
 def test_each_request_of_a_growing_conversation_is_the_same_as_without_the_cache(case: EncoderCase):
-    cache, history = new_cache(case), turns(12)
+    cache, history = RequestCache[Any](), turns(12)
     for length in range(len(history) + 1):
         assert request(cache, history[:length], case.style) == encode_from_scratch(case, history[:length])
 
@@ -87,7 +81,7 @@ def test_each_request_of_a_growing_conversation_is_the_same_as_without_the_cache
 @both_encoders
 @pytest.mark.parametrize("seed", range(3))
 def test_requests_after_reverts_and_switches_are_the_same_as_without_the_cache(seed: int, case: EncoderCase):
-    rng, cache = random.Random(seed), new_cache(case)
+    rng, cache = random.Random(seed), RequestCache[Any]()
     conversations = [turns(8, seed=number) for number in range(4)]
     for _ in range(60):
         messages = rng.choice(conversations)
@@ -104,13 +98,13 @@ def test_each_style_encodes_differently():
 
 @both_encoders
 def test_a_replaced_message_is_sent(case: EncoderCase):
-    cache, history = new_cache(case), turns(2)
+    cache, history = RequestCache[Any](), turns(2)
     request(cache, history, case.style)
     assert "another" in str(request(cache, [user_message("another"), *history[1:]], case.style))
 
 
 def test_a_failed_request_leaves_nothing_in_the_cache():
-    cache, history = new_cache(CHAT_CASE), turns(2)
+    cache, history = RequestCache[Any](), turns(2)
     request(cache, history, CHAT_CASE.style)
     with pytest.raises(TypeError, match="not JSON serializable"):
         request(cache, [*history, user_message("go on"), UNSENDABLE], CHAT_CASE.style)
@@ -120,19 +114,19 @@ def test_a_failed_request_leaves_nothing_in_the_cache():
 
 @both_encoders
 def test_extending_a_request_costs_only_the_new_messages(case: EncoderCase):
-    cache, history = new_cache(case), turns(800)
+    cache, history = RequestCache[Any](), turns(800)
     request(cache, history, case.style)
     following = [*history, user_message("and now?")]
     incremental_cost = cpu_seconds(lambda: run_sync(cache.build_request(case.style, following)))
     assert (
         incremental_cost
-        < cpu_seconds(lambda: run_sync(new_cache(case).build_request(case.style, following))) / 5
+        < cpu_seconds(lambda: run_sync(RequestCache[Any]().build_request(case.style, following))) / 5
     )
 
 
 @both_encoders
 def test_extending_a_prepared_request_costs_only_the_new_messages(case: EncoderCase):
-    cache, history = new_cache(case), turns(800)
+    cache, history = RequestCache[Any](), turns(800)
     following = [*history, user_message("and now?")]
     run_sync(cache.prepare(case.style, history))
     began = time.thread_time()
@@ -140,7 +134,7 @@ def test_extending_a_prepared_request_costs_only_the_new_messages(case: EncoderC
     incremental_cost = time.thread_time() - began
     assert (
         incremental_cost
-        < cpu_seconds(lambda: run_sync(new_cache(case).build_request(case.style, following))) / 5
+        < cpu_seconds(lambda: run_sync(RequestCache[Any]().build_request(case.style, following))) / 5
     )
     assert json.loads(prepared.json) == encode_from_scratch(case, following)
 
@@ -155,7 +149,7 @@ async def test_the_event_loop_runs_while_a_long_conversation_is_encoded():
             await asyncio.sleep(0)
 
     counter = asyncio.create_task(count_iterations())
-    await new_cache(CHAT_CASE).build_request(CHAT_CASE.style, turns(800))
+    await RequestCache[Any]().build_request(CHAT_CASE.style, turns(800))
     counter.cancel()
     assert iterations > 5
 
@@ -164,14 +158,14 @@ async def test_the_event_loop_runs_while_a_long_conversation_is_encoded():
 async def test_concurrent_requests_are_the_same_as_sequential_ones(case: EncoderCase):
     history = turns(300)
     histories = [history[:length] for length in (1200, 3, 700, 1200, 1100, 401)]
-    cache = new_cache(case)
+    cache = RequestCache[Any]()
     builds = [cache.build_request(case.style, it) for it in histories]
     _, *requests = await asyncio.gather(cache.prepare(case.style, histories[2]), *builds)
     assert [json.loads(it.json) for it in requests] == [encode_from_scratch(case, it) for it in histories]
 
 
 async def test_a_failing_request_does_not_affect_concurrent_ones():
-    cache, history = new_cache(CHAT_CASE), turns(300)
+    cache, history = RequestCache[Any](), turns(300)
     bad = [*history, Message("tool", (ImageURLPart(MediaURL(PIXEL)),)), UNSENDABLE]
     good = [*history, user_message("go on")]
     builds = [cache.build_request(CHAT_CASE.style, it) for it in (bad, good, bad, good)]

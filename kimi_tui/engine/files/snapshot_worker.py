@@ -17,12 +17,10 @@ from kimi_tui.wire.events import SnapshotProgress
 from kimi_tui.wire.timeline import FileChanges
 
 if TYPE_CHECKING:
-    from kimi_tui.history.snapshots.deadline import ScanDeadline
+    from kimi_tui.history.snapshots.deadline import ScanDeadline, ScanProgress
     from kimi_tui.history.snapshots.file_history import FileHistory
     from kimi_tui.history.snapshots.plan_executor import ExecutionResult
 
-ReportProgress = Callable[[int, int | None], None]
-"""Called with the amount of work done, and the total if known."""
 SetDeadline = Callable[["ScanDeadline"], None]
 """Called with the deadline that can cancel the work."""
 P = ParamSpec("P")
@@ -107,8 +105,10 @@ class SnapshotWorker:
         """
         from kimi_tui.history.snapshots.deadline import ScanCanceled, ScanDeadline
 
-        def run_with_deadline(history: "FileHistory", report: ReportProgress, set_deadline: SetDeadline) -> T:
-            deadline = ScanDeadline(report=report)
+        def run_with_deadline(
+            history: "FileHistory", progress: "ScanProgress", set_deadline: SetDeadline
+        ) -> T:
+            deadline = ScanDeadline(progress=progress)
             set_deadline(deadline)
             return query(history, deadline)
 
@@ -119,20 +119,14 @@ class SnapshotWorker:
             except ScanCanceled:
                 raise SnapshotBusyError("The session is closing.", hint="Resume it and try again.") from None
 
-    async def _run_cancellable(self, work: "Callable[[ReportProgress, SetDeadline], T]") -> T:
-        loop = asyncio.get_running_loop()
-
-        def report(done: int, total: int | None) -> None:
-            loop.call_soon_threadsafe(self._report, done, total)
-
+    async def _run_cancellable(self, work: "Callable[[ScanProgress, SetDeadline], T]") -> T:
         def set_deadline(deadline: "ScanDeadline") -> None:
             self._deadline = deadline
             if self._is_closing:
                 deadline.cancel()
 
-        running = asyncio.ensure_future(
-            asyncio.to_thread(work, _ThrottledProgress(report, self._report_interval_s), set_deadline)
-        )
+        progress = _ThrottledProgress(self, asyncio.get_running_loop(), self._report_interval_s)
+        running = asyncio.ensure_future(asyncio.to_thread(work, progress, set_deadline))
         try:
             with _translate_os_errors():
                 return await asyncio.shield(running)
@@ -163,7 +157,7 @@ class SnapshotWorker:
         """Report in progress events that `tool` waits for a scan, while the context is active."""
         self._waiting_tools.append(tool)
         if self._progress is not None:
-            self._report(*self._progress)
+            self.report(*self._progress)
         try:
             yield
         finally:
@@ -202,7 +196,8 @@ class SnapshotWorker:
             self._history = history
         return self._history
 
-    def _report(self, done: int, total: int | None) -> None:
+    def report(self, done: int, total: int | None) -> None:
+        """Send the progress of the running scan as an event."""
         if self._deadline is not None or self._progress is not None:
             self._progress = (done, total)
             self._sender.send(
@@ -217,27 +212,29 @@ class SnapshotWorker:
 
 
 class _ThrottledProgress:
-    """Forwards progress at most once per `interval_s` seconds."""
+    """Forwards progress from a scan's thread to the worker, at most once per `interval_s` seconds."""
 
-    def __init__(self, report: Callable[[int, int | None], None], interval_s: float) -> None:
-        self._report = report
+    def __init__(self, worker: SnapshotWorker, loop: asyncio.AbstractEventLoop, interval_s: float) -> None:
+        self._worker = worker
+        self._loop = loop
         self._interval_s = interval_s
         self._next_report = time.monotonic() + interval_s
 
-    def __call__(self, done: int, total: int | None) -> None:
+    def report(self, done: int, total: int | None) -> None:
+        """Implement `ScanProgress.report`."""
         if (now := time.monotonic()) >= self._next_report:
             self._next_report = now + self._interval_s
-            self._report(done, total)
+            self._loop.call_soon_threadsafe(self._worker.report, done, total)
 
 
 def _capture_changes(
     history: "FileHistory",
     author: ChangeAuthor,
     paths: Collection[str] | None,
-    report: "ReportProgress",
-    set_deadline: "SetDeadline",
+    progress: "ScanProgress",
+    set_deadline: SetDeadline,
 ) -> SnapshotResult:
-    captured = history.capture(author, paths=paths, report=report, register_deadline=set_deadline)
+    captured = history.capture(author, paths=paths, progress=progress, register_deadline=set_deadline)
     added, removed = history.count_lines(captured)
     changed = sorted(captured.changes)
     by_tools = author.who in {"call", "background"}

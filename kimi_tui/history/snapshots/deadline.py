@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from typing import Protocol
 
 
 class ScanCanceled(Exception):
@@ -13,17 +13,23 @@ class DeadlineExceeded(Exception):
     """The scan exceeded its time limit; the message is the limit."""
 
 
+class ScanProgress(Protocol):
+    """Receives the progress of a scan, in the scan's thread."""
+
+    def report(self, done: int, total: int | None) -> None:
+        """Report the amount of work done, and the total if known."""
+        ...
+
+
 class ScanDeadline:
     """Checked repeatedly by a scan in its thread. `cancel` may be called from another thread."""
 
-    def __init__(
-        self, *, limit_s: float | None = None, report: Callable[[int, int | None], None] | None = None
-    ) -> None:
+    def __init__(self, *, limit_s: float | None = None, progress: ScanProgress | None = None) -> None:
         self._limit_s = limit_s
         now = time.monotonic()
         self._halfway = now + limit_s / 2 if limit_s is not None else None
         self._deadline = now + limit_s if limit_s is not None else None
-        self._report = report
+        self._progress = progress
         self._canceled = threading.Event()
 
     def cancel(self) -> None:
@@ -41,5 +47,5 @@ class ScanDeadline:
             raise ScanCanceled
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise DeadlineExceeded(f"{self._limit_s:g} s")
-        if self._report is not None:
-            self._report(done, total)
+        if self._progress is not None:
+            self._progress.report(done, total)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from kimi_tui.history.snapshots.capture import Capture, CaptureResult
-from kimi_tui.history.snapshots.deadline import ScanDeadline
+from kimi_tui.history.snapshots.deadline import ScanDeadline, ScanProgress
 from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
 from kimi_tui.history.snapshots.line_diff import count_changed_lines, lines_of
@@ -117,7 +117,7 @@ class FileHistory:
         author: ChangeAuthor | None = None,
         *,
         paths: Iterable[str] | None = None,
-        report: Callable[[int, int | None], None] | None = None,
+        progress: ScanProgress | None = None,
         register_deadline: Callable[[ScanDeadline], None] = lambda _: None,
     ) -> CaptureResult:
         """Record the changes since the last state, made by `author`, by default the `default_author`.
@@ -128,7 +128,7 @@ class FileHistory:
         self._complete_interrupted()
         always = author is not None and author.who == "call" and bool(author.command)
         author = author or self.default_author()
-        deadline = ScanDeadline(limit_s=self._capture.scan_limit_s, report=report)
+        deadline = ScanDeadline(limit_s=self._capture.scan_limit_s, progress=progress)
         register_deadline(deadline)
         return self._capture.capture(author, paths=paths, always=always, deadline=deadline)
 

@@ -4,6 +4,7 @@ import contextlib
 import os
 import stat
 from collections.abc import Collection
+from dataclasses import dataclass
 from errno import EEXIST, ENOTEMPTY
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,20 @@ from kimi_tui.history.snapshots.stat_cache import StatKey, key_of, modification_
 from kimi_tui.history.snapshots.work_filesystem import WorkFileSystem
 
 _FOLDER_MODE = 0o755
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTarget:
+    """A working directory, and how to write to it."""
+
+    root: Path
+    blobs: BlobStore
+    fs: WorkFileSystem
+    added_dirs: Collection[str] = ()
+
+    def open_writer(self) -> "AtomicFileWriter":
+        """Return a writer, to be used in one thread."""
+        return AtomicFileWriter(self.root, self.blobs, self.fs, added_dirs=self.added_dirs)
 
 
 class AtomicFileWriter:

@@ -8,7 +8,6 @@ import contextlib
 import os
 import sys
 import unicodedata
-from collections.abc import Callable
 from itertools import islice
 
 from kimi_tui.history.snapshots.entry import absolute_path
@@ -20,9 +19,8 @@ _MAX_NAMES_CHECKED = 100
 class PathAliases:
     """Resolves paths below `root` to the names listed in their directories. Needs a new object per scan."""
 
-    def __init__(self, root: str, *, inode_of: Callable[[str], int | None] | None = None) -> None:
+    def __init__(self, root: str) -> None:
         self._root = root
-        self._inode_of = inode_of or _inode_of
         self._is_needed: dict[str, bool] = {}
         self._listings: dict[str, dict[str, int]] = {}
 
@@ -42,12 +40,19 @@ class PathAliases:
             folder = _join(folder, listed)
         return folder
 
+    def inode_of(self, path: str) -> int | None:
+        """Return the inode of what the file system finds at an absolute path; None if it finds nothing."""
+        try:
+            return os.lstat(path).st_ino
+        except (OSError, ValueError):
+            return None
+
     def _listed_name(self, folder: str, name: str) -> str | None:
         """Return the name in the listing of `folder` that `name` refers to; None if it doesn't exist."""
         names = self._folder_listing(folder)
         if name in names:
             return name
-        inode = self._inode_of(absolute_path(self._root, _join(folder, name)))
+        inode = self.inode_of(absolute_path(self._root, _join(folder, name)))
         same = [other for other in names if names[other] == inode]
         return min(same, key=lambda other: _fold_name(other) != _fold_name(name), default=None)
 
@@ -56,7 +61,7 @@ class PathAliases:
         with contextlib.suppress(OSError), os.scandir(absolute_path(self._root, folder)) as entries:
             for entry in islice(entries, _MAX_NAMES_CHECKED):
                 if (other := entry.name.swapcase()) != entry.name:
-                    return self._inode_of(absolute_path(self._root, _join(folder, other))) == entry.inode()
+                    return self.inode_of(absolute_path(self._root, _join(folder, other))) == entry.inode()
         return sys.platform == "darwin"
 
     def _folder_listing(self, folder: str) -> dict[str, int]:
@@ -67,13 +72,6 @@ class PathAliases:
             except OSError:
                 self._listings[folder] = {}
         return self._listings[folder]
-
-
-def _inode_of(path: str) -> int | None:
-    try:
-        return os.lstat(path).st_ino
-    except (OSError, ValueError):
-        return None
 
 
 def _join(folder: str, name: str) -> str:

@@ -25,7 +25,7 @@ from kimi_tui.history.snapshots.blob_store import BlobStore
 from kimi_tui.history.snapshots.change_detection import detect_in_paths
 from kimi_tui.history.snapshots.dir_handles import DirectoryHandles, PathRejected
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry
-from kimi_tui.history.snapshots.file_writer import AtomicFileWriter
+from kimi_tui.history.snapshots.file_writer import WriteTarget
 from kimi_tui.history.snapshots.limits import SnapshotLimits
 from kimi_tui.history.snapshots.plan import PlanItem
 from kimi_tui.history.snapshots.plan_step_runner import PlanStep, PlanStepRunner, kind_of
@@ -88,7 +88,7 @@ class PlanExecutor:
         self._lock = lock
         self._fs = fs
         self._added_dirs = added_dirs
-        self._work_fs = work_fs
+        self._target = WriteTarget(root, blobs, work_fs, added_dirs)
 
     def reachable_paths(self, paths: Iterable[str]) -> list[str]:
         """Return those of `paths` whose parent directories are real directories, not links or files."""
@@ -211,14 +211,11 @@ class PlanExecutor:
                 failed[step.path] = "changed in the meantime"
             else:
                 todo.append(replace(step, now=current, seen=stat_keys.get(step.path, ())))
-        runner = PlanStepRunner(self._new_writer, sync_together=self._work_fs.can_sync())
+        runner = PlanStepRunner(self._target)
         failed |= runner.run_steps(todo)
         not_done = failed.keys() | runner.remaining_folders(steps)
         done = tuple(step.path for step in steps if step.path not in not_done)
         return ExecutionResult(done, tuple(failed.items()), runner.written)
-
-    def _new_writer(self) -> AtomicFileWriter:
-        return AtomicFileWriter(self._root, self._blobs, self._work_fs, added_dirs=self._added_dirs)
 
     def _detect_current(self, steps: list[PlanStep]) -> tuple[Changes, Mapping[str, StatKey]]:
         """Return the current entries of paths that differ from the plan's expectation, and the stat keys."""
@@ -232,7 +229,7 @@ class PlanExecutor:
 
     def _remove_temporaries(self, steps: list[PlanStep]) -> None:
         """Remove staged files."""
-        with self._new_writer() as writer:
+        with self._target.open_writer() as writer:
             for step in steps:
                 writer.discard(step.path, temporary=step.temporary)
 

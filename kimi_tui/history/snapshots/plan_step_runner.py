@@ -1,14 +1,14 @@
 """Runner for the steps of a plan, in phases."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from kimi_tui.history.snapshots.dir_handles import PathRejected
 from kimi_tui.history.snapshots.entry import Entry
-from kimi_tui.history.snapshots.file_writer import AtomicFileWriter
+from kimi_tui.history.snapshots.file_writer import AtomicFileWriter, WriteTarget
 from kimi_tui.history.snapshots.stat_cache import StatKey, WrittenFile
 
 Phase = Literal["remove", "remove directories", "make directories", "prepare", "put", "modes"]
@@ -48,9 +48,9 @@ class PlanStep:
 class PlanStepRunner:
     """Runs the steps of one plan."""
 
-    def __init__(self, new_writer: Callable[[], AtomicFileWriter], *, sync_together: bool) -> None:
-        self._new_writer = new_writer
-        self._sync_together = sync_together
+    def __init__(self, target: WriteTarget) -> None:
+        self._target = target
+        self._sync_together = target.fs.can_sync()
         """Whether many files can be synced together."""
         self.written: dict[str, WrittenFile] = {}
         """Staged files by path. Compare the key to see whether a file is at its path."""
@@ -59,7 +59,7 @@ class PlanStepRunner:
         """Run all steps. Return the paths of failed steps, which are unchanged, and the reasons."""
         failed: dict[str, str] = {}
         ordered = sorted(steps, key=lambda step: step.path)
-        with self._new_writer() as writer:
+        with self._target.open_writer() as writer:
             for phase in _PHASES:
                 remaining = [step for step in ordered if step.path not in failed]
                 match phase:
@@ -73,7 +73,7 @@ class PlanStepRunner:
 
     def remaining_folders(self, steps: Iterable[PlanStep]) -> set[str]:
         """Return directories that should be gone but still exist, since they contain uncovered files."""
-        with self._new_writer() as writer:
+        with self._target.open_writer() as writer:
             return {step.path for step in steps if step.removes_folder and writer.exists(step.path)}
 
     def _stage(self, steps: Sequence[PlanStep], writer: AtomicFileWriter) -> dict[str, str]:
@@ -92,7 +92,7 @@ class PlanStepRunner:
         """Run a phase in several threads, each with its own writer."""
 
         def run_batch(batch: Sequence[PlanStep]) -> dict[str, str]:
-            with self._new_writer() as writer:
+            with self._target.open_writer() as writer:
                 return self._run_phase(phase, batch, writer)
 
         size = -(-len(steps) // _THREADS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from kimi_tui.base.message import Message
 from kimi_tui.llm.anthropic.models import ClaudeModel
 from kimi_tui.llm.anthropic.request import (
-    TurnMessages,
+    TurnStyle,
     collect_signatures,
     last_response_starts_with_thinking,
     tools_and_system,
@@ -101,10 +101,10 @@ class AnthropicConnection:
     def __init__(self, settings: ProviderSettings) -> None:
         self.endpoint = Endpoint.from_settings(settings)
         self._settings = settings
-        self._client: SdkClient[anthropic.AsyncAnthropic] = SdkClient(self._new_client, self.endpoint)
+        self._client: SdkClient[anthropic.AsyncAnthropic] = SdkClient(self)
         self._has_answered = False
-        self._rejected_signatures: set[str] = set()
-        self._request_cache = RequestCache(TurnMessages)
+        self._style = TurnStyle()
+        self._request_cache = RequestCache[TurnStyle]()
 
     async def send(self, fields: dict[str, Any], history: Sequence[Message]) -> "httpx2.Response":
         """Send a request of `fields` and `history`. Return the response before its body is read.
@@ -117,7 +117,7 @@ class AnthropicConnection:
 
         unreachable: tuple[type[Exception], ...] = (anthropic.APIConnectionError, *transport_errors())
         while True:
-            request = await self._request_cache.build_request(frozenset(self._rejected_signatures), history)
+            request = await self._request_cache.build_request(self._style, history)
             try:
                 response = await self._post(client, _build_body(fields, request))
             except anthropic.APIStatusError as error:
@@ -129,16 +129,16 @@ class AnthropicConnection:
             else:
                 self._has_answered = True
                 return response
-            rejected = collect_signatures(history) - self._rejected_signatures
+            rejected = collect_signatures(history) - self._style.rejected_signatures
             if not rejected or not _rejects_thinking(status, message):
                 # Raised outside of the except block: the SDK's error may repeat a key that the server echoed.
                 raise status_error(self.endpoint, status, message, headers)
-            self._rejected_signatures |= rejected
+            self._style = TurnStyle(self._style.rejected_signatures | rejected)
 
     async def prepare(self, history: Sequence[Message]) -> None:
         """Create the client and encode `history`. Raises ChatProviderError."""
         await self._client.get()
-        await self._request_cache.prepare(frozenset(self._rejected_signatures), history)
+        await self._request_cache.prepare(self._style, history)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -169,7 +169,8 @@ class AnthropicConnection:
         """Whether the server is Anthropic's own. Others may only support the older key header."""
         return self.endpoint.host.endswith("anthropic.com")
 
-    def _new_client(self) -> "anthropic.AsyncAnthropic":
+    def create_client(self) -> "anthropic.AsyncAnthropic":
+        """Implement `ClientFactory.create_client`."""
         import_lean("anthropic")
 
         import anthropic

@@ -5,7 +5,7 @@ one. Only the cache markers move.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kimi_tui.base.content_parts import (
     AudioURLPart,
@@ -35,6 +35,17 @@ what the previous step wrote, however many blocks the last message has.
 _OMITTED_NOTE = system_note("Earlier messages were omitted.")
 
 
+class TurnStyle(NamedTuple):
+    """Everything other than the conversation that the encoding depends on."""
+
+    rejected_signatures: frozenset[str] = frozenset()
+    """Signatures of thinking that the server rejected."""
+
+    def create_encoder(self) -> "TurnMessages":
+        """Implement `EncodingStyle.create_encoder`."""
+        return TurnMessages(self)
+
+
 class TurnMessages:
     """Encodes a conversation as alternating user and assistant messages, starting with a user message.
 
@@ -43,8 +54,8 @@ class TurnMessages:
     user messages have a cache marker.
     """
 
-    def __init__(self, rejected_signatures: Collection[str] = frozenset()) -> None:
-        self._rejected_signatures = rejected_signatures
+    def __init__(self, style: TurnStyle = TurnStyle()) -> None:
+        self._rejected_signatures = style.rejected_signatures
         self._ids = ToolCallIdMap(_IDS)
         self._last: list[dict[str, Any]] = []
         """Messages from the first cache marker on."""

@@ -1,6 +1,5 @@
 """Dialects of the Chat Completions API: differences between servers."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -8,15 +7,11 @@ from urllib.parse import urlsplit
 from kimi_tui.llm.provider import ThinkingEffort
 from kimi_tui.llm.tool_call_ids import ToolCallIdRule
 
-ThinkingFields = Callable[[str, ThinkingEffort, frozenset[str]], dict[str, Any]]
-"""Returns the request fields for a model name, a thinking effort and the model's capabilities."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatDialect:
     """Request format of one family of servers."""
 
-    thinking_fields: ThinkingFields
     output_limit_field: str = "max_tokens"
     default_output_limit: int | None = None
     has_cache_key: bool = False
@@ -25,25 +20,26 @@ class ChatDialect:
     """Whether the thinking of assistant messages is sent back as `reasoning_content`."""
     ids: ToolCallIdRule = field(default_factory=ToolCallIdRule)
 
+    def thinking_fields(
+        self, model: str, effort: ThinkingEffort, capabilities: frozenset[str]
+    ) -> dict[str, Any]:
+        """Return the request fields for thinking with `effort`; empty if `model` can't think."""
+        if effort == "off" or not capabilities & {"thinking", "always_thinking"}:
+            return {}
+        return {"reasoning_effort": effort}
 
-def _reasoning_effort(model: str, effort: ThinkingEffort, capabilities: frozenset[str]) -> dict[str, Any]:
-    if effort == "off" or not capabilities & {"thinking", "always_thinking"}:
-        return {}
-    return {"reasoning_effort": effort}
 
-
-COMPATIBLE = ChatDialect(thinking_fields=_reasoning_effort)
+COMPATIBLE = ChatDialect()
 """Servers with an OpenAI-compatible API: Ollama, vLLM, LM Studio, llama.cpp and many more."""
 
 OPENAI = ChatDialect(
-    thinking_fields=_reasoning_effort,
     output_limit_field="max_completion_tokens",
     has_cache_key=True,
     ids=ToolCallIdRule(max_length=40),
 )
 """OpenAI itself: api.openai.com and Azure."""
 
-DEEPSEEK = ChatDialect(thinking_fields=_reasoning_effort, replays_thinking=True)
+DEEPSEEK = ChatDialect(replays_thinking=True)
 """DeepSeek: its thinking models require their thinking back while they use tools."""
 
 

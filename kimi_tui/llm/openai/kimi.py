@@ -16,18 +16,24 @@ _ALWAYS_THINKS = re.compile(r"kimi-k2\.[7-9]|thinking")
 _EFFORTS: dict[ThinkingEffort, str] = {"off": "low", "low": "low", "medium": "high", "high": "max"}
 
 
-def kimi_thinking_fields(model: str, effort: ThinkingEffort, capabilities: frozenset[str]) -> dict[str, Any]:
-    """Return the request fields for thinking with `effort`. For `off`, use the least thinking that `model`
-    supports.
-    """
-    if _EFFORT_MODELS.search(model):
-        return {"reasoning_effort": _EFFORTS[effort]}
-    can_stop = "always_thinking" not in capabilities and not _ALWAYS_THINKS.search(model)
-    return {"thinking": {"type": "disabled" if effort == "off" and can_stop else "enabled"}}
+class KimiDialect(ChatDialect):
+    """Request format of Moonshot's platform."""
+
+    __slots__ = ()
+
+    def thinking_fields(
+        self, model: str, effort: ThinkingEffort, capabilities: frozenset[str]
+    ) -> dict[str, Any]:
+        """Return the request fields for thinking with `effort`. For `off`, use the least thinking that
+        `model` supports.
+        """
+        if _EFFORT_MODELS.search(model):
+            return {"reasoning_effort": _EFFORTS[effort]}
+        can_stop = "always_thinking" not in capabilities and not _ALWAYS_THINKS.search(model)
+        return {"thinking": {"type": "disabled" if effort == "off" and can_stop else "enabled"}}
 
 
-KIMI = ChatDialect(
-    thinking_fields=kimi_thinking_fields,
+KIMI = KimiDialect(
     default_output_limit=32_000,
     has_cache_key=True,
     replays_thinking=True,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from kimi_tui.base.message import Message
 from kimi_tui.llm.capabilities import capabilities_of
 from kimi_tui.llm.openai.dialect import ChatDialect, openai_dialect
-from kimi_tui.llm.openai.request import ChatMessages, RequestStyle, encode_tools
+from kimi_tui.llm.openai.request import RequestStyle, encode_tools
 from kimi_tui.llm.openai.stream import ChatStream
 from kimi_tui.llm.provider import ProviderSettings, StreamPart, ThinkingEffort, ToolSchema
 from kimi_tui.llm.transport.context_limit import is_context_limit
@@ -107,12 +107,12 @@ class ChatConnection:
     def __init__(self, settings: ProviderSettings) -> None:
         self.endpoint = Endpoint.from_settings(settings)
         self._settings = settings
-        self._client: SdkClient[openai.AsyncOpenAI] = SdkClient(self._new_client, self.endpoint)
+        self._client: SdkClient[openai.AsyncOpenAI] = SdkClient(self)
         self._has_answered = False
         self._unknown_fields: set[str] = set()
         self._tools: tuple[Sequence[ToolSchema], bytes] = ((), b"[]")
         """The tools of the last request and their JSON."""
-        self.request_cache = RequestCache(ChatMessages)
+        self.request_cache = RequestCache[RequestStyle]()
 
     async def send(
         self, fields: dict[str, Any], tools: Sequence[ToolSchema], messages: bytes
@@ -178,7 +178,8 @@ class ChatConnection:
         )
         return cast("httpx2.Response", response)
 
-    def _new_client(self) -> "openai.AsyncOpenAI":
+    def create_client(self) -> "openai.AsyncOpenAI":
+        """Implement `ClientFactory.create_client`."""
         import_lean("openai")
 
         import httpx2

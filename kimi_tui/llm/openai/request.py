@@ -34,6 +34,10 @@ class RequestStyle(NamedTuple):
     dialect: ChatDialect
     effort: ThinkingEffort | None
 
+    def create_encoder(self) -> "ChatMessages":
+        """Implement `EncodingStyle.create_encoder`."""
+        return ChatMessages(self)
+
 
 class ChatMessages:
     """Encodes the messages of a conversation one after another.

@@ -5,7 +5,7 @@ grow with the conversation: with 20,000 messages, it takes as long as the respon
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from kimi_tui.base.message import Message
@@ -15,9 +15,6 @@ _BATCH_SIZE = 400
 """Messages to encode before yielding to the event loop. A batch takes a few milliseconds."""
 _MAX_CONVERSATIONS = 2
 """An agent's conversation and one other, such as a sub-agent's. Old ones must not stay in memory for long."""
-
-StyleT = TypeVar("StyleT")
-"""Everything other than the conversation that the encoding depends on."""
 
 
 class IncrementalEncoder(Protocol):
@@ -38,6 +35,17 @@ class IncrementalEncoder(Protocol):
         ...
 
 
+class EncodingStyle(Protocol):
+    """Everything other than the conversation that the encoding depends on. Equal styles encode alike."""
+
+    def create_encoder(self) -> IncrementalEncoder:
+        """Return an encoder for a new conversation."""
+        ...
+
+
+StyleT = TypeVar("StyleT", bound=EncodingStyle)
+
+
 class CachedRequest(NamedTuple):
     """The encoded `messages` of a request."""
 
@@ -50,8 +58,7 @@ class CachedRequest(NamedTuple):
 class RequestCache(Generic[StyleT]):
     """Cache of the latest conversations with one server."""
 
-    def __init__(self, create_encoder: Callable[[StyleT], IncrementalEncoder]) -> None:
-        self._create_encoder = create_encoder
+    def __init__(self) -> None:
         self._conversations: list[_CachedConversation[StyleT]] = []
         """Latest last."""
 
@@ -86,7 +93,7 @@ class RequestCache(Generic[StyleT]):
             (it for it in reversed(self._conversations) if it.is_prefix_of(style, history)), None
         )
         others = [it for it in self._conversations if it is not conversation]
-        conversation = conversation or _CachedConversation(style, self._create_encoder(style))
+        conversation = conversation or _CachedConversation(style)
         self._conversations = [*others[-_MAX_CONVERSATIONS + 1 :], conversation]
         return conversation
 
@@ -94,14 +101,14 @@ class RequestCache(Generic[StyleT]):
 class _CachedConversation(Generic[StyleT]):
     """One conversation and the JSON of its messages so far."""
 
-    def __init__(self, style: StyleT, encoder: IncrementalEncoder) -> None:
+    def __init__(self, style: StyleT) -> None:
         self._style = style
         self.history: tuple[Message, ...] = ()
         self.lock = asyncio.Lock()
         """Held while the conversation is extended."""
-        self._encoder = encoder
+        self._encoder = style.create_encoder()
         self._json = bytearray()
-        self._json += self._encode_following(encoder.leading_messages)
+        self._json += self._encode_following(self._encoder.leading_messages)
 
     def is_prefix_of(self, style: StyleT, history: tuple[Message, ...]) -> bool:
         """Return whether `history` starts with this conversation."""

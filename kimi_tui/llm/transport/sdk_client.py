@@ -1,7 +1,6 @@
 """Client of a provider's SDK, created in a thread when it's first needed and then shared."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from typing import Generic, Protocol, TypeVar
@@ -20,6 +19,20 @@ class Closable(Protocol):
 
 
 C = TypeVar("C", bound=Closable)
+C_co = TypeVar("C_co", bound=Closable, covariant=True)
+
+
+class ClientFactory(Protocol[C_co]):
+    """Creates an SDK's client for one server."""
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The server."""
+        ...
+
+    def create_client(self) -> C_co:
+        """Import the SDK and return a client. Called in a thread. Raises ImportError, ValueError, OSError."""
+        ...
 
 
 class SdkClient(Generic[C]):
@@ -28,9 +41,8 @@ class SdkClient(Generic[C]):
     Importing an SDK takes a second or two of CPU time, so a thread does it to keep the interface responsive.
     """
 
-    def __init__(self, create: Callable[[], C], endpoint: Endpoint) -> None:
-        self._create = create
-        self._endpoint = endpoint
+    def __init__(self, factory: ClientFactory[C]) -> None:
+        self._factory = factory
         self._lock = asyncio.Lock()
         self._client: C | None = None
 
@@ -44,7 +56,7 @@ class SdkClient(Generic[C]):
                     with gc_paused():
                         self._client = await asyncio.to_thread(self._create_client)
                 except (ImportError, ValueError, OSError) as error:
-                    endpoint = self._endpoint
+                    endpoint = self._factory.endpoint
                     raise ChatProviderError(
                         f"Can't set up the connection to {endpoint.host}: {endpoint.redact(str(error))}",
                         hint="Check HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE in the environment.",
@@ -52,7 +64,7 @@ class SdkClient(Generic[C]):
             return self._client
 
     def _create_client(self) -> C:
-        client = self._create()
+        client = self._factory.create_client()
         with suppress(ImportError):
             # Otherwise the first request would import it on the event loop.
             import_module("anyio._backends._asyncio")

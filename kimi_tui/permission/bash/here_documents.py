@@ -1,7 +1,7 @@
 """Parsing of here-documents (bash manual, 3.6.6)."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from kimi_tui.permission.bash.cursor import Cursor, UnparsableCommand
 
@@ -9,11 +9,10 @@ _DELIMITER = re.compile(r"(?:'[^'\n]*'|\"[^\"$`\\\n]*\"|\\?[A-Za-z0-9_.+-]+)(?=[
 
 
 class HereDocuments:
-    """Reads here-documents at `cursor`. `expand` parses the body of one with an unquoted delimiter."""
+    """Reads here-documents at `cursor`."""
 
-    def __init__(self, cursor: Cursor, *, expand: Callable[[str], None]) -> None:
+    def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
-        self._expand = expand
         self._pending: list[tuple[str, bool, bool]] = []
         """Those announced on this line: delimiter, whether to strip tabs, whether to expand the body."""
         self._pending_since = 0
@@ -30,8 +29,11 @@ class HereDocuments:
         self._pending.append((delimiter, operator == "<<-", source == delimiter))
         return delimiter
 
-    def read_bodies(self) -> None:
-        """Skip the newline at the cursor and the bodies after it. Raises UnparsableCommand."""
+    def read_bodies(self) -> Iterator[str]:
+        """Skip the newline at the cursor and the bodies after it. Yield each body that bash expands.
+
+        Raises UnparsableCommand.
+        """
         cursor = self._cursor
         if self._pending and "\n" in cursor.text[self._pending_since : cursor.at]:
             raise UnparsableCommand("a line break precedes the body of a here-document")
@@ -41,7 +43,7 @@ class HereDocuments:
             body = self._read_body(delimiter, strips_tabs=strips_tabs)
             self.bodies.append(body)
             if expands:
-                self._expand(body)
+                yield body
 
     def require_none_pending(self) -> None:
         """Raise UnparsableCommand if a body is missing. Called where no further line follows."""

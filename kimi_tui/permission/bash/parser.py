@@ -34,11 +34,9 @@ class BashParser:
 
     def __init__(self, text: str, *, depth: int = 0) -> None:
         self._cursor = Cursor(text)
-        self._words = WordParser(
-            self._cursor, on_commands=self._parse_substitution, on_backticks=self._parse_backticks
-        )
+        self._words = WordParser(self._cursor, substitutions=self)
         self._depth = depth
-        self._here_documents = HereDocuments(self._cursor, expand=self._parse_expansion)
+        self._here_documents = HereDocuments(self._cursor)
         self.commands: list[SimpleCommand] = []
 
     @property
@@ -83,7 +81,7 @@ class BashParser:
         cursor = self._cursor
         cursor.skip_blanks()
         if cursor.peek() == "\n":
-            self._here_documents.read_bodies()
+            self._parse_here_documents()
         elif cursor.peek() in (";", "&") and cursor.peek(2) not in (";;", ";&"):
             cursor.take()
         elif not cursor.at_end and cursor.peek() != ")":
@@ -253,24 +251,26 @@ class BashParser:
     def _skip_newlines(self) -> None:
         self._cursor.skip_blanks()
         while self._cursor.peek() == "\n":
-            self._here_documents.read_bodies()
+            self._parse_here_documents()
             self._cursor.skip_blanks()
 
-    def _parse_substitution(self) -> None:
-        """Parse the commands of `$(…)` or `<(…)` at the cursor."""
+    def parse_substitution(self) -> None:
+        """Parse the commands of `$(…)` or `<(…)` at the cursor. Raises UnparsableCommand."""
         self._here_documents.require_none_pending()
         self._cursor.in_substitution += 1
         self._parse_list(frozenset({")"}), piped=False)
         self._cursor.in_substitution -= 1
         self._here_documents.require_none_pending()
 
-    def _parse_backticks(self, content: str) -> None:
+    def parse_backticks(self, content: str) -> None:
+        """Parse the commands between backticks. Raises UnparsableCommand."""
         inner = BashParser(content, depth=self._depth)
         inner.parse()
         self.commands.extend(inner.commands)
 
-    def _parse_expansion(self, body: str) -> None:
-        """Parse the commands that a here-document's body runs."""
-        inner = BashParser(body, depth=self._depth)
-        inner._words.parse_here_document()
-        self.commands.extend(inner.commands)
+    def _parse_here_documents(self) -> None:
+        """Skip the here-documents after the newline at the cursor, and parse the commands they run."""
+        for body in self._here_documents.read_bodies():
+            inner = BashParser(body, depth=self._depth)
+            inner._words.parse_here_document()
+            self.commands.extend(inner.commands)

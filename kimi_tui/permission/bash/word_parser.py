@@ -1,7 +1,7 @@
 """Parser for bash words: quotes, expansions and substitutions (bash manual, 3.1.2 and 3.5)."""
 
 import re
-from collections.abc import Callable
+from typing import Protocol
 
 from kimi_tui.permission.bash.cursor import Cursor, UnparsableCommand
 from kimi_tui.permission.bash.simple_command import Word, WordKind, literal_word
@@ -16,6 +16,18 @@ _PLAIN_BRACES = re.compile(
 """A `${…}` that only reads a variable. Other forms evaluate arithmetic, follow names or run prompts."""
 _PLAIN_ARITHMETIC = re.compile(r"\(\([0-9 +*/%()-]*\)\)")
 """A `$((…))` without names. The value of a name is evaluated in turn, and may run commands."""
+
+
+class SubstitutionParser(Protocol):
+    """Parses the commands of the substitutions in words."""
+
+    def parse_substitution(self) -> None:
+        """Parse the commands at the cursor up to the closing `)`, and skip it."""
+        ...
+
+    def parse_backticks(self, content: str) -> None:
+        """Parse the commands between two backticks, which the cursor has passed."""
+        ...
 
 
 class _WordBuilder:
@@ -61,15 +73,11 @@ class _WordBuilder:
 
 
 class WordParser:
-    """Parses words at a cursor. Passes the commands of substitutions to `on_commands` and `on_backticks`."""
+    """Parses words at a cursor."""
 
-    def __init__(
-        self, cursor: Cursor, *, on_commands: Callable[[], None], on_backticks: Callable[[str], None]
-    ) -> None:
+    def __init__(self, cursor: Cursor, substitutions: SubstitutionParser) -> None:
         self._cursor = cursor
-        self._on_commands = on_commands
-        """Parses the commands at the cursor up to the closing `)`, and skips it."""
-        self._on_backticks = on_backticks
+        self._substitutions = substitutions
 
     def parse_word(self) -> Word | None:
         """Return the word at the cursor; None at an operator, a newline or the end.
@@ -203,7 +211,7 @@ class WordParser:
                     raise UnparsableCommand("it uses $((…)) arithmetic")
             case "(":
                 cursor.take()
-                self._on_commands()
+                self._substitutions.parse_substitution()
             case _ if cursor.take_match(_NAME) is None:
                 cursor.take()
         return True
@@ -216,13 +224,13 @@ class WordParser:
         content = cursor.take_until("`")
         if "\\" in content or "#" in content or "<<" in content:
             raise UnparsableCommand("its backticks contain more than plain commands")
-        self._on_backticks(content)
+        self._substitutions.parse_backticks(content)
 
     def _parse_process_substitution(self, builder: _WordBuilder) -> None:
         builder.add("/dev/fd/")
         builder.set_kind("unknown")
         self._cursor.take(2)
-        self._on_commands()
+        self._substitutions.parse_substitution()
 
 
 def _begins_parameter(char: str) -> bool:

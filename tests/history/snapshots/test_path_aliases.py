@@ -10,15 +10,24 @@ from kimi_tui.history.snapshots.path_aliases import PathAliases
 from tests.history.snapshots.file_history_fixture import FileHistoryFixture
 
 
-def inode_ignoring_case(path: str) -> int | None:
-    """Return what a case-insensitive file system finds at a path."""
-    current = Path("/")
-    for name in Path(path).parts[1:]:
-        same = [each for each in current.iterdir() if fold_name(each.name) == fold_name(name)]
-        if not same:
-            return None
-        current = same[0]
-    return current.lstat().st_ino
+class CaseInsensitiveAliases(PathAliases):
+    """Aliases on a file system that ignores case."""
+
+    def inode_of(self, path: str) -> int | None:
+        current = Path("/")
+        for name in Path(path).parts[1:]:
+            same = [each for each in current.iterdir() if fold_name(each.name) == fold_name(name)]
+            if not same:
+                return None
+            current = same[0]
+        return current.lstat().st_ino
+
+
+class CaseSensitiveAliases(PathAliases):
+    """Aliases on a file system where a path has one spelling."""
+
+    def inode_of(self, path: str) -> int | None:
+        return next((each.lstat().st_ino for each in Path(path).parent.iterdir() if str(each) == path), None)
 
 
 def fold_name(name: str) -> str:
@@ -46,17 +55,12 @@ def root(tmp_path: Path) -> str:
     ],
 )
 def test_a_path_resolves_to_its_listed_names(path: str, listed: str, root: str) -> None:
-    assert PathAliases(root, inode_of=inode_ignoring_case).canonical(path) == listed
-    assert PathAliases("/", inode_of=inode_ignoring_case).canonical(f"{root}//{path}") == f"{root}//{listed}"
+    assert CaseInsensitiveAliases(root).canonical(path) == listed
+    assert CaseInsensitiveAliases("/").canonical(f"{root}//{path}") == f"{root}//{listed}"
 
 
 def test_a_path_stays_unchanged_on_a_case_sensitive_file_system(root: str) -> None:
-    assert PathAliases(root, inode_of=inode_of_exact_path).canonical("readme.md") == "readme.md"
-
-
-def inode_of_exact_path(path: str) -> int | None:
-    """Return what a case-sensitive file system finds at a path."""
-    return next((each.lstat().st_ino for each in Path(path).parent.iterdir() if str(each) == path), None)
+    assert CaseSensitiveAliases(root).canonical("readme.md") == "readme.md"
 
 
 @pytest.mark.parametrize(
