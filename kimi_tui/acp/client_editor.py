@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 from pathlib import Path
 
 from kimi_tui.acp.client import AcpClient, ClientRequestError
+from kimi_tui.acp.session import AcpSession
 
 logger = logging.getLogger(__name__)
 
@@ -19,9 +19,9 @@ class ClientEditor:
     If the client can't access files, fails or doesn't answer in time, the caller accesses the disk.
     """
 
-    def __init__(self, client: AcpClient, session_id: Callable[[], str]) -> None:
+    def __init__(self, client: AcpClient, session: AcpSession) -> None:
         self._client = client
-        self._session_id = session_id
+        self._session = session
 
     async def read(self, path: Path) -> str | None:
         """Return the text of a file in the client; None if it is unavailable."""
@@ -29,7 +29,7 @@ class ClientEditor:
             return None
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT_S):
-                return await self._client.read_file(self._session_id(), str(path))
+                return await self._client.read_file(self._session.id, str(path))
         except (ClientRequestError, TimeoutError) as error:
             logger.warning("the client didn't read a file: %r", error)
             return None
@@ -40,7 +40,7 @@ class ClientEditor:
             return False
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT_S):
-                await self._client.write_file(self._session_id(), str(path), text)
+                await self._client.write_file(self._session.id, str(path), text)
         except (ClientRequestError, TimeoutError) as error:
             logger.warning("the client didn't write a file: %r", error)
             return False

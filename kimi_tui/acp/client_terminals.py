@@ -10,6 +10,7 @@ from pathlib import Path
 from acp.schema import WaitForTerminalExitResponse
 
 from kimi_tui.acp.client import AcpClient, ClientRequestError
+from kimi_tui.acp.session import AcpSession
 from kimi_tui.base.shielding import run_shielded
 from kimi_tui.tools.shell.shell import COMMAND_ENVIRONMENT, ExitStatus, find_shell
 
@@ -24,13 +25,9 @@ KILL_TIMEOUT_S = 5.0
 class ClientTerminals:
     """Implements `tools.shell.client_terminals.Terminals`."""
 
-    def __init__(
-        self, client: AcpClient, session_id: Callable[[], str], *, attach: Callable[[str, str], None]
-    ) -> None:
+    def __init__(self, client: AcpClient, session: AcpSession) -> None:
         self._client = client
-        self._session_id = session_id
-        self._attach = attach
-        """Called with a tool call's id and the id of the terminal that its command runs in."""
+        self._session = session
 
     async def run(
         self,
@@ -51,7 +48,7 @@ class ClientTerminals:
             return None
         try:
             terminal_id = await self._client.create_terminal(
-                self._session_id(),
+                self._session.id,
                 command=Path(find_shell()).name,
                 args=["-c", command],
                 env=dict(COMMAND_ENVIRONMENT),
@@ -61,11 +58,11 @@ class ClientTerminals:
         except ClientRequestError as error:
             logger.warning("the client can't create a terminal: %s", error)
             return None
-        self._attach(call_id, terminal_id)
+        self._session.attach_terminal(call_id, terminal_id)
         has_exited = False
         try:
             async with asyncio.timeout(timeout_s):
-                response = await self._client.wait_for_exit(self._session_id(), terminal_id)
+                response = await self._client.wait_for_exit(self._session.id, terminal_id)
             has_exited = True
         except TimeoutError:
             return ExitStatus(-signal.SIGKILL, timed_out=True)
@@ -79,7 +76,7 @@ class ClientTerminals:
 
     async def _end(self, terminal_id: str, on_output: Callable[[bytes], None], *, kill: bool) -> None:
         """Kill the command if requested, pass its output on and release the terminal."""
-        session_id = self._session_id()
+        session_id = self._session.id
         with suppress(ClientRequestError, TimeoutError):
             async with asyncio.timeout(KILL_TIMEOUT_S):
                 if kill:

@@ -1,12 +1,12 @@
 """Authentication methods for a client whose user hasn't set up a model."""
 
-from collections.abc import Callable
 from typing import Any
 
 from acp import RequestError
 from acp.schema import AuthMethodAgent, ClientCapabilities, EnvVarAuthMethod, TerminalAuthMethod
 
 from kimi_tui.acp.errors import AUTH_REQUIRED, invalid_request
+from kimi_tui.acp.session_registry import AcpEngines
 from kimi_tui.base.terminal_text import sanitize_line
 
 AuthMethod = EnvVarAuthMethod | TerminalAuthMethod | AuthMethodAgent
@@ -25,12 +25,12 @@ class ModelLogin:
     Otherwise clients would ask the user to sign in before the first session.
     """
 
-    def __init__(self, has_model: Callable[[], bool]) -> None:
-        self._has_model = has_model
+    def __init__(self, engines: AcpEngines) -> None:
+        self._engines = engines
 
     def methods(self, capabilities: ClientCapabilities) -> list[AuthMethod]:
         """Return the authentication methods; none if a model is configured."""
-        if self._has_model():
+        if self._engines.has_model():
             return []
         methods: list[AuthMethod] = [
             AuthMethodAgent(id=_CONFIG, name="Use the configured model", description=_LOGIN_HINT)
@@ -43,7 +43,7 @@ class ModelLogin:
         """Check that a model is configured. Raises RequestError with instructions if not."""
         if method_id not in {_CONFIG, _terminal_method().id, *map(_method_id, _VARIABLES)}:
             raise invalid_request(f"Authentication method “{sanitize_line(method_id)}” doesn't exist.")
-        if not self._has_model():
+        if not self._engines.has_model():
             raise RequestError(AUTH_REQUIRED, f"No model is configured. {_LOGIN_HINT}")
 
 

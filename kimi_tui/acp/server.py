@@ -9,7 +9,7 @@ from kimi_tui.acp.agent import AcpAgent
 from kimi_tui.acp.client import AcpClient
 from kimi_tui.acp.model_login import ModelLogin
 from kimi_tui.acp.session_lifecycle import SessionLifecycle
-from kimi_tui.acp.session_registry import Serve, SessionRegistry
+from kimi_tui.acp.session_registry import AcpEngines, SessionRegistry
 from kimi_tui.acp.transport import AcpLineReader, LineTransport
 from kimi_tui.base.exit_codes import ExitCode
 from kimi_tui.base.interrupt import ProcessInterrupt
@@ -25,9 +25,8 @@ READ_TIMEOUT_S = 5.0
 async def run_acp_server(
     *,
     version: str,
-    serve: Serve,
+    engines: AcpEngines,
     store: SessionStore,
-    login: ModelLogin,
     stdin: AcpLineReader,
     stdout: RawStream,
     interruption: ProcessInterrupt,
@@ -36,12 +35,16 @@ async def run_acp_server(
     out = OutputStream(stdout)
     async with asyncio.TaskGroup() as tasks:
         client = AcpClient()
-        sessions = SessionRegistry(client=client, serve=serve, tasks=tasks)
+        sessions = SessionRegistry(client=client, engines=engines, tasks=tasks)
         lifecycle = SessionLifecycle(sessions=sessions, store=store)
-        agent = AcpAgent(client=client, sessions=sessions, lifecycle=lifecycle, login=login, version=version)
-        connection = Connection(
-            agent.handle, LineTransport(stdin, out, cancel=agent.cancel_request), listening=False
+        agent = AcpAgent(
+            client=client,
+            sessions=sessions,
+            lifecycle=lifecycle,
+            login=ModelLogin(engines),
+            version=version,
         )
+        connection = Connection(agent.handle, LineTransport(stdin, out, agent), listening=False)
         client.connect(connection)
         stop_tasks = [
             tasks.create_task(it) for it in (connection.main_loop(), interruption.wait(), out.broken.wait())

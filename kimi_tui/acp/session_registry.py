@@ -1,10 +1,10 @@
 """Registry of the client's open sessions."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from acp import RequestError
 
@@ -38,16 +38,24 @@ class AcpSessionOptions:
     """Like `editor`, provided by the client."""
 
 
-Serve = Callable[[Wire, AcpSessionOptions], Awaitable[None]]
-"""Opens an engine behind a Wire and serves it until Shutdown. Raises KimiTuiError."""
+class AcpEngines(Protocol):
+    """Runs the engines of the client's sessions."""
+
+    def has_model(self) -> bool:
+        """Return whether a session would find a model."""
+        ...
+
+    async def serve(self, wire: Wire, session_options: AcpSessionOptions) -> None:
+        """Open an engine behind `wire` and serve it until Shutdown. Raises KimiTuiError."""
+        ...
 
 
 class SessionRegistry:
     """Open sessions by id. Several can run at the same time."""
 
-    def __init__(self, *, client: AcpClient, serve: Serve, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, *, client: AcpClient, engines: AcpEngines, tasks: asyncio.TaskGroup) -> None:
         self._client = client
-        self._serve = serve
+        self._engines = engines
         self._tasks = tasks
         self._open: dict[str, AcpSession] = {}
         self._opening: set[AcpSession] = set()
@@ -63,12 +71,12 @@ class SessionRegistry:
         session = AcpSession(client=self._client, wire=wire, tasks=self._tasks)
         session_options = replace(
             session_options,
-            editor=ClientEditor(self._client, lambda: session.id),
-            terminals=ClientTerminals(self._client, lambda: session.id, attach=session.attach_terminal),
+            editor=ClientEditor(self._client, session),
+            terminals=ClientTerminals(self._client, session),
         )
         self._opening.add(session)
         try:
-            await session.open(partial(self._serve, wire, session_options))
+            await session.open(partial(self._engines.serve, wire, session_options))
         except BaseException:
             await session.close()
             raise

@@ -1,7 +1,6 @@
 """Transport of JSON-RPC lines for the SDK's Connection. Invalid lines don't break the connection."""
 
 import logging
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
@@ -26,6 +25,14 @@ class AcpLineReader(Protocol):
         ...
 
 
+class RequestCanceler(Protocol):
+    """Cancels the client's requests."""
+
+    def cancel_request(self, method: str, params: dict[str, Any], /) -> None:
+        """Cancel a running request with that method and these parameters."""
+        ...
+
+
 class LineTransport:
     """Sends and receives the messages of one client.
 
@@ -34,13 +41,10 @@ class LineTransport:
     handler precedes what the handler's own tasks send.
     """
 
-    def __init__(
-        self, stdin: AcpLineReader, out: OutputStream, *, cancel: Callable[[str, dict[str, Any]], None]
-    ) -> None:
+    def __init__(self, stdin: AcpLineReader, out: OutputStream, canceler: RequestCanceler) -> None:
         self._stdin = stdin
         self._out = out
-        self._cancel = cancel
-        """Called with the method and parameters of a request that the client cancels."""
+        self._canceler = canceler
         self._running: dict[RpcId, tuple[str, dict[str, Any]]] = {}
 
     async def receive(self) -> dict[str, Any] | None:
@@ -99,7 +103,7 @@ class LineTransport:
         request_id = params.get("requestId") if isinstance(params, dict) else None
         running = self._running.get(request_id) if isinstance(request_id, str | int) else None
         if running is not None:
-            self._cancel(*running)
+            self._canceler.cancel_request(*running)
 
     def _send_error(self, message_id: RpcId | None, code: int, message: str) -> None:
         error = {"code": code, "message": message}

@@ -42,7 +42,7 @@ class EventRouter:
 
     def enqueue_turn(self, user_input: UserInput, command: Prompt | RunSlash) -> Turn:
         """Send `command`, which runs a turn, and return the turn. Its TurnBegin has `user_input`."""
-        turn = Turn(user_input, interrupt=lambda: self._interrupt(turn))
+        turn = Turn(user_input, owner=self)
         if self._wire.is_closed:
             turn.abort(self._session_ended_error())
         else:
@@ -99,7 +99,8 @@ class EventRouter:
             self._request_tasks.pop(request.id, None)
         self._wire.answer(answer)
 
-    def _interrupt(self, turn: Turn) -> None:
+    def interrupt_turn(self, turn: Turn) -> None:
+        """Implement `TurnOwner.interrupt_turn`."""
         if turn is self._turn:
             self._wire.command(Interrupt())
         else:

@@ -1,13 +1,21 @@
 """Turn of a session: an async iterable of events and an awaitable of its result."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator
-from typing import Any
+from collections.abc import AsyncIterator, Generator
+from typing import Any, Protocol
 
 from kimi_tui.api.turn_result import TurnRecorder, TurnResult
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.wire.channel import Outgoing, Subscription
 from kimi_tui.wire.events import TurnEnd
+
+
+class TurnOwner(Protocol):
+    """The session that a turn belongs to."""
+
+    def interrupt_turn(self, turn: "Turn", /) -> None:
+        """Interrupt the turn, which isn't over, when it runs."""
+        ...
 
 
 class Turn:
@@ -19,9 +27,9 @@ class Turn:
     fails, nothing is raised: the result contains the error.
     """
 
-    def __init__(self, user_input: UserInput, *, interrupt: Callable[[], None]) -> None:
+    def __init__(self, user_input: UserInput, *, owner: TurnOwner) -> None:
         self.user_input = user_input
-        self._interrupt = interrupt
+        self._owner = owner
         self._recorder = TurnRecorder()
         self._events = Subscription(lambda _: None)
         self._finished = asyncio.Event()
@@ -35,7 +43,7 @@ class Turn:
     def interrupt(self) -> None:
         """Interrupt the turn. Its messages and file changes stay; its outcome is `cancelled`."""
         if not self.is_over:
-            self._interrupt()
+            self._owner.interrupt_turn(self)
 
     async def __aiter__(self) -> AsyncIterator[Outgoing]:
         async for event in self._events:

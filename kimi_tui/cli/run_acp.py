@@ -6,7 +6,6 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kimi_tui.acp.model_login import ModelLogin
 from kimi_tui.acp.server import run_acp_server
 from kimi_tui.acp.session_registry import AcpSessionOptions
 from kimi_tui.base.errors import KimiTuiError, ModelNotSet
@@ -39,9 +38,8 @@ async def _run(factory: "_EngineFactory", stdin: RawInput, stdout: io.FileIO) ->
     with stopping_signals(interruption.request_stop):
         return await run_acp_server(
             version=__version__,
-            serve=factory.serve,
+            engines=factory,
             store=SessionStore(factory.data_dir),
-            login=ModelLogin(factory.has_model),
             stdin=stdin,
             stdout=stdout,
             interruption=interruption,

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from kimi_tui.hooks.command_runner import HookError
@@ -19,7 +19,8 @@ from kimi_tui.hooks.events import (
     name_of,
 )
 from kimi_tui.hooks.hook import Hook
-from kimi_tui.wire.events import Event, HookResolved, HookTriggered
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.events import HookResolved, HookTriggered
 
 logger = logging.getLogger(__name__)
 
@@ -48,14 +49,12 @@ NO_HOOKS = NoHooks()
 class SessionHookDispatcher:
     """Runs all hooks of an event concurrently, and sends front ends an event before and after."""
 
-    def __init__(
-        self, hooks: Sequence[Hook], *, session_id: str, work_dir: str, send: Callable[[Event], None]
-    ) -> None:
+    def __init__(self, hooks: Sequence[Hook], *, session_id: str, work_dir: str, sender: EventSender) -> None:
         self._config_hooks = tuple(hooks)
         self._client_hooks: tuple[Hook, ...] = ()
         self._session_id = session_id
         self._work_dir = work_dir
-        self._send = send
+        self._sender = sender
 
     @property
     def all(self) -> tuple[Hook, ...]:
@@ -83,7 +82,7 @@ class SessionHookDispatcher:
             "hook_event_name": name,
             **hook_payload(event),
         }
-        self._send(HookTriggered(name, target, len(hooks)))
+        self._sender.send(HookTriggered(name, target, len(hooks)))
         started_at = time.monotonic()
         decision = _NO_DECISION
         try:
@@ -92,7 +91,7 @@ class SessionHookDispatcher:
                 logger.warning("a hook blocked %s, which can't be blocked: %s", name, decision.reason)
                 decision = HookDecision(context=decision.context)
         finally:
-            self._send(
+            self._sender.send(
                 HookResolved(
                     name,
                     target,

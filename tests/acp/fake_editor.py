@@ -24,7 +24,6 @@ from acp.schema import (
     ToolCallUpdate,
 )
 
-from kimi_tui.acp.model_login import ModelLogin
 from kimi_tui.acp.server import run_acp_server
 from kimi_tui.acp.session_registry import AcpSessionOptions
 from kimi_tui.base.interrupt import ProcessInterrupt
@@ -193,11 +192,42 @@ class EditorHarness:
         await self.writer.drain()
 
 
+class HomeEngines:
+    """Engines in a home directory with a scripted model."""
+
+    def __init__(self, home: SessionEnv, *, settings: Settings | None = None, **options: Any) -> None:
+        self._home = home
+        self._settings = settings
+        self._options = options
+        self.is_configured = True
+
+    def has_model(self) -> bool:
+        return self.is_configured
+
+    async def serve(self, wire: Wire, session_options: AcpSessionOptions) -> None:
+        engine = await build_engine(
+            wire,
+            EngineOptions(
+                settings=self._settings or self._home.settings(),
+                data_dir=self._home.data_dir,
+                work_dir=session_options.cwd,
+                additional_dirs=session_options.additional_dirs,
+                session_id=session_options.session_id,
+                fork=session_options.fork,
+                editor=session_options.editor,
+                terminals=session_options.terminals,
+                mcp=McpSelection(servers=session_options.mcp_servers),
+                **self._options,
+            ),
+        )
+        await engine.serve()
+
+
 @asynccontextmanager
 async def connect_editor(
     home: SessionEnv,
     *,
-    has_model: Callable[[], bool] = lambda: True,
+    engines: HomeEngines | None = None,
     settings: Settings | None = None,
     editor: Any = None,
     **options: Any,
@@ -206,24 +236,6 @@ async def connect_editor(
     cleanly.
     """
 
-    async def serve(wire: Wire, session_options: AcpSessionOptions) -> None:
-        engine = await build_engine(
-            wire,
-            EngineOptions(
-                settings=settings or home.settings(),
-                data_dir=home.data_dir,
-                work_dir=session_options.cwd,
-                additional_dirs=session_options.additional_dirs,
-                session_id=session_options.session_id,
-                fork=session_options.fork,
-                editor=session_options.editor,
-                terminals=session_options.terminals,
-                mcp=McpSelection(servers=session_options.mcp_servers),
-                **options,
-            ),
-        )
-        await engine.serve()
-
     agent_input, editor_output = os.pipe()
     editor_input, agent_output = os.pipe()
     interruption = ProcessInterrupt()
@@ -231,9 +243,8 @@ async def connect_editor(
         server = asyncio.ensure_future(
             run_acp_server(
                 version="1.2.3",
-                serve=serve,
+                engines=engines or HomeEngines(home, settings=settings, **options),
                 store=SessionStore(home.data_dir),
-                login=ModelLogin(has_model),
                 stdin=RawInput(agent_input),
                 stdout=stdout,
                 interruption=interruption,

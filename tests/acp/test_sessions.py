@@ -7,7 +7,7 @@ import pytest
 from acp import RequestError
 
 from kimi_tui.config.settings import ModelSettings
-from tests.acp.fake_editor import connect_editor
+from tests.acp.fake_editor import HomeEngines, connect_editor
 from tests.engine.fake_front_end import SessionEnv, script, write
 
 
@@ -31,8 +31,9 @@ async def test_the_agent_reports_its_capabilities_and_requires_no_authentication
 
 
 async def test_without_a_model_authentication_methods_are_listed(home: SessionEnv) -> None:
-    has_model = [False]
-    async with connect_editor(home, has_model=lambda: has_model[0]) as harness:
+    engines = HomeEngines(home)
+    engines.is_configured = False
+    async with connect_editor(home, engines=engines) as harness:
         response = await harness.editor.initialize(auth={"terminal": True})
         ids = [method.id for method in response.auth_methods]
         assert {"config", "terminal", "kimi-api-key"} <= set(ids)
@@ -41,7 +42,7 @@ async def test_without_a_model_authentication_methods_are_listed(home: SessionEn
                 await harness.editor.connection.authenticate(method)
         with pytest.raises(RequestError, match="“magic” doesn't exist"):
             await harness.editor.connection.authenticate("magic")
-        has_model[0] = True
+        engines.is_configured = True
         await harness.editor.connection.authenticate("config")
 
 

@@ -150,7 +150,7 @@ class BareSession:
             on_usage_change=soul.send_status,
         )
         hooks = SessionHooks(
-            SessionHookDispatcher((), session_id=session.id, work_dir=str(self._home), send=wire.send),
+            SessionHookDispatcher((), session_id=session.id, work_dir=str(self._home), sender=wire),
             wire,
             source="startup",
         )

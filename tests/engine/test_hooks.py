@@ -267,7 +267,7 @@ async def test_a_notice_fires_notification(home: SessionEnv) -> None:
 async def test_hooks_that_hang_at_the_end_of_the_session_are_canceled(tmp_path: Path) -> None:
     wire = Wire()
     hanging = CommandHook(HookFilter("SessionEnd"), "sleep 1000", 600, tmp_path)
-    hooks = SessionHookDispatcher([hanging], session_id="s", work_dir=str(tmp_path), send=wire.send)
+    hooks = SessionHookDispatcher([hanging], session_id="s", work_dir=str(tmp_path), sender=wire)
     session = SessionHooks(hooks, wire, source="startup", close_timeout_s=0.05)
     async with asyncio.timeout(TEST_TIMEOUT_S), asyncio.TaskGroup() as group:
         session.start(group)

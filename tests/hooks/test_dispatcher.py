@@ -27,6 +27,7 @@ from kimi_tui.hooks.events import (
 )
 from kimi_tui.hooks.hook import ClientHook, CommandHook, HookFilter
 from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.events import HookResolved, HookTriggered
 from kimi_tui.wire.requests import HookRequest, HookResponse
 from tests.loop_clock import LoopClock
@@ -43,7 +44,7 @@ class HookFixture:
 
     def __init__(self, path: Path) -> None:
         self.dir = path
-        self.sent: list[Any] = []
+        self.sent = EventList()
         self._hooks: list[CommandHook] = []
 
     def add_hook(
@@ -52,9 +53,7 @@ class HookFixture:
         self._hooks.append(CommandHook(HookFilter(event, matcher), command, timeout_s, self.dir))
 
     async def fire(self, event: HookEvent) -> HookDecision:
-        hooks = SessionHookDispatcher(
-            self._hooks, session_id="s1", work_dir=str(self.dir), send=self.sent.append
-        )
+        hooks = SessionHookDispatcher(self._hooks, session_id="s1", work_dir=str(self.dir), sender=self.sent)
         return await hooks.fire(event)
 
 
@@ -310,7 +309,7 @@ class HookClient:
 
 async def test_a_client_receives_a_request_and_may_block(hook_fixture: HookFixture) -> None:
     client = HookClient()
-    hooks = SessionHookDispatcher((), session_id="s1", work_dir="/w", send=hook_fixture.sent.append)
+    hooks = SessionHookDispatcher((), session_id="s1", work_dir="/w", sender=hook_fixture.sent)
     hooks.set_client_hooks([client.build_hook()])
     assert hooks.counts == {"PreToolUse": 1}
     firing = asyncio.ensure_future(hooks.fire(BASH))
@@ -323,7 +322,7 @@ async def test_a_client_receives_a_request_and_may_block(hook_fixture: HookFixtu
 
 async def test_a_client_that_does_not_respond_decides_nothing(hook_fixture: HookFixture) -> None:
     client = HookClient()
-    hooks = SessionHookDispatcher((), session_id="s1", work_dir="/w", send=hook_fixture.sent.append)
+    hooks = SessionHookDispatcher((), session_id="s1", work_dir="/w", sender=hook_fixture.sent)
     hooks.set_client_hooks([client.build_hook(timeout_s=0.01)])
     assert await hooks.fire(BASH) == HookDecision()
     client.wire.close()

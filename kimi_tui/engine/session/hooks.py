@@ -145,7 +145,7 @@ def build_session_hooks(
         CommandHook(HookFilter(hook.event, hook.matcher), hook.command, hook.timeout, work_dir, environment)
         for hook in settings
     ]
-    hooks = SessionHookDispatcher(configured, session_id=session.id, work_dir=str(work_dir), send=wire.send)
+    hooks = SessionHookDispatcher(configured, session_id=session.id, work_dir=str(work_dir), sender=wire)
     return SessionHooks(hooks, wire, source="resume" if session.context_file.exists() else "startup")
 
 
