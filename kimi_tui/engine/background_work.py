@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from typing import Literal, assert_never
+from typing import Literal
 
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.base.errors import KimiTuiError, UsageError
@@ -17,7 +17,7 @@ from kimi_tui.tools.background.task_text import format_status
 from kimi_tui.tools.background.tasks import BackgroundTasks, TaskWatcher
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.wire.background import TaskText
-from kimi_tui.wire.commands import ReadTask, StopTask
+from kimi_tui.wire.commands import ReadTask
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import Notification
 
@@ -46,22 +46,17 @@ class BackgroundWork:
             self._sender.send(_interrupted_notice(self._interrupted))
             self._interrupted = []
 
-    async def handle(self, command: ReadTask | StopTask) -> None:
-        """Handle a front end's command. Raises KimiTuiError if the task doesn't exist."""
-        if self.tasks.find(command.task_id) is None:
-            raise KimiTuiError(
-                f"Background task “{command.task_id}” doesn't exist.", hint="Use /tasks to list the tasks."
-            )
-        match command:
-            case ReadTask(task_id=task_id, offset=offset):
-                start, text, end = await self.tasks.read(
-                    task_id, max(offset, -MAX_READ_BYTES), MAX_READ_BYTES
-                )
-                self._sender.send(TaskText(task_id, start, text, end))
-            case StopTask(task_id=task_id):
-                await self.tasks.stop(task_id, by="by the user")
-            case _:
-                assert_never(command)
+    async def read_task(self, command: ReadTask) -> None:
+        """Send part of a task's output. Raises KimiTuiError if the task doesn't exist."""
+        self._require_task(command.task_id)
+        offset = max(command.offset, -MAX_READ_BYTES)
+        start, text, end = await self.tasks.read(command.task_id, offset, MAX_READ_BYTES)
+        self._sender.send(TaskText(command.task_id, start, text, end))
+
+    async def stop_task(self, task_id: str) -> None:
+        """Stop a task. Raises KimiTuiError if it doesn't exist."""
+        self._require_task(task_id)
+        await self.tasks.stop(task_id, by="by the user")
 
     @property
     def command(self) -> SlashCommand:
@@ -77,7 +72,7 @@ class BackgroundWork:
                     _build_notice("Background tasks", "\n".join(lines) or "No background tasks.")
                 )
             case ["stop", task_id]:
-                await self.handle(StopTask(task_id))
+                await self.stop_task(task_id)
             case _:
                 raise UsageError("Invalid arguments for /tasks.", hint="Use /tasks, or /tasks stop ID.")
 
@@ -99,6 +94,12 @@ class BackgroundWork:
             max_concurrent=settings.max_at_once,
         )
         return AgentDelegation(spec.subagents, services=services, sender=self._sender)
+
+    def _require_task(self, task_id: str) -> None:
+        if self.tasks.find(task_id) is None:
+            raise KimiTuiError(
+                f"Background task “{task_id}” doesn't exist.", hint="Use /tasks to list the tasks."
+            )
 
     def _load_state(self) -> None:
         self.tasks.open()

@@ -14,7 +14,7 @@ from kimi_tui.engine.recording.replay import replay_events
 from kimi_tui.engine.session.browser import SessionBrowser
 from kimi_tui.engine.session.notices import build_notice
 from kimi_tui.engine.session.title import SessionTitle
-from kimi_tui.engine.slash.registry import SlashCommand, SlashRegistry
+from kimi_tui.engine.slash.registry import SlashCommand, SlashRegistry, TimelineSlashCommand
 from kimi_tui.engine.slash.timeline import timeline_slash_commands
 from kimi_tui.engine.timeline.read_only import READ_ONLY_HINT, READ_ONLY_MESSAGE, ReadOnlyTimeline
 from kimi_tui.history.conversation_state import ConversationState
@@ -23,9 +23,12 @@ from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import (
     Command,
+    Compare,
     ListSessions,
     PreviewSession,
+    ReadBranch,
     RunSlash,
+    ShowTimeline,
     Shutdown,
     TimelineCommand,
 )
@@ -56,7 +59,7 @@ class ReadOnlyEngine:
             session=session,
             title=SessionTitle(session),
             sender=wire,
-            send_info=self._send_info,
+            info=self,
         )
         self._conversation = ReadOnlyConversation(session.context_file)
         self._timeline = ReadOnlyTimeline(
@@ -70,7 +73,7 @@ class ReadOnlyEngine:
     async def serve(self) -> None:
         """Replay the session and follow changes until Shutdown, then close the Wire."""
         try:
-            self._send_info()
+            self.send_info()
             async with asyncio.TaskGroup() as group:
                 polling = group.create_task(self._poll_files())
                 async for command in self._wire.commands():
@@ -81,7 +84,8 @@ class ReadOnlyEngine:
         finally:
             self._wire.close()
 
-    def _send_info(self) -> None:
+    def send_info(self) -> None:
+        """Send the session info if it has changed."""
         info = SessionInfo(
             session_id=self._session.id,
             work_dir=str(self._session.work_dir),
@@ -107,10 +111,18 @@ class ReadOnlyEngine:
                     await self._session_browser.preview(session_id)
                 case RunSlash(line=line) if (match := self._registry.find(line)) is not None:
                     slash_command, argument = match
-                    if isinstance(slash_command, SlashCommand):
+                    if isinstance(slash_command, TimelineSlashCommand):
+                        await self._handle(slash_command.parse(argument))
+                    elif isinstance(slash_command, SlashCommand):
                         await slash_command.run(argument)
+                case ShowTimeline(newest=newest):
+                    await self._timeline.send_timeline(newest)
+                case ReadBranch(branch=branch):
+                    await self._timeline.send_branch(branch)
+                case Compare(before=before, after=after):
+                    await self._timeline.compare(before, after)
                 case _ if isinstance(command, TimelineCommand):
-                    await self._timeline.handle_timeline_command(command)
+                    raise KimiTuiError(READ_ONLY_MESSAGE, hint=READ_ONLY_HINT)
                 case _:
                     self._send_notice(READ_ONLY_MESSAGE, READ_ONLY_HINT, "warning")
         except KimiTuiError as error:
@@ -141,7 +153,7 @@ class ReadOnlyEngine:
         names, was_in_use = self._session.state.names, self._is_in_use
         await asyncio.to_thread(self._session.reload_state)
         self._is_in_use = await asyncio.to_thread(self._session.is_in_use)
-        self._send_info()
+        self.send_info()
         if self._session.state.names != names:
             await self._timeline.update(await asyncio.to_thread(self._conversation.current_state))
         if was_in_use and not self._is_in_use:

@@ -1,11 +1,14 @@
 """Completion of slash command arguments by the engine."""
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.wire.base_command import BaseCommand
 
 
 @frozen
-class CompleteArgument:
+class CompleteArgument(BaseCommand):
     """Complete the argument of a slash command. The reply is ArgumentChoices."""
+
+    scheduling = "concurrent"
 
     command: str
     """Name of the command."""

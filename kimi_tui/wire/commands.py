@@ -6,20 +6,21 @@ from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.wire.argument_completion import CompleteArgument as CompleteArgument
+from kimi_tui.wire.base_command import BaseCommand, Scheduling
 from kimi_tui.wire.model_setup import SetupCommand
 from kimi_tui.wire.settings import SettingsCommand
 from kimi_tui.wire.timeline import RevertScope
 
 
 @frozen
-class Prompt:
+class Prompt(BaseCommand):
     """Start a turn, after the running one if there is one."""
 
     user_input: UserInput
 
 
 @frozen
-class Steer:
+class Steer(BaseCommand):
     """Send a message to the running turn, whose next step sees it.
 
     Without a running turn, this is a Prompt.
@@ -29,47 +30,49 @@ class Steer:
 
 
 @frozen
-class Interrupt:
+class Interrupt(BaseCommand):
     """Cancel the running turn."""
+
+    scheduling = "immediate"
 
 
 @frozen
-class RunSlash:
+class RunSlash(BaseCommand):
     """Run a slash command of the engine, such as `/compact`. `line` has no leading slash."""
 
     line: str
 
 
 @frozen
-class SetModel:
+class SetModel(BaseCommand):
     """Use another configured model, starting with the next step."""
 
     name: str
 
 
 @frozen
-class SetThinking:
+class SetThinking(BaseCommand):
     """Turn thinking on or off, starting with the next step."""
 
     enabled: bool
 
 
 @frozen
-class SetYolo:
+class SetYolo(BaseCommand):
     """Turn automatic approval of everything on or off."""
 
     enabled: bool
 
 
 @frozen
-class SetAcceptEdits:
+class SetAcceptEdits(BaseCommand):
     """Turn automatic approval of safe edits in the working directory on or off."""
 
     enabled: bool
 
 
 @frozen
-class SetPlanMode:
+class SetPlanMode(BaseCommand):
     """Turn plan mode on or off. In plan mode the agent can only read until a plan is approved."""
 
     enabled: bool
@@ -85,7 +88,7 @@ class ToolDefinition:
 
 
 @frozen
-class RegisterTools:
+class RegisterTools(BaseCommand):
     """Offer tools of the client to the model, replacing those registered before.
 
     A call of such a tool becomes a ToolCallRequest. The agent's own tools take precedence over tools of the
@@ -96,7 +99,7 @@ class RegisterTools:
 
 
 @frozen
-class ExcludeTools:
+class ExcludeTools(BaseCommand):
     """Hide those of the agent's own tools from the model that this front end doesn't support.
 
     Replaces the tools excluded before.
@@ -118,38 +121,39 @@ class HookSubscription:
 
 
 @frozen
-class SubscribeHooks:
+class SubscribeHooks(BaseCommand):
     """Send the client a HookRequest for these events, replacing earlier subscriptions."""
 
     hooks: tuple[HookSubscription, ...]
 
 
 @frozen
-class SaveRecording:
+class SaveRecording(BaseCommand):
     """Flush the session's recording to disk."""
 
 
 @frozen
-class ShowTimeline:
+class ShowTimeline(BaseCommand):
     """Send the whole tree of checkpoints as a Timeline, and TimelineUpdates from then on."""
 
     newest: int = 0
     """Send only about this many of the newest checkpoints of a long current branch, for a front end that
-    shows
-    those first and then requests all of them. 0 for all.
+    shows those first and then requests all of them. 0 for all.
     """
 
 
 @frozen
-class ReadBranch:
+class ReadBranch(BaseCommand):
     """Send the messages on a branch. The reply is BranchContent."""
 
     branch: int
 
 
 @frozen
-class Compare:
+class Compare(BaseCommand):
     """Compare the files at two checkpoints. The reply is a Comparison."""
+
+    scheduling = "plan"
 
     before: int
     after: int | None = None
@@ -157,11 +161,13 @@ class Compare:
 
 
 @frozen
-class WritePatch:
+class WritePatch(BaseCommand):
     """Write the differences between two checkpoints as a patch for `git apply`. The reply is PatchWritten.
 
     `path` is relative to the working directory. If empty, an unused name there is chosen.
     """
+
+    scheduling = "plan"
 
     before: int
     after: int | None = None
@@ -170,24 +176,31 @@ class WritePatch:
 
 
 @frozen
-class PlanRevert:
+class PlanRevert(BaseCommand):
     """Plan a revert, an undo or a redo. The reply is a RevertPlan."""
+
+    scheduling = "plan"
 
     to: int | Literal["undo", "redo"]
     scope: RevertScope = "both"
 
 
 @frozen
-class PlanSwitch:
+class PlanSwitch(BaseCommand):
     """Plan a SwitchBranch. The reply is a RevertPlan."""
+
+    scheduling = "plan"
 
     branch: int
     to: int | None = None
 
 
 @frozen
-class Revert:
+class Revert(BaseCommand):
     """Revert to the state before a checkpoint, on the current or another branch."""
+
+    scheduling = "revert"
+    needs_idle = True
 
     to: int
     scope: RevertScope = "both"
@@ -198,25 +211,34 @@ class Revert:
 
 
 @frozen
-class Undo:
+class Undo(BaseCommand):
     """Undo the last revert, after a plan of the same kind. `paths` is as in Revert."""
 
+    scheduling = "revert"
+    needs_idle = True
+
     paths: tuple[str, ...] | None = None
 
 
 @frozen
-class Redo:
+class Redo(BaseCommand):
     """Redo the last undone revert. `paths` is as in Revert."""
 
+    scheduling = "revert"
+    needs_idle = True
+
     paths: tuple[str, ...] | None = None
 
 
 @frozen
-class SwitchBranch:
+class SwitchBranch(BaseCommand):
     """Continue at the end of a branch, or before its checkpoint `to`.
 
     The current branch becomes a separate branch.
     """
+
+    scheduling = "revert"
+    needs_idle = True
 
     branch: int
     to: int | None = None
@@ -226,18 +248,20 @@ class SwitchBranch:
 
 
 @frozen
-class ForkSession:
+class ForkSession(BaseCommand):
     """Fork a new session from the conversation before a checkpoint on any branch.
 
     The reply is SessionForked.
     """
+
+    needs_idle = True
 
     to: int | None = None
     """None for all of the current branch."""
 
 
 @frozen
-class NameCheckpoint:
+class NameCheckpoint(BaseCommand):
     """Name a checkpoint on any branch. An empty name removes the existing one."""
 
     id: int
@@ -245,8 +269,10 @@ class NameCheckpoint:
 
 
 @frozen
-class ReadTask:
+class ReadTask(BaseCommand):
     """Read part of a background task's output. The reply is a TaskText."""
+
+    scheduling = "concurrent"
 
     task_id: str
     offset: int = 0
@@ -254,14 +280,16 @@ class ReadTask:
 
 
 @frozen
-class StopTask:
+class StopTask(BaseCommand):
     """Stop a background task and all processes it has started."""
+
+    scheduling = "concurrent"
 
     task_id: str
 
 
 @frozen
-class RunShell:
+class RunShell(BaseCommand):
     """Run a shell command of the user. Sends ShellCommandBegin and ShellCommandEnd.
 
     With `on_terminal` the command uses the terminal of the engine's process. This is only for a front end in
@@ -272,43 +300,58 @@ class RunShell:
     command: str
     on_terminal: bool = False
 
+    @property
+    def scheduling(self) -> Scheduling:
+        """Only a command on the terminal delays other commands."""
+        return "in_order" if self.on_terminal else "concurrent"
+
 
 @frozen
-class StopShell:
+class StopShell(BaseCommand):
     """Stop the user's running shell commands."""
 
+    scheduling = "concurrent"
+
 
 @frozen
-class ListSessions:
+class ListSessions(BaseCommand):
     """List the sessions on disk, or those that contain `text`. The reply is a SessionList."""
+
+    scheduling = "concurrent"
 
     text: str = ""
 
 
 @frozen
-class PreviewSession:
+class PreviewSession(BaseCommand):
     """Show the end of a session's conversation. The reply is a SessionPreview."""
+
+    scheduling = "concurrent"
 
     id: str
 
 
 @frozen
-class RenameSession:
+class RenameSession(BaseCommand):
     """Rename a session. The reply is a SessionList."""
+
+    scheduling = "concurrent"
 
     id: str
     title: str
 
 
 @frozen
-class DeleteSession:
+class DeleteSession(BaseCommand):
     """Delete a session that isn't open, including its branches. The reply is a SessionList."""
+
+    scheduling = "concurrent"
 
     id: str
 
 
 @frozen
-class Shutdown:
+class Shutdown(BaseCommand):
     """Cancel everything that is running, save, and close the Wire."""
 
 
@@ -328,18 +371,6 @@ TimelineCommand = (
 )
 """Commands for the timeline."""
 
-UserCommand = (
-    RunShell
-    | StopShell
-    | ListSessions
-    | PreviewSession
-    | RenameSession
-    | DeleteSession
-    | SetupCommand
-    | SettingsCommand
-)
-"""Commands that don't affect the conversation."""
-
 Command = (
     Prompt
     | Steer
@@ -358,6 +389,13 @@ Command = (
     | ReadTask
     | StopTask
     | TimelineCommand
-    | UserCommand
+    | RunShell
+    | StopShell
+    | ListSessions
+    | PreviewSession
+    | RenameSession
+    | DeleteSession
+    | SetupCommand
+    | SettingsCommand
     | Shutdown
 )

@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Literal
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.wire.base_command import BaseCommand
 
 KeyOrigin = Literal["", "stored", "environment"]
 
@@ -54,8 +55,10 @@ class ModelSources:
 
 
 @frozen
-class ConnectModel:
+class ConnectModel(BaseCommand):
     """Test a model with a small request, save its configuration and use it. The reply is ModelConnected."""
+
+    scheduling = "concurrent"
 
     id: str
     provider: str
@@ -74,8 +77,10 @@ class ConnectModel:
 
 
 @frozen
-class FindModels:
+class FindModels(BaseCommand):
     """Find available models. ModelSources is sent immediately, and again with the servers on this machine."""
+
+    scheduling = "concurrent"
 
 
 @frozen

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.wire.base_command import BaseCommand
 
 SettingKind = Literal["switch", "choice", "integer", "number", "text", "list", "secret", "table"]
 """How a value is edited. Secrets are never sent or accepted here; a table is edited in the file."""
@@ -31,13 +32,17 @@ class Setting:
 
 
 @frozen
-class ListSettings:
+class ListSettings(BaseCommand):
     """List the settings. The reply is a SettingsList."""
+
+    scheduling = "concurrent"
 
 
 @frozen
-class ChangeSetting:
+class ChangeSetting(BaseCommand):
     """Write a setting to the user's config file. The replies are SettingChanged and SettingsList."""
+
+    scheduling = "concurrent"
 
     key: str
     value: str | None

@@ -9,23 +9,32 @@ from typing import Any
 from kimi_tui.config.settings import CheckpointSettings, Settings
 from kimi_tui.engine.background_services import BackgroundServices
 from kimi_tui.engine.background_work import BackgroundWork
-from kimi_tui.engine.build.handlers import build_handlers
+from kimi_tui.engine.build.slash_registry import build_slash_registry
+from kimi_tui.engine.command_dispatcher import CommandDispatcher
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.models.active_model import ActiveModel
 from kimi_tui.engine.models.model_pool import ModelPool
+from kimi_tui.engine.models.model_setup import ModelSetup
+from kimi_tui.engine.options import EngineOptions
+from kimi_tui.engine.session.browser import SessionBrowser
 from kimi_tui.engine.session.grant_store import SessionGrantStore
 from kimi_tui.engine.session.hooks import SessionHooks
 from kimi_tui.engine.session.metadata import SessionMetadata
 from kimi_tui.engine.session.modes import Modes
 from kimi_tui.engine.session.plan_file import PlanFile
 from kimi_tui.engine.session.publisher import SessionPublisher
+from kimi_tui.engine.session.settings_service import SettingsService
 from kimi_tui.engine.session.side_questions import SideQuestions
 from kimi_tui.engine.session.title import SessionTitle
 from kimi_tui.engine.session.todos import SessionTodos
+from kimi_tui.engine.session.turns import TurnQueue
 from kimi_tui.engine.session.usage import SessionUsage
+from kimi_tui.engine.session.user_services import UserServices
+from kimi_tui.engine.session.user_shell import UserShell
+from kimi_tui.engine.slash.dispatcher import SlashDispatcher
 from kimi_tui.engine.timeline.service import TimelineService
 from kimi_tui.history.context import Context
-from kimi_tui.history.session import Session
+from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.hooks.dispatcher import SessionHookDispatcher
 from kimi_tui.llm.provider import LLM, ChatProvider
@@ -37,6 +46,7 @@ from kimi_tui.soul.soul import Soul
 from kimi_tui.soul.wire_approval import WireApproval
 from kimi_tui.tools.dmail import DMailbox
 from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.tool import Tool
 from kimi_tui.tools.toolset import Toolset
 from kimi_tui.wire.commands import Shutdown
@@ -154,14 +164,44 @@ class BareSession:
             wire,
             source="startup",
         )
+        services = BackgroundServices(
+            session_usage=session_usage,
+            hooks=hooks,
+            side_questions=side_questions,
+            background_work=BackgroundWork(session, sender=wire, track_task=timeline.files.tracking_task),
+            timeline=timeline,
+        )
         title = SessionTitle(session)
-        return Engine(
+        turns = TurnQueue(soul, sender=wire, max_time_s=max_time_s, files=timeline.files)
+        registry = build_slash_registry(
+            soul=soul,
+            turns=turns,
+            timeline=timeline,
+            title=title,
+            publisher=publisher,
+            commands=(side_questions.command,),
+        )
+        options = EngineOptions(settings=Settings(), data_dir=self._home, work_dir=self._home)
+        user_services = UserServices(
+            shell=UserShell(
+                work_dir=self._home,
+                output_folder=OutputFolder(session.dir / "output"),
+                sender=wire,
+                files=timeline.files,
+                notes=None,
+            ),
+            session_browser=SessionBrowser(
+                store=SessionStore(self._home), session=session, title=title, sender=wire, info=publisher
+            ),
+            model_setup=ModelSetup(options=options, models=models, wire=wire),
+            settings_service=SettingsService(options=options, models=models, sender=wire),
+        )
+        dispatcher = CommandDispatcher(
             wire=wire,
-            session=session,
             soul=soul,
             toolset=agent.toolset,
-            approval=approval,
-            todos=todos,
+            turns=turns,
+            slash=SlashDispatcher(registry, turns=turns, soul=soul, sender=wire),
             publisher=publisher,
             modes=modes,
             model=ActiveModel(
@@ -174,23 +214,19 @@ class BareSession:
             metadata=SessionMetadata(
                 session=session, title=title, modes=modes, publisher=publisher, extra={}
             ),
-            handlers=build_handlers(
-                wire=wire,
-                soul=soul,
-                timeline=timeline,
-                todos=todos,
-                title=title,
-                publisher=publisher,
-                commands=(side_questions.command,),
-                max_time_s=max_time_s,
-            ),
-            services=BackgroundServices(
-                session_usage=session_usage,
-                hooks=hooks,
-                side_questions=side_questions,
-                background_work=BackgroundWork(session, sender=wire, track_task=timeline.files.tracking_task),
-                timeline=timeline,
-            ),
+            services=services,
+            user_services=user_services,
+        )
+        return Engine(
+            wire=wire,
+            session=session,
+            soul=soul,
+            approval=approval,
+            todos=todos,
+            publisher=publisher,
+            modes=modes,
+            services=services,
+            dispatcher=dispatcher,
             resources=AsyncExitStack(),
         )
 

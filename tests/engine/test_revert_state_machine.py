@@ -97,7 +97,7 @@ class RevertStateMachine(RuleBasedStateMachine):
     @rule()
     def clear(self) -> None:
         files_before, before = self.harness.files(), set(self.run_async(self.harness.context.tree()).by_id)
-        if self.run_async(self.harness.timeline.timeline_commands.clear()):
+        if self.run_async(self.harness.timeline.reverts.clear()):
             self.mark_seen()
             (new_id,) = set(self.run_async(self.harness.context.tree()).by_id) - before
             self.states[new_id] = files_before
@@ -172,7 +172,7 @@ class RevertStateMachine(RuleBasedStateMachine):
             for state in digests.values():
                 stored.update(state.values())
 
-        self.run_async(self.harness.timeline.files.use(check_states))
+        self.run_async(self.harness.timeline.files.worker.use(check_states))
         on_disk = set(self.harness.files().values())
         lost = {text for text in self.seen - on_disk if digest_of(text.encode()) not in stored}
         assert not lost

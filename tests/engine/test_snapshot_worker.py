@@ -92,7 +92,7 @@ async def test_a_checkpoint_does_not_wait_and_gets_its_state_before_a_tool_runs(
     await asyncio.wait_for(running, TEST_TIMEOUT_S)
     assert harness.recorded[0][0] == harness.recorded[1][0]
     now = harness.files.current_state()
-    items = await harness.files.use(lambda history: history.difference(harness.recorded[0][0], now))
+    items = await harness.files.worker.use(lambda history: history.difference(harness.recorded[0][0], now))
     assert [(item.path, item.by) for item in items] == [("a", "agent")]
     capturing.cancel()
     await harness.files.close()
@@ -145,7 +145,7 @@ async def test_if_the_first_scan_times_out_only_files_of_tools_are_covered(tmp_p
     assert (await harness.files.describe_uncovered())[0].startswith(
         "Only files written by file tools are covered"
     )
-    items = await harness.files.use(lambda history: history.plan(before).items)
+    items = await harness.files.worker.use(lambda history: history.plan(before).items)
     assert [(item.path, item.action) for item in items] == [("a", "restore")]
     await harness.files.close()
 
@@ -161,7 +161,7 @@ async def test_changes_during_a_background_task_are_kept_by_default(tmp_path: Pa
         async with harness.tracking("WriteFile", "log"):
             (harness.work / "log").write_text("agent\n")
         (harness.work / "log").write_text("agent\nbuild\n")
-    (item, log, other) = (await harness.files.use(lambda history: history.plan(before))).items
+    (item, log, other) = (await harness.files.worker.use(lambda history: history.plan(before))).items
     assert (item.action, log.action, other.action) == ("keep", "conflict", "keep")
     assert log.note == "created by the agent, edited by you or `npm run build`"
     assert item.note == "changed only by you or `npm run build`"
@@ -178,12 +178,12 @@ async def test_a_comparison_during_a_call_attributes_its_changes_to_the_agent(
     call = ToolCall("c", FunctionCall("Bash", "{}"))
     async with harness.files.tracking_task("t1", "npm run build"):
         (harness.work / "built").write_text("x\n")
-        await harness.files.use(lambda history: history.plan(before))
+        await harness.files.worker.use(lambda history: history.plan(before))
         async with harness.files.tracking(call, PendingChange(None, "make_history it")):
             (harness.work / "made").write_text("x\n")
-            await harness.files.use(lambda history: history.capture())
+            await harness.files.worker.use(lambda history: history.capture())
             (harness.work / "made").write_text("y\n")
-    plan = await harness.files.use(lambda history: history.plan(before))
+    plan = await harness.files.worker.use(lambda history: history.plan(before))
     assert [(it.path, it.action, it.note) for it in plan.items] == [
         ("built", "keep", "changed only by you or `npm run build`"),
         ("made", "delete", ""),
@@ -201,7 +201,7 @@ async def test_changes_by_a_user_command_are_the_users_while_a_tool_runs(tmp_pat
         (harness.work / "agents").write_text("x\n")
         async with harness.files.tracking_user_command("touch mine"):
             (harness.work / "mine").write_text("x\n")
-    items = (await harness.files.use(lambda history: history.plan(before))).items
+    items = (await harness.files.worker.use(lambda history: history.plan(before))).items
     assert {item.path: item.action for item in items} == {"agents": "delete", "mine": "keep"}
     await harness.files.close()
 
@@ -217,7 +217,7 @@ async def test_changes_by_overlapping_calls_are_all_the_agents(tmp_path: Path) -
         async with helper.tracking(ToolCall("d", FunctionCall("Bash", "{}")), PendingChange(None, "make")):
             (harness.work / "second").write_text("x\n")
         (harness.work / "third").write_text("x\n")
-    plan = await harness.files.use(lambda history: history.plan(before))
+    plan = await harness.files.worker.use(lambda history: history.plan(before))
     assert [item.action for item in plan.items] == ["delete"] * 3
     assert plan.commands == ("make",)
     assert not helper.at_checkpoint(fresh=True).is_pending

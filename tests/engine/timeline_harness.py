@@ -16,7 +16,7 @@ from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.tool_batch import PendingChange
-from kimi_tui.wire.commands import TimelineCommand
+from kimi_tui.wire.commands import Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.timeline import CheckpointKind
 
@@ -96,8 +96,17 @@ class TimelineHarness:
         else:
             path.write_text(text)
 
-    async def handle(self, command: TimelineCommand) -> None:
-        await self.timeline.timeline_commands.handle(command)
+    async def handle(self, command: Revert | Undo | Redo | SwitchBranch) -> None:
+        reverts = self.timeline.reverts
+        match command:
+            case Revert():
+                await reverts.revert(command)
+            case Undo():
+                await reverts.undo(command)
+            case Redo():
+                await reverts.redo(command)
+            case SwitchBranch():
+                await reverts.switch_branch(command)
 
     def files(self) -> dict[str, str]:
         """Return the text of each file by name."""

@@ -33,17 +33,14 @@ from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.step_summary import summarize_step
 from kimi_tui.i18n.translate import translate_message
 from kimi_tui.wire.commands import (
-    ForkSession,
-    NameCheckpoint,
     PlanRevert,
     PlanSwitch,
     Redo,
     Revert,
     SwitchBranch,
-    TimelineCommand,
     Undo,
 )
-from kimi_tui.wire.timeline import Reverted, RevertPlan, RevertScope, SessionForked
+from kimi_tui.wire.timeline import RevertScope
 
 app = new_app("List checkpoints, revert to them and free disk space.")
 SessionOption = Annotated[
@@ -267,7 +264,7 @@ def _to_paths(only: Sequence[str] | None) -> tuple[str, ...] | None:
 def _run_revert(
     session_id: str | None,
     plan: PlanRevert | PlanSwitch,
-    revert_command: TimelineCommand,
+    revert_command: Revert | Undo | Redo | SwitchBranch,
     question: str,
     *,
     dry_run: bool,
@@ -283,34 +280,30 @@ def _run_revert(
 async def _plan_and_revert(
     session_id: str | None,
     plan: PlanRevert | PlanSwitch,
-    revert_command: TimelineCommand,
+    revert_command: Revert | Undo | Redo | SwitchBranch,
     question: str,
     *,
     dry_run: bool,
     assume_yes: bool,
 ) -> None:
     async with open_session_for_command(find_session(session_id)) as access:
-        for event in await access.run(plan):
-            if isinstance(event, RevertPlan):
-                print_plan(event)
+        print_plan(await access.plan(plan))
         if dry_run or not (assume_yes or confirm(question)):
             return
-        for event in await access.run(revert_command):
-            if isinstance(event, Reverted):
-                count = len(event.files)
-                if count == 1:
-                    print_line(f"Now at checkpoint {event.to}; 1 file changed.")
-                else:
-                    print_line(f"Now at checkpoint {event.to}; {count} files changed.")
+        reverted = await access.revert(revert_command)
+        count = len(reverted.files)
+        if count == 1:
+            print_line(f"Now at checkpoint {reverted.to}; 1 file changed.")
+        else:
+            print_line(f"Now at checkpoint {reverted.to}; {count} files changed.")
 
 
 async def _run_fork(session_id: str | None, to: int | None) -> None:
     async with open_session_for_command(find_session(session_id)) as access:
-        for event in await access.run(ForkSession(to)):
-            if isinstance(event, SessionForked):
-                print_line(f"{event.session_id}  {event.title}")
+        forked = await access.fork(to)
+        print_line(f"{forked.session_id}  {forked.title}")
 
 
 async def _set_name(session_id: str | None, number: int, text: str) -> None:
     async with open_session_for_command(find_session(session_id)) as access:
-        await access.run(NameCheckpoint(number, text))
+        await access.name_checkpoint(number, text)

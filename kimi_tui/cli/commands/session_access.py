@@ -1,9 +1,9 @@
 """Access to sessions from subcommands: reading the timeline and running timeline commands."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar, assert_never
 
 from kimi_tui.base.errors import SessionInUse, UsageError
 from kimi_tui.base.paths import data_dir
@@ -11,7 +11,6 @@ from kimi_tui.cli.run_paths import current_dir
 from kimi_tui.config.loader import read_config, settings_of
 from kimi_tui.config.settings import CheckpointSettings
 from kimi_tui.engine.session.todos import SessionTodos
-from kimi_tui.engine.timeline.commands import TimelineCommands
 from kimi_tui.engine.timeline.read_only import ReadOnlyTimeline
 from kimi_tui.engine.timeline.service import TimelineService
 from kimi_tui.history.checkpoint_tree import CheckpointTree
@@ -21,24 +20,70 @@ from kimi_tui.history.read_only import ReadOnlyConversation
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.patch import Patch
 from kimi_tui.tools.path_scope import PathScope
-from kimi_tui.wire.commands import Compare, TimelineCommand
+from kimi_tui.wire.commands import PlanRevert, PlanSwitch, Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.event_sender import EventList
-from kimi_tui.wire.events import Event
-from kimi_tui.wire.timeline import Comparison
+from kimi_tui.wire.events import Event, Reverted
+from kimi_tui.wire.timeline import Comparison, RevertPlan, SessionForked
+
+E = TypeVar("E", bound=Event)
 
 
-@dataclass(frozen=True, slots=True)
 class SessionAccess:
-    """A session opened for timeline commands."""
+    """A session opened for timeline commands. The methods return what a command sends.
 
-    timeline_commands: TimelineCommands
-    events: EventList
+    They raise KimiTuiError.
+    """
 
-    async def run(self, command: TimelineCommand) -> list[Event]:
-        """Run a command and return its events. Raises KimiTuiError."""
-        self.events.clear()
-        await self.timeline_commands.handle(command)
-        return list(self.events)
+    def __init__(self, timeline: TimelineService, events: EventList) -> None:
+        self._timeline = timeline
+        self._events = events
+
+    async def plan(self, command: PlanRevert | PlanSwitch) -> RevertPlan:
+        """Return the plan of a revert."""
+        reverts = self._timeline.reverts
+        match command:
+            case PlanRevert():
+                return await self._event_of(reverts.plan_revert(command), RevertPlan)
+            case PlanSwitch():
+                return await self._event_of(reverts.plan_switch(command), RevertPlan)
+            case _:
+                assert_never(command)
+
+    async def revert(self, command: Revert | Undo | Redo | SwitchBranch) -> Reverted:
+        """Revert to a checkpoint, undo or redo a revert, or switch to a branch."""
+        reverts = self._timeline.reverts
+        match command:
+            case Revert():
+                return await self._event_of(reverts.revert(command), Reverted)
+            case Undo():
+                return await self._event_of(reverts.undo(command), Reverted)
+            case Redo():
+                return await self._event_of(reverts.redo(command), Reverted)
+            case SwitchBranch():
+                return await self._event_of(reverts.switch_branch(command), Reverted)
+            case _:
+                assert_never(command)
+
+    async def fork(self, to: int | None) -> SessionForked:
+        """Fork the conversation before a checkpoint, or all of it, into a new session."""
+        return await self._event_of(self._timeline.commands.fork(to), SessionForked)
+
+    async def name_checkpoint(self, number: int, text: str) -> None:
+        """Name a checkpoint."""
+        await self._timeline.commands.name_checkpoint(number, text)
+
+    async def compare(self, before: int, after: int | None) -> Comparison:
+        """Return the file changes between two checkpoints, or since one."""
+        return await self._event_of(self._timeline.commands.compare(before, after), Comparison)
+
+    async def build_patch(self, before: int, after: int | None) -> Patch:
+        """Return the same changes as a git patch."""
+        return await self._timeline.commands.build_patch(before, after)
+
+    async def _event_of(self, work: Awaitable[None], kind: type[E]) -> E:
+        self._events.clear()
+        await work
+        return next(event for event in self._events if isinstance(event, kind))
 
 
 @asynccontextmanager
@@ -60,7 +105,7 @@ async def open_session_for_command(session: Session) -> AsyncIterator[SessionAcc
         )
         try:
             await timeline.recover_revert()
-            yield SessionAccess(timeline.timeline_commands, events)
+            yield SessionAccess(timeline, events)
         finally:
             await timeline.close()
             await context.close()
@@ -105,13 +150,12 @@ def last_prompt_checkpoint(session: Session) -> int:
 
 async def comparison_of(session: Session, before: int, after: int | None) -> Comparison:
     """Return the file changes between two checkpoints, or since one. Raises KimiTuiError."""
-    compare = Compare(before, after)
     try:
         async with open_session_for_command(session) as access:
-            events = await access.run(compare)
+            return await access.compare(before, after)
     except SessionInUse:
         events = EventList()
-        await _open_timeline(session, events).handle_timeline_command(compare)
+        await _open_timeline(session, events).compare(before, after)
     return next(event for event in events if isinstance(event, Comparison))
 
 
@@ -119,7 +163,7 @@ async def patch_of(session: Session, before: int, after: int | None) -> Patch:
     """Return the same changes as a git patch. Raises KimiTuiError."""
     try:
         async with open_session_for_command(session) as access:
-            return await access.timeline_commands.build_patch(before, after)
+            return await access.build_patch(before, after)
     except SessionInUse:
         return _open_timeline(session, EventList()).build_patch(before, after)
 

@@ -6,10 +6,11 @@ from functools import partial
 from kimi_tui.engine.background_services import BackgroundServices
 from kimi_tui.engine.build.agent_runtime import AgentRuntime, build_agent_runtime
 from kimi_tui.engine.build.core import SessionCore, build_core
-from kimi_tui.engine.build.handlers import build_handlers
 from kimi_tui.engine.build.initial_state import DEFAULT_AGENT
 from kimi_tui.engine.build.sandbox import sandbox_problems
+from kimi_tui.engine.build.slash_registry import build_slash_registry
 from kimi_tui.engine.build.tool_dependencies import ToolDependencies, build_tool_dependencies
+from kimi_tui.engine.command_dispatcher import CommandDispatcher
 from kimi_tui.engine.engine import Engine
 from kimi_tui.engine.models.active_model import ActiveModel
 from kimi_tui.engine.options import EngineOptions
@@ -18,13 +19,17 @@ from kimi_tui.engine.session.open import OpenedSession, open_session
 from kimi_tui.engine.session.publisher import SessionPublisher
 from kimi_tui.engine.session.side_questions import SideQuestions
 from kimi_tui.engine.session.title import SessionTitle
-from kimi_tui.engine.session.user_commands import build_user_commands
+from kimi_tui.engine.session.turns import TurnQueue
+from kimi_tui.engine.session.user_services import build_user_services
 from kimi_tui.engine.slash.agents import agents_command
 from kimi_tui.engine.slash.context import context_command
+from kimi_tui.engine.slash.dispatcher import SlashDispatcher
 from kimi_tui.engine.slash.hooks import hooks_command
 from kimi_tui.engine.slash.init import init_command
 from kimi_tui.engine.slash.plan import plan_command
 from kimi_tui.engine.slash.registry import AnyCommand
+from kimi_tui.engine.transfer.commands import ExportImportCommands
+from kimi_tui.history.session import SessionStore
 from kimi_tui.wire.channel import Wire
 
 
@@ -51,58 +56,61 @@ def _build_from_parts(
     resources: AsyncExitStack,
 ) -> Engine:
     publisher = _build_publisher(core, tool_dependencies, runtime, opened)
-    runtime.timeline.set_listener(publisher)
-    user_commands = build_user_commands(
+    title = SessionTitle(core.session)
+    user_services = build_user_services(
         core,
+        title=title,
         publisher=publisher,
         pending_notes=runtime.pending_notes,
         files=runtime.timeline.files,
         output_folder=tool_dependencies.output_folder,
     )
-    resources.push_async_callback(user_commands.close)
-    side_questions = _build_side_questions(core, runtime)
-    title = SessionTitle(core.session)
-    handlers = build_handlers(
-        wire=core.wire,
-        soul=runtime.soul,
+    resources.push_async_callback(user_services.shell.close)
+    services = BackgroundServices(
+        session_usage=core.session_usage,
+        hooks=core.hooks,
+        mcp=runtime.mcp,
+        side_questions=_build_side_questions(core, runtime),
+        background_work=runtime.background_work,
         timeline=runtime.timeline,
-        todos=tool_dependencies.todos,
+    )
+    turns = TurnQueue(
+        runtime.soul,
+        sender=core.wire,
+        max_time_s=core.options.max_time_s,
+        files=runtime.timeline.files,
+    )
+    registry = build_slash_registry(
+        soul=runtime.soul,
+        turns=turns,
+        timeline=runtime.timeline,
         title=title,
         publisher=publisher,
-        commands=(
-            plan_command(core.modes),
-            side_questions.command,
-            hooks_command(core.hooks, publisher),
-            runtime.background_work.command,
-            runtime.mcp.command,
-            *user_commands.commands,
-            *_info_commands(core, runtime),
-            *runtime.skill_library.slash_commands(core.session.work_dir, core.approval),
-        ),
-        max_time_s=core.options.max_time_s,
+        commands=_session_commands(core, runtime, services, publisher),
     )
-    runtime.mcp.register_commands = partial(handlers.slash.registry.register, "mcp")
+    runtime.mcp.register_commands = partial(registry.register, "mcp")
     return Engine(
         wire=core.wire,
         session=core.session,
         soul=runtime.soul,
-        toolset=runtime.agent.toolset,
         approval=core.approval,
         todos=tool_dependencies.todos,
         publisher=publisher,
         modes=core.modes,
-        model=_build_active_model(core, runtime, publisher),
-        metadata=_build_metadata(core, title, publisher),
-        handlers=handlers,
-        services=BackgroundServices(
-            session_usage=core.session_usage,
-            hooks=core.hooks,
-            mcp=runtime.mcp,
-            side_questions=side_questions,
-            background_work=runtime.background_work,
-            timeline=runtime.timeline,
+        services=services,
+        dispatcher=CommandDispatcher(
+            wire=core.wire,
+            soul=runtime.soul,
+            toolset=runtime.agent.toolset,
+            turns=turns,
+            slash=SlashDispatcher(registry, turns=turns, soul=runtime.soul, sender=core.wire),
+            publisher=publisher,
+            modes=core.modes,
+            model=_build_active_model(core, runtime, publisher),
+            metadata=_build_metadata(core, title, publisher),
+            services=services,
+            user_services=user_services,
         ),
-        user_commands=user_commands,
         resources=resources.pop_all(),
     )
 
@@ -164,9 +172,24 @@ def _build_side_questions(core: SessionCore, runtime: AgentRuntime) -> SideQuest
     )
 
 
-def _info_commands(core: SessionCore, runtime: AgentRuntime) -> tuple[AnyCommand, ...]:
-    """Return the commands about the project, the context window and the agents."""
+def _session_commands(
+    core: SessionCore, runtime: AgentRuntime, services: BackgroundServices, publisher: SessionPublisher
+) -> tuple[AnyCommand, ...]:
+    """Return the slash commands of the session's parts."""
     return (
+        plan_command(core.modes),
+        services.side_questions.command,
+        hooks_command(core.hooks, publisher),
+        runtime.background_work.command,
+        runtime.mcp.command,
+        *ExportImportCommands(
+            session=core.session,
+            store=SessionStore(core.options.data_dir),
+            pending_notes=runtime.pending_notes,
+            publisher=publisher,
+            context=core.context,
+            runtime_settings=core.runtime_settings,
+        ).commands,
         init_command(core.session.work_dir),
         context_command(
             agent=runtime.agent,
@@ -181,4 +204,5 @@ def _info_commands(core: SessionCore, runtime: AgentRuntime) -> tuple[AnyCommand
             data_dir=core.options.data_dir,
             sender=core.wire,
         ),
+        *runtime.skill_library.slash_commands(core.session.work_dir, core.approval),
     )

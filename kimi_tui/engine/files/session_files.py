@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from kimi_tui.base.errors import FileProblem, KimiTuiError
 from kimi_tui.base.message import ToolCall
@@ -25,8 +25,6 @@ from kimi_tui.tools.tool_batch import PendingChange
 from kimi_tui.wire.timeline import FileChanges
 
 if TYPE_CHECKING:
-    from kimi_tui.history.snapshots.deadline import ScanDeadline
-    from kimi_tui.history.snapshots.file_history import FileHistory
     from kimi_tui.history.snapshots.plan_executor import ExecutionResult
 
 logger = logging.getLogger(__name__)
@@ -58,7 +56,8 @@ class SessionFiles:
         enabled: bool,
         record_files: RecordFiles = _ignore_files,
     ) -> None:
-        self._worker = worker
+        self.worker = worker
+        """Gives access to the file history."""
         worker.current_author = self._current_author
         self._workspace = workspace
         self._enabled = enabled
@@ -86,7 +85,7 @@ class SessionFiles:
         """Capture the first state. Return the outcome of an interrupted revert, if there was one."""
         if self._enabled:
             await self._capture(self._current_author)
-        return self._worker.recovered_outcome
+        return self.worker.recovered_outcome
 
     async def capture_pending(self) -> None:
         """Capture the states of new checkpoints, until canceled."""
@@ -98,7 +97,7 @@ class SessionFiles:
 
     async def close(self) -> None:
         """Cancel the running scan, and save the scan state for the next session."""
-        await self._worker.close()
+        await self.worker.close()
 
     def at_checkpoint(self, *, fresh: bool) -> FilesAtCheckpoint:
         """Implement `FileStates.at_checkpoint`."""
@@ -126,7 +125,7 @@ class SessionFiles:
     @asynccontextmanager
     async def tracking_task(self, task_id: str, command: str) -> AsyncIterator[None]:
         """Track a background task: it or the user is the author of changes made while no tool call runs."""
-        author = ChangeAuthor(who="background", session=self._worker.session, call=task_id, command=command)
+        author = ChangeAuthor(who="background", session=self.worker.session, call=task_id, command=command)
         self._tasks[task_id] = author
         try:
             yield
@@ -181,22 +180,9 @@ class SessionFiles:
         if not self._enabled:
             return [f"Files aren't covered: {self._problem}."]
         try:
-            return await self.use(list_uncovered)
+            return await self.worker.use(list_uncovered)
         except KimiTuiError as error:
             return [str(error)]
-
-    async def use(
-        self, query: "Callable[Concatenate[FileHistory, P], T]", *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Run `query` on the history in a thread, exclusively.
-
-        Raises: what `query` raises; KimiTuiError instead of OSError.
-        """
-        return await self._worker.use(query, *args, **kwargs)
-
-    async def run_query(self, query: "Callable[[FileHistory, ScanDeadline], T]") -> T:
-        """Run a slow `query` like `use` does, with progress events. Canceling it stops the query soon."""
-        return await self._worker.run_query(query)
 
     @asynccontextmanager
     async def _tracking(self, call: ToolCall, change: PendingChange, *, agent: str) -> AsyncIterator[None]:
@@ -204,11 +190,11 @@ class SessionFiles:
         if paths is not None and not paths:
             yield
             return
-        with self._worker.delaying_tool(call.function.name):
+        with self.worker.delaying_tool(call.function.name):
             await self._capture(self._current_author, paths)
         author = ChangeAuthor(
             who="call",
-            session=self._worker.session,
+            session=self.worker.session,
             call=call.id,
             tool=call.function.name,
             agent=agent,
@@ -239,7 +225,7 @@ class SessionFiles:
         from kimi_tui.history.snapshots.deadline import ScanCanceled
 
         try:
-            result = await self._worker.capture(author, paths, wait_s=wait_s)
+            result = await self.worker.capture(author, paths, wait_s=wait_s)
         except ScanCanceled:
             return
         except SnapshotBusyError:

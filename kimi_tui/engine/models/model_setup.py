@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from kimi_tui.base.errors import KimiTuiError
@@ -22,18 +22,16 @@ from kimi_tui.engine.models.model_pool import ModelPool
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.llm.provider import ProviderKind, ProviderSettings
 from kimi_tui.llm.transport.endpoint import DEFAULT_BASE_URLS
-from kimi_tui.wire.commands import Command, SetModel
-from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.commands import SetModel
 from kimi_tui.wire.model_setup import (
     ConnectModel,
-    FindModels,
     KeyOrigin,
     LocalModel,
     LocalServer,
     ModelConnected,
     ModelService,
     ModelSources,
-    SetupCommand,
 )
 
 if TYPE_CHECKING:
@@ -50,29 +48,25 @@ class ModelSetup:
         *,
         options: EngineOptions,
         models: ModelPool,
-        sender: EventSender,
-        send_command: Callable[[Command], None],
+        wire: Wire,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._options = options
         self._models = models
-        self._sender = sender
-        self._send_command = send_command
+        self._wire = wire
         self._environ = environ
         self._connect_lock = asyncio.Lock()
 
-    async def handle(self, command: SetupCommand) -> None:
-        """Handle `command`. Raises ConfigError if stored keys can't be read."""
-        match command:
-            case FindModels():
-                services = await self._list_services()
-                self._sender.send(ModelSources(services, looking=True))
-                self._sender.send(ModelSources(services, await self._find_servers()))
-            case ConnectModel():
-                async with self._connect_lock:
-                    self._sender.send(await self._try_connect(command))
-            case _:
-                assert_never(command)
+    async def find_models(self) -> None:
+        """Send the available models. Raises ConfigError if stored keys can't be read."""
+        services = await self._list_services()
+        self._wire.send(ModelSources(services, looking=True))
+        self._wire.send(ModelSources(services, await self._find_servers()))
+
+    async def connect(self, command: ConnectModel) -> None:
+        """Try to connect a model, and send the result. Raises ConfigError if stored keys can't be read."""
+        async with self._connect_lock:
+            self._wire.send(await self._try_connect(command))
 
     # discovery
 
@@ -191,7 +185,7 @@ class ModelSetup:
         )
         self._models.apply_settings(settings_of(await asyncio.to_thread(self._options.reread_config)))
         self._models.get(name)
-        self._send_command(SetModel(name))
+        self._wire.command(SetModel(name))
         what = f"Connected. Model: {connection.model}."
         if known is not None and connection.api_key and self._environ.get(known.key_variable):
             return ModelConnected(

@@ -1,8 +1,8 @@
 """Browser of saved sessions: lists, searches, previews, renames and deletes them."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.base.message import Message
@@ -22,6 +22,14 @@ _MAX_PREVIEW_CHARACTERS = 2_000
 _SNIPPET_CHARACTERS = 60
 
 
+class InfoSender(Protocol):
+    """Sends the session info."""
+
+    def send_info(self) -> None:
+        """Send the session info."""
+        ...
+
+
 class SessionBrowser:
     """Handles commands about the saved sessions of all working directories."""
 
@@ -32,13 +40,13 @@ class SessionBrowser:
         session: Session,
         title: SessionTitle,
         sender: EventSender,
-        send_info: Callable[[], None],
+        info: InfoSender,
     ) -> None:
         self._store = store
         self._session = session
         self._title = title
         self._sender = sender
-        self._send_info = send_info
+        self._info = info
 
     async def send_list(self, text: str) -> None:
         """Send the sessions whose title or messages contain `text`, or all sessions if it's empty."""
@@ -55,7 +63,7 @@ class SessionBrowser:
         """Set a session's title. Raises KimiTuiError."""
         if session_id == self._session.id:
             await self._title.set(title)
-            self._send_info()
+            self._info.send_info()
         else:
             session = await asyncio.to_thread(self._store.find, session_id)
             await SessionTitle(session).set(title)

@@ -1,8 +1,7 @@
 """Publisher of session info, replays and notices."""
 
 import contextlib
-import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError, SessionError
@@ -17,8 +16,6 @@ from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import SessionInfo, SlashCommandInfo
-
-logger = logging.getLogger(__name__)
 
 MAX_PROBLEMS = 5
 """Maximum number of invalid files that are reported one by one."""
@@ -120,13 +117,7 @@ class SessionPublisher:
         """Send a notice to the user."""
         self._sender.send(build_notice(title, body, source_id=self._session.id, severity=severity))
 
-    async def report_errors(self, work: Awaitable[None]) -> None:
-        """Await `work` and send a notice if it fails."""
-        try:
-            await work
-        except KimiTuiError as error:
-            self.send_notice(error.what, error.hint, severity="error")
-        except Exception as error:
-            logger.exception("a command failed")
-            what = redact(f"Internal error: {type(error).__name__}: {error}.")
-            self.send_notice(what, "See the log for details.", severity="error")
+    def send_internal_error(self, error: Exception) -> None:
+        """Send a notice about an unexpected error."""
+        what = redact(f"Internal error: {type(error).__name__}: {error}.")
+        self.send_notice(what, "See the log for details.", severity="error")

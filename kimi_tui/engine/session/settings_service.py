@@ -2,7 +2,7 @@
 
 import asyncio
 import dataclasses
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.config.loader import settings_of, user_config_path
@@ -11,10 +11,8 @@ from kimi_tui.engine.options import EngineOptions
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.settings import (
     ChangeSetting,
-    ListSettings,
     Setting,
     SettingChanged,
-    SettingsCommand,
     SettingsList,
 )
 
@@ -31,17 +29,15 @@ class SettingsService:
         self._sender = sender
         self._change_lock = asyncio.Lock()
 
-    async def handle(self, command: SettingsCommand) -> None:
-        """Handle `command`. Raises ConfigError if the settings can't be read."""
-        match command:
-            case ListSettings():
-                self._sender.send(await asyncio.to_thread(self._build_list))
-            case ChangeSetting():
-                async with self._change_lock:
-                    self._sender.send(await asyncio.to_thread(self._change, command))
-                    self._sender.send(await asyncio.to_thread(self._build_list))
-            case _:
-                assert_never(command)
+    async def send_list(self) -> None:
+        """Send the settings. Raises ConfigError if they can't be read."""
+        self._sender.send(await asyncio.to_thread(self._build_list))
+
+    async def change(self, command: ChangeSetting) -> None:
+        """Change a setting, and send the outcome and the settings. Raises ConfigError."""
+        async with self._change_lock:
+            self._sender.send(await asyncio.to_thread(self._change, command))
+            await self.send_list()
 
     def _build_list(self) -> SettingsList:
         from kimi_tui.config.effective_settings import effective_settings  # only needed here

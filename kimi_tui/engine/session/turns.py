@@ -9,6 +9,7 @@ from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import KimiTuiError, MaxStepsReached
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.redaction import redact
+from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.soul.limits import LimitReached
 from kimi_tui.soul.soul import Soul, TurnRejected
 from kimi_tui.wire.event_sender import EventSender
@@ -34,12 +35,11 @@ class TurnQueue:
         *,
         sender: EventSender,
         max_time_s: float | None,
-        pop_tool_paths: Callable[[], tuple[str, ...]],
+        files: SessionFiles,
     ) -> None:
-        """`pop_tool_paths` returns the files that tools changed since its last call."""
         self._soul = soul
         self._sender = sender
-        self._pop_tool_paths = pop_tool_paths
+        self._files = files
         self._max_time_s = max_time_s
         self._queue: deque[_Turn] = deque()
         self._running: asyncio.Task[None] | None = None
@@ -54,6 +54,11 @@ class TurnQueue:
     def is_steerable(self) -> bool:
         """Whether steering input reaches the running turn."""
         return self._turn is not None and self._turn.is_steerable
+
+    def require_idle(self) -> None:
+        """Raise KimiTuiError if a turn is running."""
+        if self.is_running:
+            raise KimiTuiError("A turn is running.", hint="Interrupt it first.")
 
     def add(
         self,
@@ -115,7 +120,7 @@ class TurnQueue:
                 outcome, failure = "failed", _internal_failure(error)
         finally:
             self._running = self._turn = None
-            self._sender.send(TurnEnd(outcome, self._soul.steps, failure, self._pop_tool_paths()))
+            self._sender.send(TurnEnd(outcome, self._soul.steps, failure, self._files.pop_tool_paths()))
         self._start_next(group)
 
 

@@ -10,13 +10,13 @@ import shlex
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.text_sanitizer import ByteStreamSanitizer
+from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.session.pending_notes import PendingNotes
 from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
 from kimi_tui.tools.shell.shell import ExitStatus, Shell
 from kimi_tui.wire.commands import RunShell
@@ -70,19 +70,19 @@ class UserShell:
         work_dir: Path,
         output_folder: OutputFolder,
         sender: EventSender,
-        track_changes: Callable[[str], AbstractAsyncContextManager[None]],
-        add_note: Callable[[str], None],
+        files: SessionFiles,
+        notes: PendingNotes | None,
     ) -> None:
-        """`track_changes` is entered while a command runs, to attribute file changes to the user.
+        """`files` attributes the changes of commands to the user.
 
-        `add_note` gets a note for the model about each command that has ended.
+        `notes` gets a note for the model about each command that has ended; None if the model isn't told.
         """
         self._home = work_dir
         self._work_dir = work_dir
         self._output_folder = output_folder
         self._sender = sender
-        self._track_changes = track_changes
-        self._add_note = add_note
+        self._files = files
+        self._notes = notes
         self._shell = Shell()
         self._state: Path | None = None
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -124,7 +124,7 @@ class UserShell:
         output = CapturedOutput(self._output_folder, limit=_MAX_OUTPUT_CHARACTERS)
         exit_status, stopped = ExitStatus(-signal.SIGTERM), True
         try:
-            async with self._track_changes(command.command):
+            async with self._files.tracking_user_command(command.command):
                 if command.on_terminal:
                     exit_status = await self._run_on_terminal(command, work_dir)
                 else:
@@ -137,7 +137,8 @@ class UserShell:
             self._sender.send(
                 ShellCommandEnd(command.id, exit_status.status, text, str(self._work_dir), stopped)
             )
-            self._add_note(_format_note(command, work_dir, text, exit_status.status, stopped=stopped))
+            if self._notes is not None:
+                self._notes.add(_format_note(command, work_dir, text, exit_status.status, stopped=stopped))
 
     async def _run_captured(self, command: RunShell, folder: Path, output: CapturedOutput) -> ExitStatus:
         stream = ByteStreamSanitizer()

@@ -1,62 +1,58 @@
-"""Slash commands that every session has."""
-
-from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import Protocol
+"""Slash commands that every session has: /clear, /compact and /title."""
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.engine.session.publisher import SessionPublisher
+from kimi_tui.engine.session.title import SessionTitle
+from kimi_tui.engine.session.turns import TurnQueue
 from kimi_tui.engine.slash.registry import SlashCommand
+from kimi_tui.engine.timeline.revert_executor import RevertExecutor
+from kimi_tui.soul.soul import Soul
 
 
-class SlashActions(Protocol):
-    """Session actions that the built-in slash commands use."""
+class BuiltinCommands:
+    """Runs the commands. When one returns, it is complete and front ends have been sent its outcome."""
 
-    async def clear(self) -> None:
-        """Clear the conversation, which stays as a branch."""
-        ...
-
-    async def compact(self, focus: str) -> None:
-        """Compact the conversation. A summary concentrates on `focus`."""
-        ...
-
-    async def set_title(self, title: str) -> None:
-        """Set the session's title."""
-        ...
-
-
-async def _clear(actions: SlashActions, argument: str) -> None:
-    if argument.strip():
-        raise UsageError("/clear takes no arguments.", hint="Type /clear to start over.")
-    await actions.clear()
-
-
-async def _compact(actions: SlashActions, focus: str) -> None:
-    await actions.compact(focus)
-
-
-async def _set_title(actions: SlashActions, title: str) -> None:
-    await actions.set_title(title)
-
-
-def builtin_commands(actions: SlashActions) -> tuple[SlashCommand, ...]:
-    """Return the slash commands that every session has."""
-
-    def command(
-        name: str,
-        description: str,
-        run: Callable[[SlashActions, str], Awaitable[None]],
+    def __init__(
+        self,
         *,
-        takes_turn: bool = False,
-    ) -> SlashCommand:
-        return SlashCommand(name, description, partial(run, actions), takes_turn=takes_turn)
+        turns: TurnQueue,
+        soul: Soul,
+        reverts: RevertExecutor,
+        title: SessionTitle,
+        publisher: SessionPublisher,
+    ) -> None:
+        self._turns = turns
+        self._soul = soul
+        self._reverts = reverts
+        self._title = title
+        self._publisher = publisher
 
-    return (
-        command("clear", "Start over with an empty conversation; the current one stays as a branch", _clear),
-        command(
-            "compact",
-            "Compact the conversation: /compact [FOCUS]",
-            _compact,
-            takes_turn=True,
-        ),
-        command("title", "Set the session title: /title NAME", _set_title),
-    )
+    @property
+    def all(self) -> tuple[SlashCommand, ...]:
+        """The commands."""
+        return (
+            SlashCommand(
+                "clear",
+                "Start over with an empty conversation; the current one stays as a branch",
+                self._clear,
+            ),
+            SlashCommand(
+                "compact", "Compact the conversation: /compact [FOCUS]", self._compact, takes_turn=True
+            ),
+            SlashCommand("title", "Set the session title: /title NAME", self._set_title),
+        )
+
+    async def _clear(self, argument: str) -> None:
+        if argument.strip():
+            raise UsageError("/clear takes no arguments.", hint="Type /clear to start over.")
+        self._turns.require_idle()
+        if await self._reverts.clear():
+            self._soul.send_status()
+
+    async def _compact(self, focus: str) -> None:
+        if not await self._soul.compact(focus):
+            self._publisher.send_notice("Nothing to compact yet.", "", severity="info")
+
+    async def _set_title(self, title: str) -> None:
+        await self._title.set(title)
+        self._publisher.send_info()

@@ -6,9 +6,15 @@ from typing import assert_never
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.engine.session.turns import TurnQueue
-from kimi_tui.engine.slash.registry import PromptCommand, SlashCommand, SlashRegistry
+from kimi_tui.engine.slash.registry import (
+    PromptCommand,
+    SlashCommand,
+    SlashRegistry,
+    TimelineSlashCommand,
+)
 from kimi_tui.soul.soul import Soul
 from kimi_tui.wire.argument_completion import ArgumentChoices
+from kimi_tui.wire.commands import TimelineCommand
 from kimi_tui.wire.event_sender import EventSender
 
 
@@ -21,10 +27,10 @@ class SlashDispatcher:
         self._soul = soul
         self._sender = sender
 
-    async def run(self, line: str, group: asyncio.TaskGroup) -> None:
+    async def run(self, line: str, group: asyncio.TaskGroup) -> TimelineCommand | None:
         """Run the command in `line` (without its slash). If it takes a turn, the turn runs in `group`.
 
-        Raises KimiTuiError.
+        If the line means a command of the Wire, return that instead. Raises KimiTuiError.
         """
         found = self.registry.find(line)
         if found is None:
@@ -33,6 +39,8 @@ class SlashDispatcher:
         command, argument = found
         typed = f"/{line.strip()}"
         match command:
+            case TimelineSlashCommand():
+                return command.parse(argument)
             case PromptCommand():
                 self._turns.add(typed, group, lambda: self._run_prompt(command, argument, typed))
             case SlashCommand(takes_turn=True):
@@ -41,6 +49,7 @@ class SlashDispatcher:
                 await command.run(argument)
             case _:
                 assert_never(command)
+        return None
 
     async def complete(self, name: str, text: str) -> None:
         """Send the completions of the argument `text` of the command `name`."""

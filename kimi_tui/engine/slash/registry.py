@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.frozen import frozen
+from kimi_tui.wire.commands import TimelineCommand
 from kimi_tui.wire.events import SlashCommandInfo
 
 
@@ -52,7 +53,24 @@ class PromptCommand:
         )
 
 
-AnyCommand = SlashCommand | PromptCommand
+@frozen
+class TimelineSlashCommand:
+    """Command that is another way to write a command of the Wire. `parse` builds that from the argument, or
+    raises UsageError.
+    """
+
+    name: str
+    description: str
+    parse: Callable[[str], TimelineCommand]
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def info(self) -> SlashCommandInfo:
+        """Command as sent to front ends."""
+        return SlashCommandInfo(self.name, self.description, self.aliases)
+
+
+AnyCommand = SlashCommand | PromptCommand | TimelineSlashCommand
 
 
 class SlashRegistry:

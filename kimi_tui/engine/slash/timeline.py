@@ -1,11 +1,10 @@
 """Slash commands of the timeline."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Protocol, get_args
 
 from kimi_tui.base.errors import UsageError
-from kimi_tui.engine.slash.registry import SlashCommand
+from kimi_tui.engine.slash.registry import AnyCommand, SlashCommand, TimelineSlashCommand
 from kimi_tui.wire.commands import (
     Compare,
     ForkSession,
@@ -26,23 +25,19 @@ _SCOPES: tuple[RevertScope, ...] = get_args(RevertScope)
 _NUMBERS_HINT = "/checkpoints lists the numbers."
 
 
-class TimelineOperations(Protocol):
-    """Operations that the timeline's slash commands use."""
-
-    async def handle_timeline_command(self, command: TimelineCommand) -> None:
-        """Handle a timeline command."""
-        ...
+class TimelineLists(Protocol):
+    """Lists of checkpoints and branches as text."""
 
     async def list_checkpoints(self) -> None:
-        """Show the checkpoints."""
+        """Send a notice that lists the checkpoints."""
         ...
 
     async def list_branches(self) -> None:
-        """Show the branches."""
+        """Send a notice that lists the branches."""
         ...
 
 
-async def _revert(operations: TimelineOperations, argument: str) -> None:
+def _parse_revert(argument: str) -> TimelineCommand:
     words = argument.split()
     is_dry_run = _DRY_RUN in words
     numbers = _parse_numbers(words)
@@ -53,17 +48,15 @@ async def _revert(operations: TimelineOperations, argument: str) -> None:
             hint=f"Type /revert N [{_DRY_RUN}] [{'|'.join(_SCOPES[1:])}]; {_NUMBERS_HINT}",
         )
     scope = scopes[0] if scopes else "both"
-    await operations.handle_timeline_command(
-        PlanRevert(numbers[0], scope) if is_dry_run else Revert(numbers[0], scope)
-    )
+    return PlanRevert(numbers[0], scope) if is_dry_run else Revert(numbers[0], scope)
 
 
-async def _undo(operations: TimelineOperations, argument: str) -> None:
-    await operations.handle_timeline_command(PlanRevert("undo") if _is_dry_run("undo", argument) else Undo())
+def _parse_undo(argument: str) -> TimelineCommand:
+    return PlanRevert("undo") if _is_dry_run("undo", argument) else Undo()
 
 
-async def _redo(operations: TimelineOperations, argument: str) -> None:
-    await operations.handle_timeline_command(PlanRevert("redo") if _is_dry_run("redo", argument) else Redo())
+def _parse_redo(argument: str) -> TimelineCommand:
+    return PlanRevert("redo") if _is_dry_run("redo", argument) else Redo()
 
 
 def _is_dry_run(name: str, argument: str) -> bool:
@@ -75,15 +68,7 @@ def _is_dry_run(name: str, argument: str) -> bool:
     return bool(argument.strip())
 
 
-async def _checkpoints(operations: TimelineOperations, _: str) -> None:
-    await operations.list_checkpoints()
-
-
-async def _branches(operations: TimelineOperations, _: str) -> None:
-    await operations.list_branches()
-
-
-async def _switch(operations: TimelineOperations, argument: str) -> None:
+def _parse_switch(argument: str) -> TimelineCommand:
     words = argument.split()
     is_dry_run = _DRY_RUN in words
     numbers = _parse_numbers(words)
@@ -93,19 +78,17 @@ async def _switch(operations: TimelineOperations, argument: str) -> None:
             hint=f"Use /switch BRANCH [CHECKPOINT] [{_DRY_RUN}]. /branches lists the branches.",
         )
     to = numbers[1] if len(numbers) == 2 else None
-    await operations.handle_timeline_command(
-        PlanSwitch(numbers[0], to) if is_dry_run else SwitchBranch(numbers[0], to)
-    )
+    return PlanSwitch(numbers[0], to) if is_dry_run else SwitchBranch(numbers[0], to)
 
 
-async def _fork(operations: TimelineOperations, argument: str) -> None:
+def _parse_fork(argument: str) -> TimelineCommand:
     numbers = _parse_numbers(argument.split())
     if argument and len(numbers) != 1:
         raise UsageError("/fork takes a checkpoint number or no argument.", hint=_NUMBERS_HINT)
-    await operations.handle_timeline_command(ForkSession(numbers[0] if numbers else None))
+    return ForkSession(numbers[0] if numbers else None)
 
 
-async def _diff(operations: TimelineOperations, argument: str) -> None:
+def _parse_diff(argument: str) -> TimelineCommand:
     words = argument.split()
     numbers = _parse_numbers(words)
     if len(numbers) not in {1, 2} or len(numbers) != len(words):
@@ -113,10 +96,10 @@ async def _diff(operations: TimelineOperations, argument: str) -> None:
             "/diff requires one or two checkpoint numbers.",
             hint=f"Type /diff N [M]; {_NUMBERS_HINT}",
         )
-    await operations.handle_timeline_command(Compare(numbers[0], numbers[1] if len(numbers) == 2 else None))
+    return Compare(numbers[0], numbers[1] if len(numbers) == 2 else None)
 
 
-async def _patch(operations: TimelineOperations, argument: str) -> None:
+def _parse_patch(argument: str) -> TimelineCommand:
     words = argument.split()
     numbers = _parse_numbers(words[:2])
     if not numbers or not words[0].isdecimal():
@@ -126,57 +109,71 @@ async def _patch(operations: TimelineOperations, argument: str) -> None:
         )
     path = argument.split(maxsplit=len(numbers))[len(numbers) :]
     after = numbers[1] if len(numbers) == 2 else None
-    await operations.handle_timeline_command(WritePatch(numbers[0], after, path[0] if path else ""))
+    return WritePatch(numbers[0], after, path[0] if path else "")
 
 
-async def _name(operations: TimelineOperations, argument: str) -> None:
+def _parse_name(argument: str) -> TimelineCommand:
     number, _, name = argument.partition(" ")
     if not number.isdecimal():
         raise UsageError(
             "/name requires a checkpoint number.",
             hint=f"Type /name N TEXT, or /name N to remove the name; {_NUMBERS_HINT}",
         )
-    await operations.handle_timeline_command(NameCheckpoint(int(number), name.strip()))
+    return NameCheckpoint(int(number), name.strip())
 
 
-async def _note(operations: TimelineOperations, argument: str) -> None:
+def _parse_note(argument: str) -> TimelineCommand:
     number, _, note = argument.partition(" ")
     if not number.isdecimal() or not note.strip():
         raise UsageError(
             "/note requires a checkpoint number and a note.",
             hint=f"Type /note N TEXT; {_NUMBERS_HINT}",
         )
-    await operations.handle_timeline_command(Revert(int(number), note=note.strip()))
+    return Revert(int(number), note=note.strip())
 
 
 def _parse_numbers(words: Sequence[str]) -> list[int]:
     return [int(word) for word in words if word.isdecimal() and len(word) < 16]
 
 
-_COMMANDS: tuple[tuple[str, str, Callable[[TimelineOperations, str], Awaitable[None]]], ...] = (
-    ("revert", f"Revert to a checkpoint: /revert N [{_DRY_RUN}] [{'|'.join(_SCOPES[1:])}]", _revert),
-    ("undo", f"Undo the last revert; {_DRY_RUN} shows a preview", _undo),
-    ("redo", f"Redo the last undone revert; {_DRY_RUN} shows a preview", _redo),
-    ("checkpoints", "List checkpoints, and the files that they don't cover", _checkpoints),
-    ("branches", "List branches", _branches),
-    ("switch", f"Switch to a branch: /switch BRANCH [CHECKPOINT] [{_DRY_RUN}]", _switch),
-    ("fork", "Fork the session, optionally at a checkpoint: /fork [N]", _fork),
-    ("diff", "Compare the files of two checkpoints, or of one and now: /diff N [M]", _diff),
-    ("patch", "Write the changes since a checkpoint as a patch: /patch N [M] [FILE]", _patch),
-    ("name", "Name a checkpoint: /name N TEXT; without TEXT, remove its name", _name),
-    ("note", "Revert to a checkpoint and leave the model a note: /note N TEXT", _note),
-)
-
-
 _READ_ONLY = ("checkpoints", "branches", "diff")
 
 
-def timeline_slash_commands(
-    operations: TimelineOperations, *, read_only: bool = False
-) -> tuple[SlashCommand, ...]:
+def timeline_slash_commands(lists: TimelineLists, *, read_only: bool = False) -> tuple[AnyCommand, ...]:
     """Return the commands of the timeline; if `read_only`, only those that change nothing."""
-    return tuple(
-        SlashCommand(name, description, partial(run, operations))
-        for name, description, run in _COMMANDS
-        if name in _READ_ONLY or not read_only
+
+    async def list_checkpoints(_: str) -> None:
+        await lists.list_checkpoints()
+
+    async def list_branches(_: str) -> None:
+        await lists.list_branches()
+
+    scopes = "|".join(_SCOPES[1:])
+    commands: tuple[AnyCommand, ...] = (
+        TimelineSlashCommand(
+            "revert", f"Revert to a checkpoint: /revert N [{_DRY_RUN}] [{scopes}]", _parse_revert
+        ),
+        TimelineSlashCommand("undo", f"Undo the last revert; {_DRY_RUN} shows a preview", _parse_undo),
+        TimelineSlashCommand("redo", f"Redo the last undone revert; {_DRY_RUN} shows a preview", _parse_redo),
+        SlashCommand(
+            "checkpoints", "List checkpoints, and the files that they don't cover", list_checkpoints
+        ),
+        SlashCommand("branches", "List branches", list_branches),
+        TimelineSlashCommand(
+            "switch", f"Switch to a branch: /switch BRANCH [CHECKPOINT] [{_DRY_RUN}]", _parse_switch
+        ),
+        TimelineSlashCommand("fork", "Fork the session, optionally at a checkpoint: /fork [N]", _parse_fork),
+        TimelineSlashCommand(
+            "diff", "Compare the files of two checkpoints, or of one and now: /diff N [M]", _parse_diff
+        ),
+        TimelineSlashCommand(
+            "patch", "Write the changes since a checkpoint as a patch: /patch N [M] [FILE]", _parse_patch
+        ),
+        TimelineSlashCommand(
+            "name", "Name a checkpoint: /name N TEXT; without TEXT, remove its name", _parse_name
+        ),
+        TimelineSlashCommand(
+            "note", "Revert to a checkpoint and leave the model a note: /note N TEXT", _parse_note
+        ),
     )
+    return tuple(it for it in commands if it.name in _READ_ONLY or not read_only)

@@ -1,8 +1,8 @@
-"""Handlers for timeline commands: showing, comparing, naming, forking and reverting."""
+"""Handlers for timeline commands: comparing, naming, forking and listing."""
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal_text import sanitize_line
@@ -13,39 +13,24 @@ from kimi_tui.engine.timeline.compare import compare_checkpoints
 from kimi_tui.engine.timeline.fork import fork_session
 from kimi_tui.engine.timeline.patch import build_patch, write_patch
 from kimi_tui.engine.timeline.publisher import TimelinePublisher, build_node
-from kimi_tui.engine.timeline.revert_executor import CANCELED_NOTE, RevertExecutor
-from kimi_tui.engine.timeline.revert_target import RevertTarget, find_checkpoint
+from kimi_tui.engine.timeline.revert_executor import CANCELED_NOTE
+from kimi_tui.engine.timeline.revert_target import find_checkpoint
 from kimi_tui.history.branch import Branch
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.step_summary import summarize_step
-from kimi_tui.wire.commands import (
-    Compare,
-    ForkSession,
-    NameCheckpoint,
-    PlanRevert,
-    PlanSwitch,
-    ReadBranch,
-    Redo,
-    Revert,
-    ShowTimeline,
-    SwitchBranch,
-    TimelineCommand,
-    Undo,
-    WritePatch,
-)
+from kimi_tui.wire.commands import WritePatch
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.timeline import Comparison, SessionForked, TimelineNode
 
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.patch import Patch
 
-_ALLOWED_DURING_TURN = (ShowTimeline, ReadBranch, Compare, WritePatch, NameCheckpoint, PlanRevert, PlanSwitch)
 _MAX_NAME_LENGTH = 60
 
 
 class TimelineCommands:
-    """Handles the commands of the timeline. Its methods raise KimiTuiError."""
+    """Handles timeline commands that don't revert anything. Its methods raise KimiTuiError."""
 
     def __init__(
         self,
@@ -55,7 +40,6 @@ class TimelineCommands:
         context: Context,
         files: SessionFiles,
         timeline_publisher: TimelinePublisher,
-        revert_executor: RevertExecutor,
         todos: SessionTodos,
         sender: EventSender,
     ) -> None:
@@ -64,45 +48,8 @@ class TimelineCommands:
         self._context = context
         self._files = files
         self._timeline_publisher = timeline_publisher
-        self._revert_executor = revert_executor
         self._todos = todos
-        self._targets = revert_executor.targets
         self._sender = sender
-
-    @staticmethod
-    def requires_idle(command: TimelineCommand) -> bool:
-        """Return whether `command` can't be handled while a turn runs."""
-        return not isinstance(command, _ALLOWED_DURING_TURN)
-
-    async def handle(self, command: TimelineCommand) -> None:
-        """Handle `command`."""
-        match command:
-            case ShowTimeline(newest=newest):
-                await self._timeline_publisher.send_timeline(newest)
-            case ReadBranch(branch=branch):
-                await self._timeline_publisher.send_branch(branch)
-            case Compare(before=before, after=after):
-                await self._compare(before, after)
-            case WritePatch():
-                await self._write_patch(command)
-            case NameCheckpoint(id=number, name=name):
-                await self._set_name(number, name)
-            case ForkSession(to=to):
-                await self._fork(to)
-            case PlanRevert() | PlanSwitch():
-                await self._revert_executor.send_plan(await self._resolve_target(command))
-            case Revert(paths=paths, note=note):
-                await self._revert(await self._resolve_target(command), paths, note)
-            case Undo(paths=paths) | Redo(paths=paths) | SwitchBranch(paths=paths):
-                await self._revert(await self._resolve_target(command), paths)
-            case _:
-                assert_never(command)
-
-    async def clear(self) -> bool:
-        """Empty the conversation. Return whether it held any messages."""
-        cleared = await self._revert_executor.clear()
-        self._timeline_publisher.refresh()
-        return cleared
 
     async def build_patch(self, before: int, after: int | None) -> "Patch":
         """Return a Git patch of the file changes between two checkpoints, or between one and now.
@@ -111,10 +58,8 @@ class TimelineCommands:
         """
         return await build_patch(self._context, self._files, before, after)
 
-    async def format_checkpoints(self) -> str:
-        """Return the checkpoints of the current branch, one per line, newest first, then what isn't
-        covered.
-        """
+    async def list_checkpoints(self) -> None:
+        """Send a notice that lists the current branch, newest first, and then what isn't covered."""
         tree = await self._context.tree()
         names = self._session.state.names
         # Only the next checkpoint records this summary; until then it belongs to the newest one.
@@ -124,31 +69,17 @@ class TimelineCommands:
             for checkpoint in reversed(self._context.checkpoints)
         ]
         uncovered = await self._files.describe_uncovered()
-        return "\n".join([*(lines or ["No checkpoints yet."]), *uncovered])
+        text = "\n".join([*(lines or ["No checkpoints yet."]), *uncovered])
+        self._send_notice("Checkpoints", text)
 
-    async def format_branches(self) -> str:
-        """Return the branches that have their own checkpoints, one per line, newest first."""
+    async def list_branches(self) -> None:
+        """Send a notice that lists the branches that have their own checkpoints, newest first."""
         branches = (await self._context.tree()).own_branches()
-        return "\n".join(map(format_branch, reversed(branches))) or "No branches yet."
+        text = "\n".join(map(format_branch, reversed(branches))) or "No branches yet."
+        self._send_notice("Branches", text)
 
-    async def _resolve_target(
-        self, command: PlanRevert | PlanSwitch | Revert | Undo | Redo | SwitchBranch
-    ) -> RevertTarget:
-        match command:
-            case PlanRevert(to="undo") | Undo():
-                return self._targets.for_undo_or_redo("undo")
-            case PlanRevert(to="redo") | Redo():
-                return self._targets.for_undo_or_redo("redo")
-            case PlanRevert(to=to, scope=scope) | Revert(to=to, scope=scope):
-                return await self._targets.for_checkpoint(int(to), scope)
-            case PlanSwitch(branch=branch, to=to):
-                return await self._targets.for_branch(branch, to, "both")
-            case SwitchBranch(branch=branch, to=to, scope=scope):
-                return await self._targets.for_branch(branch, to, scope)
-            case _:
-                assert_never(command)
-
-    async def _compare(self, before: int, after: int | None) -> None:
+    async def compare(self, before: int, after: int | None) -> None:
+        """Send the differences between two checkpoints, or between one and now."""
         try:
             comparison = await compare_checkpoints(self._context, self._files, before, after)
         except asyncio.CancelledError:
@@ -156,23 +87,17 @@ class TimelineCommands:
             raise
         self._sender.send(comparison)
 
-    async def _write_patch(self, command: WritePatch) -> None:
+    async def write_patch(self, command: WritePatch) -> None:
+        """Write a patch, and send where it is."""
         session = self._session
         written = await write_patch(self._context, self._files, command, work_dir=session.work_dir)
         if written is None:
-            self._sender.send(
-                build_notice("No files differ. No patch was written.", "", source_id=session.id)
-            )
+            self._send_notice("No files differ. No patch was written.", "")
         else:
             self._sender.send(written)
 
-    async def _revert(self, target: RevertTarget, paths: tuple[str, ...] | None, note: str = "") -> None:
-        try:
-            await self._revert_executor.revert(target, paths, note)
-        finally:
-            self._timeline_publisher.refresh()
-
-    async def _set_name(self, number: int, name: str) -> None:
+    async def name_checkpoint(self, number: int, name: str) -> None:
+        """Name a checkpoint, or remove its name if `name` is empty."""
         uid = find_checkpoint(await self._context.tree(), number).checkpoint.uid
         names = {other: text for other, text in self._session.state.names.items() if other != uid}
         if text := sanitize_line(name)[:_MAX_NAME_LENGTH]:
@@ -185,13 +110,17 @@ class TimelineCommands:
         await self._session.update_state(names=names)
         self._timeline_publisher.refresh()
         title = f"Name of checkpoint {number}: {text}" if text else f"Name of checkpoint {number} removed."
-        self._sender.send(build_notice(title, "", source_id=self._session.id))
+        self._send_notice(title, "")
 
-    async def _fork(self, to: int | None) -> None:
+    async def fork(self, to: int | None) -> None:
+        """Fork the conversation before a checkpoint, or all of it, into a new session."""
         node = find_checkpoint(await self._context.tree(), to) if to is not None else None
         todos = self._todos.items if to is None else await self._todos.at_checkpoint(to)
         copy = await fork_session(self._store, self._session, self._context, node, todos)
         self._sender.send(SessionForked(copy.id, copy.state.title, to))
+
+    def _send_notice(self, title: str, body: str) -> None:
+        self._sender.send(build_notice(title, body, source_id=self._session.id))
 
 
 def format_checkpoint(node: TimelineNode) -> str:

@@ -34,7 +34,7 @@ async def compare_checkpoints(
     if isinstance(states, Comparison):
         return states
     try:
-        return await files.use(_compare_resolved_states, before, after, states)
+        return await files.worker.use(_compare_resolved_states, before, after, states)
     except KimiTuiError as error:
         return Comparison(before, after, note=str(error))
 

@@ -38,7 +38,7 @@ async def build_patch(context: Context, files: SessionFiles, before: int, after:
         target = second[0] if second else history.capture().manifest
         return history.patch(first, target, exclude=_DEFAULT_NAME.fullmatch, deadline=deadline)
 
-    return await files.run_query(compute_patch)
+    return await files.worker.run_query(compute_patch)
 
 
 async def write_patch(

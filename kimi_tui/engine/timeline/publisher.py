@@ -8,6 +8,7 @@ from kimi_tui.base.compaction_markers import is_summary, summary_text
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.gc_control import gc_paused
 from kimi_tui.base.message import Message
+from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.recording.replay import replay_events
 from kimi_tui.history.branch import Branch
 from kimi_tui.history.checkpoint_tree import CheckpointNode, CheckpointTree, last_nodes
@@ -44,11 +45,10 @@ class TimelinePublisher:
         *,
         session: Session,
         context: Context,
-        file_changes: Callable[[], FileChanges | None],
+        files: SessionFiles,
         sender: EventSender,
     ) -> None:
-        self._file_changes = file_changes
-        """Returns the file changes since the newest checkpoint."""
+        self._files = files
         self._session = session
         self._context = context
         self._sender = sender
@@ -135,7 +135,7 @@ class TimelinePublisher:
                 node,
                 names,
                 summary=summarize_step(self._context.messages_since_checkpoint),
-                files=self._file_changes(),
+                files=self._files.changes_since_checkpoint(),
             )
         return build_node(node, names)
 

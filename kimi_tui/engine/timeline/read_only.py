@@ -22,7 +22,6 @@ from kimi_tui.history.session import Session
 from kimi_tui.history.session_state import SessionState
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.history.step_summary import summarize_step
-from kimi_tui.wire.commands import Compare, ReadBranch, ShowTimeline, TimelineCommand
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.timeline import Comparison, TimelineNode
 
@@ -37,7 +36,7 @@ _LAST_SEEN_NOTE = "“Now” is the session's last file snapshot. Later changes 
 
 
 class ReadOnlyTimeline:
-    """Implements `TimelineOperations` for a session that is open read-only."""
+    """Timeline of a session that is open read-only."""
 
     def __init__(
         self,
@@ -62,23 +61,22 @@ class ReadOnlyTimeline:
         """
         self._state = state
         if self._is_requested:
-            await self._send_timeline(state)
+            await self._send_state(state)
 
-    async def handle_timeline_command(self, command: TimelineCommand) -> None:
-        """Handle a command that only reads.
+    async def send_timeline(self, newest: int = 0) -> None:
+        """Send the whole tree, or only the `newest` checkpoints of a long current branch.
 
-        Raises: KimiTuiError for all other commands, and if a checkpoint or branch doesn't exist.
+        Raises: SessionError.
         """
-        match command:
-            case ShowTimeline(newest=newest):
-                self._is_requested = True
-                await self._send_timeline(await asyncio.to_thread(self._read_state), newest)
-            case ReadBranch(branch=number):
-                await self._send_branch(number)
-            case Compare(before=before, after=after):
-                self._sender.send(await asyncio.to_thread(self._compare, before, after))
-            case _:
-                raise KimiTuiError(READ_ONLY_MESSAGE, hint=READ_ONLY_HINT)
+        self._is_requested = True
+        await self._send_state(await asyncio.to_thread(self._read_state), newest)
+
+    async def compare(self, before: int, after: int | None) -> None:
+        """Send the differences between two checkpoints, or between one and the last file snapshot.
+
+        Raises: KimiTuiError if a checkpoint doesn't exist. SessionError.
+        """
+        self._sender.send(await asyncio.to_thread(self._compare, before, after))
 
     async def list_checkpoints(self) -> None:
         """Show the checkpoints."""
@@ -106,7 +104,7 @@ class ReadOnlyTimeline:
         state = self._read_state()
         return state, self._conversation.tree(state)
 
-    async def _send_timeline(self, state: ConversationState, newest: int = 0) -> None:
+    async def _send_state(self, state: ConversationState, newest: int = 0) -> None:
         names = self._session.state.names
 
         def to_node(node: CheckpointNode) -> TimelineNode:
@@ -122,7 +120,8 @@ class ReadOnlyTimeline:
         tree = await asyncio.to_thread(self._conversation.tree, state)
         self._sender.send(await asyncio.to_thread(full_timeline, tree, no_undo, to_node))
 
-    async def _send_branch(self, number: int) -> None:
+    async def send_branch(self, number: int) -> None:
+        """Send the conversation of a branch. Raises KimiTuiError if the branch doesn't exist."""
         current, tree = await asyncio.to_thread(self._read_tree)
         state = await asyncio.to_thread(self._conversation.read_branch, number)
         branch = tree.branch(number)

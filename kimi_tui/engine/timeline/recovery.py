@@ -32,7 +32,7 @@ async def recover_revert(session: Session, context: Context, files: SessionFiles
     if pending is None:
         return ""
     conversation_moved = not any(checkpoint.id == pending.before for checkpoint in context.checkpoints)
-    if not conversation_moved and not await files.use(_were_files_reverted, pending.left):
+    if not conversation_moved and not await files.worker.use(_were_files_reverted, pending.left):
         await session.update_state(jump=None)
         return "An interrupted revert was dropped. It hadn't changed anything."
     branch: int | None = None

@@ -1,9 +1,9 @@
 """Executor of reverts, undos, redos and branch switches, of the conversation and the files."""
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, assert_never
 
 from kimi_tui.base.content_parts import TextPart, UserInput, system_note
 from kimi_tui.base.errors import KimiTuiError
@@ -12,8 +12,10 @@ from kimi_tui.base.shielding import run_shielded
 from kimi_tui.engine.files.coverage import display_path
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.recording.replay import checkpoint_created
+from kimi_tui.engine.recording.replay_sender import send_replay
 from kimi_tui.engine.session.notices import build_notice
 from kimi_tui.engine.session.todos import SessionTodos
+from kimi_tui.engine.timeline.publisher import TimelinePublisher
 from kimi_tui.engine.timeline.revert_messages import (
     build_planned_files,
     display_item_path,
@@ -34,6 +36,7 @@ from kimi_tui.history.session import Session
 from kimi_tui.history.session_state import PendingRevert, UndoEntry, push_undo
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.soul.file_states import FilesAtCheckpoint
+from kimi_tui.wire.commands import PlanRevert, PlanSwitch, Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.timeline import CheckpointKind, FileChanges, Reverted, RevertPlan, RevertReason
 
@@ -49,18 +52,6 @@ _MAX_LABEL = 40
 CANCELED_NOTE = "Canceled."
 
 
-class ResendHistory(Protocol):
-    """Sends the conversation again."""
-
-    def __call__(self) -> Awaitable[None]:
-        """Send the current branch, which replaces the conversation that front ends show."""
-        ...
-
-
-async def _resend_nothing() -> None:
-    """Do nothing: no front end is connected."""
-
-
 class RevertExecutor:
     """Executes the reverts of one session. The caller makes sure that no turn is running.
 
@@ -74,32 +65,79 @@ class RevertExecutor:
         context: Context,
         files: SessionFiles,
         todos: SessionTodos,
+        timeline_publisher: TimelinePublisher,
         sender: EventSender,
-        resend_history: ResendHistory = _resend_nothing,
     ) -> None:
         self._session = session
         self._context = context
         self._files = files
         self._todos = todos
+        self._timeline_publisher = timeline_publisher
         self._sender = sender
-        self._resend_history = resend_history
-        self.targets = RevertTargets(session, context)
+        self._targets = RevertTargets(session, context)
 
-    async def send_plan(self, target: RevertTarget) -> None:
-        """Send the plan of a revert to `target`.
+    async def plan_revert(self, command: PlanRevert) -> None:
+        """Send the plan of a revert, an undo or a redo. Raises KimiTuiError."""
+        match command.to:
+            case "undo" | "redo":
+                target = self._targets.for_undo_or_redo(command.to)
+            case int(number):
+                target = await self._targets.for_checkpoint(number, command.scope)
+            case _:
+                assert_never(command.to)
+        await self._send_plan(target)
 
-        Raises: KimiTuiError.
+    async def plan_switch(self, command: PlanSwitch) -> None:
+        """Send the plan of a branch switch. Raises KimiTuiError."""
+        await self._send_plan(await self._targets.for_branch(command.branch, command.to, "both"))
+
+    async def revert(self, command: Revert) -> None:
+        """Revert to a checkpoint. Raises KimiTuiError."""
+        target = await self._targets.for_checkpoint(command.to, command.scope)
+        await self._revert_to(target, command.paths, command.note)
+
+    async def undo(self, command: Undo) -> None:
+        """Undo the last revert. Raises KimiTuiError."""
+        await self._revert_to(self._targets.for_undo_or_redo("undo"), command.paths)
+
+    async def redo(self, command: Redo) -> None:
+        """Redo the last undone revert. Raises KimiTuiError."""
+        await self._revert_to(self._targets.for_undo_or_redo("redo"), command.paths)
+
+    async def switch_branch(self, command: SwitchBranch) -> None:
+        """Continue on another branch. Raises KimiTuiError."""
+        target = await self._targets.for_branch(command.branch, command.to, command.scope)
+        await self._revert_to(target, command.paths)
+
+    async def clear(self) -> bool:
+        """Empty the conversation; undo restores it. Return False if it was empty already.
+
+        Raises: JournalWriteError, SessionError.
         """
+        if not self._context.history:
+            return False
+        files = await self._files.capture_now()
+        before = await self._checkpoint("clear", "before /clear", files.state, files.changes)
+        result = await self._context.clear()
+        self._sender.send(Reverted(result.to, before.id, "clear", result.branch))
+        state = files.state if is_manifest(files.state) else None
+        await self._push_undo("clear", UndoEntry(before.id, state, result.branch))
+        self._timeline_publisher.refresh()
+        if self._todos.items:
+            await self._todos.set(())
+        return True
+
+    async def _send_plan(self, target: RevertTarget) -> None:
         try:
             plan, note = await self._build_plan(target)
         except asyncio.CancelledError:
             to, reason, scope = target.checkpoint, target.reason, target.scope
             self._sender.send(RevertPlan(to, reason, (), (), CANCELED_NOTE, scope, target.branch))
             raise
-        files = await self._files.use(build_planned_files, plan) if plan is not None else ()
+        files = await self._files.worker.use(build_planned_files, plan) if plan is not None else ()
         turns = 0
         if target.moves_conversation:
-            turns = await self.targets.count_lost_turns(target)
+            turns = await self._targets.count_lost_turns(target)
         self._sender.send(
             RevertPlan(
                 target.checkpoint,
@@ -113,14 +151,18 @@ class RevertExecutor:
             )
         )
 
-    async def revert(self, target: RevertTarget, paths: Sequence[str] | None = None, note: str = "") -> None:
+    async def _revert_to(self, target: RevertTarget, paths: Sequence[str] | None, note: str = "") -> None:
         """Revert to `target`. Restore the files in `paths`, or by default the ones that the plan selects.
 
         `note` is a message from the user to the model. Canceling while the plan is being built changes
         nothing; after that, the revert runs to completion.
-
-        Raises: KimiTuiError.
         """
+        try:
+            await self._plan_and_apply(target, paths, note)
+        finally:
+            self._timeline_publisher.refresh()
+
+    async def _plan_and_apply(self, target: RevertTarget, paths: Sequence[str] | None, note: str) -> None:
         try:
             now = await self._files.capture_now()
             plan, no_plan_reason = await self._build_plan(target)
@@ -175,7 +217,7 @@ class RevertExecutor:
         label = note or f"after {_revert_label(target)}"
         after = await self._checkpoint(kind, label, state, send=False)
         if result is not None and target.branch is not None:
-            await self._resend_history()
+            await send_replay(self._sender.send, self._session, self._context, replace_previous=True)
         else:
             self._sender.send(checkpoint_created(after))
         if plan is None and target.scope == "both" and self._files.is_enabled:
@@ -209,30 +251,15 @@ class RevertExecutor:
             build_notice("Revert canceled.", "Nothing was changed.", source_id=self._session.id)
         )
 
-    async def clear(self) -> bool:
-        """Empty the conversation; undo restores it. Return False if it was empty already.
-
-        Raises: JournalWriteError.
-        """
-        if not self._context.history:
-            return False
-        files = await self._files.capture_now()
-        before = await self._checkpoint("clear", "before /clear", files.state, files.changes)
-        result = await self._context.clear()
-        self._sender.send(Reverted(result.to, before.id, "clear", result.branch))
-        state = files.state if is_manifest(files.state) else None
-        await self._push_undo("clear", UndoEntry(before.id, state, result.branch))
-        return True
-
     async def _build_plan(self, target: RevertTarget) -> "tuple[Plan | None, str]":
         """Return the plan for the files, or None and the reason why there is no plan."""
         if is_state_pending(target.files):
             await self._files.wait_for_states()
-            target = await self.targets.refresh(target)
+            target = await self._targets.refresh(target)
         if reason := unavailable_reason(target.files):
             return None, reason
         try:
-            return await self._files.run_query(partial(_plan_files, target)), ""
+            return await self._files.worker.run_query(partial(_plan_files, target)), ""
         except KimiTuiError as error:
             return None, str(error)
 
@@ -249,7 +276,7 @@ class RevertExecutor:
             for item in plan.items
             if (item.is_selected if requested is None else display_item_path(item).rstrip("/") in requested)
         }
-        return await self._files.use(_execute_plan, plan, selected)
+        return await self._files.worker.use(_execute_plan, plan, selected)
 
     async def _move_conversation(self, target: RevertTarget) -> tuple[RevertResult, UserInput | None]:
         """Revert the conversation to `target`. Return the result and the user's prompt at the target."""

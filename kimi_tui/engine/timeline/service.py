@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.config.settings import CheckpointSettings
 from kimi_tui.engine.files.coverage import covered_dirs, display_path, excluded_dirs
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.files.snapshot_worker import SnapshotWorker
+from kimi_tui.engine.session.notices import Severity, build_notice
 from kimi_tui.engine.session.todos import SessionTodos
 from kimi_tui.engine.timeline.commands import TimelineCommands
 from kimi_tui.engine.timeline.publisher import TimelinePublisher
@@ -30,22 +31,6 @@ if TYPE_CHECKING:
     from kimi_tui.history.snapshots.plan_executor import ExecutionResult
 
 logger = logging.getLogger(__name__)
-
-Severity = Literal["info", "warning", "error"]
-
-
-class TimelineListener(Protocol):
-    """Receives notices and replays from the timeline service."""
-
-    def send_notice(self, title: str, body: str, *, severity: Severity) -> None:
-        """Show a notice to the user."""
-        ...
-
-    async def send_replay(self, *, replace_previous: bool = False) -> None:
-        """Send the current branch. With `replace_previous`, it replaces the conversation that front ends
-        show.
-        """
-        ...
 
 
 class TimelineService:
@@ -66,6 +51,7 @@ class TimelineService:
         self._session = session
         self._context = context
         self._todos = todos
+        self._sender = sender
         self._limits = snapshot_limits(settings)
         earlier_states = [checkpoint.files for checkpoint in context.checkpoints]
         worker = SnapshotWorker(
@@ -76,31 +62,24 @@ class TimelineService:
         self.files = SessionFiles(
             worker, workspace=workspace, enabled=settings.files, record_files=context.record_files
         )
-        self._timeline_publisher = TimelinePublisher(
-            session=session, context=context, file_changes=self.files.changes_since_checkpoint, sender=sender
+        self.publisher = TimelinePublisher(session=session, context=context, files=self.files, sender=sender)
+        self.reverts = RevertExecutor(
+            session=session,
+            context=context,
+            files=self.files,
+            todos=todos,
+            timeline_publisher=self.publisher,
+            sender=sender,
         )
-        self._listener: TimelineListener | None = None
-        self.timeline_commands = TimelineCommands(
+        self.commands = TimelineCommands(
             session=session,
             store=SessionStore(data_dir),
             context=context,
             files=self.files,
-            timeline_publisher=self._timeline_publisher,
-            revert_executor=RevertExecutor(
-                session=session,
-                context=context,
-                files=self.files,
-                todos=todos,
-                sender=sender,
-                resend_history=self._resend_history,
-            ),
             todos=todos,
+            timeline_publisher=self.publisher,
             sender=sender,
         )
-
-    def set_listener(self, listener: TimelineListener) -> None:
-        """Send notices and replays to `listener`."""
-        self._listener = listener
 
     async def recover_revert(self) -> None:
         """Complete or drop a revert that a crash interrupted. Must run before any other command."""
@@ -115,7 +94,7 @@ class TimelineService:
     async def run(self) -> None:
         """Take the first file snapshot, then keep checkpoints and front ends up to date, until canceled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._timeline_publisher.run())
+            group.create_task(self.publisher.run())
             recovered = await self.files.capture_initial()
             if recovered is not None:
                 self._notify_recovered(recovered)
@@ -125,16 +104,11 @@ class TimelineService:
         """Save the state of the file snapshots for the next session."""
         await self.files.close()
 
-    async def _resend_history(self) -> None:
-        if self._listener is not None:
-            await self._listener.send_replay(replace_previous=True)
-
     def _notify_recovered(self, outcome: "ExecutionResult") -> None:
         self._notify("An interrupted revert was completed", _describe_outcome(outcome), "warning")
 
     def _notify(self, title: str, body: str, severity: Severity) -> None:
-        if self._listener is not None:
-            self._listener.send_notice(title, body, severity=severity)
+        self._sender.send(build_notice(title, body, source_id=self._session.id, severity=severity))
 
 
 def _describe_outcome(outcome: "ExecutionResult") -> str:

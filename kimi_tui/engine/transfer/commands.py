@@ -2,18 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.message import Message
 from kimi_tui.base.redaction import redact_for_sharing
 from kimi_tui.engine.session.pending_notes import PendingNotes
 from kimi_tui.engine.session.publisher import SessionPublisher
 from kimi_tui.engine.slash.registry import SlashCommand
 from kimi_tui.engine.transfer.export import to_json, to_markdown, write_exclusive
 from kimi_tui.engine.transfer.import_text import read_import
+from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
+from kimi_tui.soul.runtime_settings import RuntimeSettings
 
 
 class ExportImportCommands:
@@ -26,15 +26,15 @@ class ExportImportCommands:
         store: SessionStore,
         pending_notes: PendingNotes,
         publisher: SessionPublisher,
-        history: Callable[[], Sequence[Message]],
-        model: Callable[[], str],
+        context: Context,
+        runtime_settings: RuntimeSettings,
     ) -> None:
         self._session = session
         self._store = store
         self._pending_notes = pending_notes
         self._publisher = publisher
-        self._history = history
-        self._model = model
+        self._context = context
+        self._runtime_settings = runtime_settings
         self.commands = (
             SlashCommand(
                 "export", "Export the conversation to a file: /export [md|json] [PATH]", self.export
@@ -53,7 +53,7 @@ class ExportImportCommands:
         kind, name = (first, rest.strip()) if first in ("md", "json") else ("", argument)
         if not kind:
             kind = "json" if name.endswith(".json") else "md"
-        history = list(self._history())
+        history = list(self._context.history)
         if not history:
             raise KimiTuiError("Nothing to export yet.", hint="Send a message first.")
         session = self._session
@@ -61,7 +61,9 @@ class ExportImportCommands:
         path = path if path.is_absolute() else session.work_dir / path
         title = session.state.title
         if kind == "json":
-            text = to_json(history, title=title, session_id=session.id, model=self._model())
+            llm = self._runtime_settings.llm
+            model = llm.name if llm is not None else ""
+            text = to_json(history, title=title, session_id=session.id, model=model)
         else:
             text = to_markdown(history, title=title, session_id=session.id)
         await asyncio.to_thread(write_exclusive, path, redact_for_sharing(text))
