@@ -10,7 +10,6 @@ from kimi_tui.history.snapshots.capture import Capture, CaptureResult
 from kimi_tui.history.snapshots.deadline import ScanDeadline, ScanProgress
 from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
-from kimi_tui.history.snapshots.line_diff import count_changed_lines, lines_of
 from kimi_tui.history.snapshots.manifest import Manifest, ManifestMissing
 from kimi_tui.history.snapshots.other_sessions import (
     CLOCK_TOLERANCE_S,
@@ -20,7 +19,7 @@ from kimi_tui.history.snapshots.other_sessions import (
 from kimi_tui.history.snapshots.patch import Patch, build_patch
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.history.snapshots.plan_executor import ExecutionResult, PlanExecutor
-from kimi_tui.history.snapshots.planner import Planner, text_of
+from kimi_tui.history.snapshots.planner import Planner, count_changed_lines, text_of
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
 from kimi_tui.wire.timeline import WhoChanged
@@ -330,7 +329,7 @@ class FileHistory:
         old, new = text_of(self._store.blobs, before), text_of(self._store.blobs, after)
         if old is None or new is None:
             return 0, 0
-        return count_changed_lines(lines_of(old), lines_of(new))
+        return count_changed_lines(old, new)
 
 
 def _missing_state_error(error: ManifestMissing, *, hint: str) -> KimiTuiError:

@@ -5,8 +5,9 @@ are stable; between them, a side that equals the base yields to the other.
 """
 
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 
-from kimi_tui.history.snapshots.line_diff import lines_of, matching_lines
+from kimi_tui.base.line_matcher import LineMatcher
 
 MAX_BYTES = 4 << 20
 _SNIFF_BYTES = 8192
@@ -22,7 +23,7 @@ def merge3(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     if not (is_text(base) and is_text(ours) and is_text(theirs)):
         return None
     result: list[bytes] = []
-    for in_base, in_ours, in_theirs in _chunks(lines_of(base), lines_of(ours), lines_of(theirs)):
+    for in_base, in_ours, in_theirs in _chunks(*(list(BytesIO(text)) for text in (base, ours, theirs))):
         if in_ours == in_theirs or in_theirs == in_base:
             result += in_ours
         elif in_ours == in_base:
@@ -39,7 +40,7 @@ Lines = Sequence[bytes]
 
 def _chunks(base: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[Lines, Lines, Lines]]:
     """Split the texts at the lines shared by all three. Each shared line is its own chunk."""
-    with_ours, with_theirs = dict(matching_lines(base, ours)), dict(matching_lines(base, theirs))
+    with_ours, with_theirs = _matching_lines(base, ours), _matching_lines(base, theirs)
     stable = [(i, with_ours[i], with_theirs[i]) for i in with_ours if i in with_theirs]
     at = (0, 0, 0)
     for i, j, k in [*stable, (len(base), len(ours), len(theirs))]:
@@ -48,3 +49,9 @@ def _chunks(base: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[Lines, Li
         if i < len(base):
             yield base[i : i + 1], ours[j : j + 1], theirs[k : k + 1]
         at = (i + 1, j + 1, k + 1)
+
+
+def _matching_lines(old: Lines, new: Lines) -> dict[int, int]:
+    """Map the indices of lines in `old` to those of their equals in `new`, ascending."""
+    blocks = LineMatcher(old, new).get_matching_blocks()
+    return {i + n: j + n for i, j, size in blocks for n in range(size)}

@@ -11,14 +11,14 @@ import os
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 
+from kimi_tui.base.line_matcher import LineMatcher, Opcode
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entries, Entry
-from kimi_tui.history.snapshots.line_diff import lines_of, matching_lines
 from kimi_tui.history.snapshots.merge3 import is_text
 
-_CONTEXT = 3
 _MAX_BYTES = 16 << 20
 """A patch is built in memory, and a file needs about four times its size there."""
 _LINE_BYTES = 52
@@ -122,44 +122,25 @@ def _render_change(path: str, before: _Side | None, after: _Side | None) -> Iter
     elif old != new:
         yield b"--- %s\n" % (_format_name("a/", path, is_alone=True) if before is not None else b"/dev/null")
         yield b"+++ %s\n" % (_format_name("b/", path, is_alone=True) if after is not None else b"/dev/null")
-        yield from _render_hunks(lines_of(old), lines_of(new))
+        old_lines, new_lines = list(BytesIO(old)), list(BytesIO(new))
+        for opcodes in LineMatcher(old_lines, new_lines).get_grouped_opcodes():
+            yield _render_hunk(old_lines, new_lines, opcodes)
 
 
 def _has_lines(content: bytes) -> bool:
     return is_text(content) and b"\0" not in content
 
 
-def _render_hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield hunks of changed lines with context. A change is (start, end) in the old and in the new text."""
-    changes: list[tuple[int, int, int, int]] = []
-    i = j = 0
-    for in_old, in_new in [*matching_lines(old, new), (len(old), len(new))]:
-        if (in_old, in_new) != (i, j):
-            changes.append((i, in_old, j, in_new))
-        i, j = in_old + 1, in_new + 1
-    while changes:
-        count = 1
-        while count < len(changes) and changes[count][0] - changes[count - 1][1] <= 2 * _CONTEXT:
-            count += 1
-        yield _render_hunk(old, new, changes[:count])
-        del changes[:count]
-
-
-def _render_hunk(
-    old: Sequence[bytes], new: Sequence[bytes], changes: Sequence[tuple[int, int, int, int]]
-) -> bytes:
-    above = min(_CONTEXT, changes[0][0])
-    below = min(_CONTEXT, len(old) - changes[-1][1])
-    start, end = changes[0][0] - above, changes[-1][1] + below
-    new_start, new_end = changes[0][2] - above, changes[-1][3] + below
+def _render_hunk(old: Sequence[bytes], new: Sequence[bytes], opcodes: Sequence[Opcode]) -> bytes:
+    """Return a hunk: changed lines with context."""
+    (_, start, _, new_start, _), (_, _, end, _, new_end) = opcodes[0], opcodes[-1]
     lines = [b"@@ -%s +%s @@\n" % (_format_range(start, end), _format_range(new_start, new_end))]
-    at = start
-    for first, last, new_first, new_last in changes:
-        lines += [b" " + line for line in old[at:first]]
-        lines += [b"-" + line for line in old[first:last]]
-        lines += [b"+" + line for line in new[new_first:new_last]]
-        at = last
-    lines += [b" " + line for line in old[at:end]]
+    for tag, i1, i2, j1, j2 in opcodes:
+        if tag == "equal":
+            lines += [b" " + line for line in old[i1:i2]]
+        else:
+            lines += [b"-" + line for line in old[i1:i2]]
+            lines += [b"+" + line for line in new[j1:j2]]
     return b"".join(line if line.endswith(b"\n") else line + _NO_END for line in lines)
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from typing import TypeGuard
 
+from kimi_tui.base.line_matcher import LineMatcher
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
-from kimi_tui.history.snapshots.line_diff import count_changed_lines, lines_of
 from kimi_tui.history.snapshots.manifest import Manifest
 from kimi_tui.history.snapshots.merge3 import MAX_BYTES, is_text, merge3
 from kimi_tui.history.snapshots.other_sessions import OtherSessionChanges
@@ -263,12 +264,17 @@ class Planner:
         now, then = self._text(item.now), self._text(item.then)
         if now is None or then is None:
             return item
-        added, removed = count_changed_lines(lines_of(now), lines_of(then))
+        added, removed = count_changed_lines(now, then)
         return replace(item, added=added, removed=removed)
 
     def _text(self, entry: Entry | None) -> bytes | None:
         """Return the text of a file, empty if it doesn't exist; None if its lines can't be counted."""
         return text_of(self._blobs, entry)
+
+
+def count_changed_lines(old: bytes, new: bytes) -> tuple[int, int]:
+    """Return the number of lines added in `new`, and the number of lines removed from `old`."""
+    return LineMatcher(list(BytesIO(old)), list(BytesIO(new))).count_changes()
 
 
 def text_of(blobs: BlobStore, entry: Entry | None) -> bytes | None:

@@ -1,10 +1,11 @@
 """Diffs of file changes for display: hunks with context."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from io import StringIO
 
+from kimi_tui.base.line_matcher import LineMatcher
 from kimi_tui.tools.file.diff_excerpt import format_first_changes
-from kimi_tui.tools.file.line_diff import LineChange, diff_lines, split_lines
 from kimi_tui.tools.file.text_document import replace_surrogates
 from kimi_tui.wire.display_blocks import DiffBlock
 
@@ -30,11 +31,9 @@ class FileDiff:
 
 def build_diff(path: str, old: str, new: str) -> FileDiff:
     """Return the difference between the texts `old` and `new` of the file displayed as `path`."""
-    old_lines, new_lines = split_lines(old), split_lines(new)
-    changes = list(diff_lines(old_lines, new_lines))
-    added = sum(change.new_end - change.new_start for change in changes)
-    removed = sum(change.old_end - change.old_start for change in changes)
-    return FileDiff(added, removed, _build_blocks(path, old_lines, new_lines, changes))
+    old_lines, new_lines = list(StringIO(old)), list(StringIO(new))
+    matcher = LineMatcher(old_lines, new_lines)
+    return FileDiff(*matcher.count_changes(), _build_blocks(path, old_lines, new_lines, matcher))
 
 
 def summary_diff(path: str, old: str, new: str, *, added: int = 0, removed: int = 0) -> FileDiff:
@@ -43,49 +42,22 @@ def summary_diff(path: str, old: str, new: str, *, added: int = 0, removed: int 
 
 
 def _build_blocks(
-    path: str, old: Sequence[str], new: Sequence[str], changes: Sequence[LineChange]
+    path: str, old: Sequence[str], new: Sequence[str], matcher: LineMatcher[str]
 ) -> tuple[DiffBlock, ...]:
-    hunks = list(_group_hunks(changes, len(old), len(new)))
-    texts = [
-        (
-            _displayable_text(old[hunk.old_start : hunk.old_end]),
-            _displayable_text(new[hunk.new_start : hunk.new_end]),
-        )
-        for hunk in hunks
+    hunks = [
+        (opcodes[0][1], opcodes[-1][2], opcodes[0][3], opcodes[-1][4])
+        for opcodes in matcher.get_grouped_opcodes(CONTEXT_LINES)
     ]
-    shown_lines = sum(hunk.old_end - hunk.old_start + hunk.new_end - hunk.new_start for hunk in hunks)
-    if shown_lines > _MAX_SHOWN_LINES or sum(len(a) + len(b) for a, b in texts) > _MAX_SHOWN_CHARS:
-        summary = "\n".join((_describe_size(new), *format_first_changes(old, new, changes)))
-        return (DiffBlock(path, _describe_size(old), replace_surrogates(summary), is_summary=True),)
-    return tuple(
-        DiffBlock(path, before, after, hunk.old_start + 1, hunk.new_start + 1)
-        for hunk, (before, after) in zip(hunks, texts, strict=True)
+    blocks = tuple(
+        DiffBlock(path, _displayable_text(old[i1:i2]), _displayable_text(new[j1:j2]), i1 + 1, j1 + 1)
+        for i1, i2, j1, j2 in hunks
     )
-
-
-def _group_hunks(changes: Sequence[LineChange], n_old: int, n_new: int) -> Iterator[LineChange]:
-    """Yield `changes` with their context, merging those whose contexts touch."""
-    hunk: LineChange | None = None
-    for change in changes:
-        if hunk and change.old_start - CONTEXT_LINES <= hunk.old_end:
-            hunk = LineChange(
-                hunk.old_start,
-                min(n_old, change.old_end + CONTEXT_LINES),
-                hunk.new_start,
-                min(n_new, change.new_end + CONTEXT_LINES),
-            )
-            continue
-        if hunk:
-            yield hunk
-        lead = min(CONTEXT_LINES, change.old_start)
-        hunk = LineChange(
-            change.old_start - lead,
-            min(n_old, change.old_end + CONTEXT_LINES),
-            change.new_start - lead,
-            min(n_new, change.new_end + CONTEXT_LINES),
-        )
-    if hunk:
-        yield hunk
+    shown_lines = sum(i2 - i1 + j2 - j1 for i1, i2, j1, j2 in hunks)
+    shown_chars = sum(len(block.old_text) + len(block.new_text) for block in blocks)
+    if shown_lines > _MAX_SHOWN_LINES or shown_chars > _MAX_SHOWN_CHARS:
+        summary = "\n".join((_describe_size(new), *format_first_changes(old, new, matcher.get_changes())))
+        return (DiffBlock(path, _describe_size(old), replace_surrogates(summary), is_summary=True),)
+    return blocks
 
 
 def _displayable_text(lines: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
 
-from kimi_tui.tools.file.line_diff import LineChange
+from kimi_tui.base.line_matcher import Opcode
 
 _MAX_ROWS = 60
 _CONTEXT_CHARS = 40
@@ -12,21 +12,20 @@ _MAX_CHANGED_CHARS = 200
 """Characters shown of the changed part of a line."""
 
 
-def format_first_changes(old: Sequence[str], new: Sequence[str], changes: Iterable[LineChange]) -> list[str]:
+def format_first_changes(old: Sequence[str], new: Sequence[str], changes: Iterable[Opcode]) -> list[str]:
     """Return the first changed lines with their numbers and signs. Long lines are cut around the change."""
     rows = list(islice(_format_rows(old, new, changes), _MAX_ROWS + 1))
     return [*rows[:_MAX_ROWS], "…"] if len(rows) > _MAX_ROWS else rows
 
 
-def _format_rows(old: Sequence[str], new: Sequence[str], changes: Iterable[LineChange]) -> Iterator[str]:
-    for change in changes:
-        removed, added = old[change.old_start : change.old_end], new[change.new_start : change.new_end]
-        for number, (before, after) in enumerate(zip_longest(removed, added)):
+def _format_rows(old: Sequence[str], new: Sequence[str], changes: Iterable[Opcode]) -> Iterator[str]:
+    for _, i1, i2, j1, j2 in changes:
+        for number, (before, after) in enumerate(zip_longest(old[i1:i2], new[j1:j2])):
             start, after_end = _common_ends(before, after)
             if before is not None:
-                yield f"{change.old_start + number + 1} − {_excerpt(before.rstrip(), start, after_end)}"
+                yield f"{i1 + number + 1} − {_excerpt(before.rstrip(), start, after_end)}"
             if after is not None:
-                yield f"{change.new_start + number + 1} + {_excerpt(after.rstrip(), start, after_end)}"
+                yield f"{j1 + number + 1} + {_excerpt(after.rstrip(), start, after_end)}"
 
 
 def _common_ends(before: str | None, after: str | None) -> tuple[int, int]:

@@ -1,48 +1,6 @@
-"""File diffs: correct, short, and fast for long files."""
-
-from collections.abc import Sequence
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
+"""File diffs: correct and short."""
 
 from kimi_tui.tools.file.diff import build_diff
-from kimi_tui.tools.file.line_diff import diff_lines, split_lines
-
-line_lists = st.lists(st.sampled_from("abcdefgh"), max_size=30)
-
-
-def apply_changes(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """Apply the changes between `old` and `new` to `old`."""
-    result: list[str] = []
-    at = 0
-    for change in diff_lines(old, new):
-        result += old[at : change.old_start]
-        assert len(result) == change.new_start
-        result += new[change.new_start : change.new_end]
-        at = change.old_end
-    return result + list(old[at:])
-
-
-@settings(deadline=None)
-@given(line_lists, line_lists)
-def test_applying_the_changes_yields_the_new_text(old: list[str], new: list[str]) -> None:
-    assert apply_changes(old, new) == new
-
-
-def test_long_texts_are_compared_by_their_unique_lines() -> None:
-    old = [f"line {number}" for number in range(20_000)]
-    new = [line for line in old if not line.endswith("77")]
-    new[5000:5000] = ["}", "}"]
-
-    assert apply_changes(old, new) == new
-    assert sum(change.old_end - change.old_start for change in diff_lines(old, new)) == 200
-
-
-def test_long_texts_with_nothing_in_common_are_one_change() -> None:
-    old, new = ["x"] * 10_000, ["y"] * 20_000
-    (change,) = diff_lines(old, new)
-
-    assert (change.old_end, change.new_end) == (10_000, 20_000)
 
 
 def test_changes_with_few_lines_between_share_a_hunk() -> None:
@@ -66,7 +24,9 @@ def test_texts_are_safe_for_json() -> None:
 
 
 def test_only_newlines_end_lines() -> None:
-    assert split_lines("a\u2028b\x0c\nc\x85") == ["a\u2028b\x0c\n", "c\x85"]
+    old = "a\u2028b\x0cc\x85\n" + "same\n" * 4
+    (hunk,) = build_diff("a", old, old.replace("b", "B")).blocks
+    assert (hunk.old_text, hunk.new_start) == ("a\u2028b\x0cc\x85\nsame\nsame\nsame\n", 1)
 
 
 def test_a_change_in_a_very_long_line_shows_only_the_difference() -> None:
