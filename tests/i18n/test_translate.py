@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-from kimi_tui.base.cell_width import cell_len, pad_right
 from kimi_tui.i18n.translate import set_language, tr, tr_n, translate_message
 
 
@@ -51,12 +50,3 @@ def test_the_language_can_be_changed_back() -> None:
     set_language("auto", environ={})
 
     assert tr("quit") == "quit"
-
-
-def test_wide_characters_take_two_cells() -> None:
-    assert cell_len("abc") == 3
-    assert cell_len("检查点") == 6
-    assert cell_len("é") == cell_len("e\u0301") == 1
-    assert cell_len("🙂") == 2
-    assert pad_right("时间线", 8) == "时间线  "
-    assert pad_right("timeline", 4) == "timeline"

@@ -94,7 +94,7 @@ def test_chinese_and_latin_words_are_separated() -> None:
 
 
 def test_the_new_below_label_is_no_wider_in_chinese() -> None:
-    from kimi_tui.base.cell_width import cell_len
+    from kimi_tui.frontend.text.cell_width import cell_len
     from kimi_tui.tui.transcript.row_cache import NEW_BELOW_LABEL
 
     assert cell_len(CHINESE[NEW_BELOW_LABEL]) <= cell_len(NEW_BELOW_LABEL)

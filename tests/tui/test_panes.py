@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from kimi_tui.base.cell_width import cell_len
+from rich.cells import cell_len
+
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.tui.panes.search_line import SearchLine

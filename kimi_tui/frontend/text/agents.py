@@ -2,8 +2,8 @@
 
 from typing import assert_never
 
-from kimi_tui.base.cell_width import cell_len, pad_right
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.text.cell_width import cell_len, pad_right
 from kimi_tui.i18n.translate import tr, translate_message
 from kimi_tui.wire.agent_list import AgentList, AgentListItem, AgentOrigin
 

@@ -1,6 +1,6 @@
 """Text of the context window's usage, with bars."""
 
-from kimi_tui.base.cell_width import cell_len, pad_left, pad_right
+from kimi_tui.frontend.text.cell_width import cell_len, pad_left, pad_right
 from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.wire.context_usage import ContextUsageKind, WindowFilling
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import assert_never
 
-from kimi_tui.base.cell_width import pad_right
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr, tr_lazy, tr_n, translate_message
 from kimi_tui.wire.timeline import (
     Comparison,

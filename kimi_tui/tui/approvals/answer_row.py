@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual import events, on
 from textual.containers import Horizontal
 from textual.content import Content
@@ -9,7 +10,6 @@ from textual.message import Message
 from textual.reactive import var
 from textual.widgets import Input, Static
 
-from kimi_tui.base.cell_width import cell_len
 from kimi_tui.frontend.answer_choices import AnswerChoice, ChoiceId
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.keys.keymap import KeyLabels

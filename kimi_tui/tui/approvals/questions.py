@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -10,7 +11,6 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Input, Static
 
-from kimi_tui.base.cell_width import cell_len
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr, translate_message

@@ -3,10 +3,12 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from kimi_tui.base.cell_width import cell_len, pad_right
+from rich.cells import cell_len
+
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr, translate_error
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.registry import UiCommand

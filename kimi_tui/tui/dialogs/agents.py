@@ -2,9 +2,11 @@
 
 from typing import Unpack
 
-from kimi_tui.base.cell_width import cell_len, pad_right
+from rich.cells import cell_len
+
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.text.agents import origin_text, purpose_text
+from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.tui.dialogs.list_dialog import ListDialog
 from kimi_tui.tui.dialogs.state_dialog import StateSource

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from rich.cells import cell_len
 from textual import getters
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from kimi_tui.base.cell_width import cell_len, pad_right
+from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.tui.commands.registry import UiCommand
 from kimi_tui.tui.keys.keymap import GROUPS, KeyLabels, bindings

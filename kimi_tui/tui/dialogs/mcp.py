@@ -2,8 +2,8 @@
 
 from typing import assert_never
 
-from kimi_tui.base.cell_width import pad_right
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr, tr_lazy, tr_n, translate_message
 from kimi_tui.tui.dialogs.list_dialog import ListDialog
 from kimi_tui.tui.keys.keymap import bindings

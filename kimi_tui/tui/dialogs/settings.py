@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack, assert_never
 
+from rich.cells import cell_len
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
-from kimi_tui.base.cell_width import cell_len, pad_right
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr, translate_message
 from kimi_tui.tui.dialogs.picker import Picker, filter_choices
 from kimi_tui.tui.dialogs.state_dialog import StateBoundDialog, StateSource

@@ -12,8 +12,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
-from kimi_tui.base.cell_width import pad_right
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr, tr_lazy, translate_message
 from kimi_tui.tui.timeline.row_style import style_highlighted
 from kimi_tui.wire.display_blocks import DiffBlock

@@ -3,11 +3,12 @@
 import time
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual.content import Content
 
-from kimi_tui.base.cell_width import cell_len, pad_left
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.number_format import format_tokens
+from kimi_tui.frontend.text.cell_width import pad_left
 from kimi_tui.i18n.translate import tr, tr_lazy, tr_n, translate_message
 from kimi_tui.tui.timeline.labels import kind_of, label_of
 from kimi_tui.tui.timeline.rows import TimelineRow, TimelineRows

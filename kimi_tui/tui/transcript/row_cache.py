@@ -11,7 +11,7 @@ from textual.geometry import Region, Size
 from textual.selection import Selection
 from textual.strip import Strip
 
-from kimi_tui.base.cell_width import pad_right
+from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.tui.markdown.styled_line import PLAIN, Span, StyledLine, text_style
 from kimi_tui.tui.transcript.blocks.block import Block

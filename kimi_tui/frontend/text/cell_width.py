@@ -1,13 +1,13 @@
-"""Width of text in terminal cells. East Asian characters and emoji take two cells."""
-
-from unicodedata import combining, east_asian_width
+"""Width of text in terminal cells, as the screen measures it: emoji sequences and East Asian characters take
+two cells, combining characters none.
+"""
 
 
 def cell_len(text: str) -> int:
     """Return the number of terminal cells that `text` takes."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(it) else 2 if east_asian_width(it) in "WF" else 1 for it in text)
+    from rich.cells import cell_len as measure  # not needed to start a front end without a screen
+
+    return measure(text)
 
 
 def pad_right(text: str, width: int) -> str:
