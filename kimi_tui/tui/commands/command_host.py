@@ -19,7 +19,7 @@ class TimelineNavigator(Protocol):
         """Show the plan of a revert to a checkpoint and run it if the user confirms."""
         ...
 
-    def undo_or_redo(self, action: str) -> None:
+    def undo_or_redo(self, action: Literal["undo", "redo"]) -> None:
         """Show the plan of an undo or a redo and run it if the user confirms."""
         ...
 

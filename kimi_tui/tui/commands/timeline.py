@@ -1,6 +1,6 @@
 """Timeline commands. Each shows a preview of its changes in a dialog first."""
 
-from typing import get_args
+from typing import Literal, get_args
 
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
@@ -44,7 +44,7 @@ async def _redo(host: CommandHost, argument: str) -> None:
     await _undo_or_redo(host, "redo", argument)
 
 
-async def _undo_or_redo(host: CommandHost, action: str, argument: str) -> None:
+async def _undo_or_redo(host: CommandHost, action: Literal["undo", "redo"], argument: str) -> None:
     if not argument:
         host.timeline.undo_or_redo(action)
     elif argument == _DRY_RUN:

@@ -8,6 +8,7 @@ from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.shell_line import ShellLine
 from kimi_tui.i18n.translate import tr, translate_error
@@ -37,7 +38,6 @@ from kimi_tui.tui.terminal.output import SequenceSender
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.argument_completion import ArgumentChoices
 from kimi_tui.wire.channel import Outgoing, Wire
-from kimi_tui.wire.requests import Answer
 from kimi_tui.wire.timeline import SessionForked
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ class ScreenControllers:
         options: TuiOptions,
         key_labels: KeyLabels,
         state: Callable[[], SessionViewState],
-        answer: Callable[[Answer], None],
-        interrupt: Callable[[], None],
+        session_controller: SessionController,
         idle_s: Callable[[], float | None],
         write: Callable[[str], None],
     ) -> None:
@@ -66,7 +65,7 @@ class ScreenControllers:
         self._options = options
         self._state = state
         self._wire = wire
-        self._interrupt = interrupt
+        self._session_controller = session_controller
         self._key_labels = key_labels
         self._timeline: TimelineController | None = None
         set_image_renderer(
@@ -102,7 +101,7 @@ class ScreenControllers:
             state=state,
             last_response=lambda: self.session_view.transcript.copy_block(),
             toggle_pane=self._schedule_toggle_pane,
-            timeline=lambda: self.timeline.actions,
+            timeline=lambda: self.timeline,
             clipboard=options.clipboard,
             registry=self.registry,
             key_labels=key_labels,
@@ -117,7 +116,7 @@ class ScreenControllers:
                 write_to_prompt=write,
             ),
             copy=self.host.copy,
-            answer=answer,
+            answer=session_controller.answer,
             idle_s=idle_s,
         )
 
@@ -129,18 +128,12 @@ class ScreenControllers:
 
             self._timeline = TimelineController(
                 screen=self._screen,
-                host=self.session_view,
-                session=session.session_id if (session := self._state().session) is not None else "",
-                read_only=lambda: self._state().read_only,
-                is_working=lambda: self._state().turn is not None,
-                interrupt=self._interrupt,
-                background_task_count=lambda: sum(task.status == "running" for task in self._state().tasks),
-                command=self._wire.command,
-                notify=self.host.notify,
-                choose=self.host.choose,
-                copy=self.host.copy,
+                session_view=self.session_view,
+                host=self.host,
+                wire=self._wire,
+                session_controller=self._session_controller,
+                options=self._options,
                 key_labels=self._key_labels,
-                wall_clock=self._options.wall_clock,
             )
         return self._timeline
 

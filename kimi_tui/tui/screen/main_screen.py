@@ -117,8 +117,7 @@ class MainScreen(KeyScreen, inherit_bindings=False):
             options=self._options,
             key_labels=self._key_labels,
             state=lambda: self.state,
-            answer=self._session_controller.answer,
-            interrupt=self._session_controller.interrupt,
+            session_controller=self._session_controller,
             idle_s=self._idle_s,
             write=self.prompt.insert_and_focus,
         )

@@ -6,21 +6,22 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.i18n.translate import tr, translate_message
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import BRANCH_KEYS
+from kimi_tui.tui.timeline.query_dialog import QueryDialog, Reply, TimelineQueries
 from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
-from kimi_tui.wire.timeline import BranchContent, WireEnvelope
+from kimi_tui.wire.commands import ReadBranch
+from kimi_tui.wire.timeline import BranchContent, TimelineBranch, WireEnvelope
 
 
-class BranchDialog(ModalScreen[bool]):
+class BranchDialog(QueryDialog[bool]):
     """Shows a branch once its content arrives. Returns True if the user wants to switch to it."""
 
     BINDINGS = bindings(BRANCH_KEYS)
@@ -28,10 +29,17 @@ class BranchDialog(ModalScreen[bool]):
 
     transcript = getters.query_one(Transcript)
 
-    def __init__(self, *, title: str, key_labels: KeyLabels, can_switch: bool) -> None:
-        super().__init__()
-        self._title = title
-        self._key_labels = key_labels
+    def __init__(
+        self,
+        branch: TimelineBranch,
+        *,
+        title: str,
+        can_switch: bool,
+        queries: TimelineQueries,
+        key_labels: KeyLabels,
+    ) -> None:
+        super().__init__(title=title, queries=queries, key_labels=key_labels)
+        self._branch = branch
         self._can_switch = can_switch
 
     def compose(self) -> ComposeResult:
@@ -40,14 +48,22 @@ class BranchDialog(ModalScreen[bool]):
             yield Static(self._title, classes="dialog-title", markup=False)
             yield Static(tr("Loading …"), id="branch-summary", markup=False)
             yield Transcript()
-            hints = [KeyHint(self._key_labels.first_key("branch.close"), tr("close"), "close")]
+            hints = [KeyHint(self.key_labels.first_key("branch.close"), tr("close"), "close")]
             if self._can_switch:
-                switch_key = self._key_labels.first_key("branch.switch")
+                switch_key = self.key_labels.first_key("branch.switch")
                 hints.insert(0, KeyHint(switch_key, tr("switch to this branch"), "switch", "bold"))
             yield KeyHints(hints)
 
-    def show_content(self, content: BranchContent) -> None:
+    def on_mount(self) -> None:
+        """Request the messages."""
+        self._queries.ask(ReadBranch(self._branch.number))
+
+    def show_reply(self, reply: Reply) -> None:
         """Show the messages of the branch."""
+        if isinstance(reply, BranchContent):
+            self._show_content(reply)
+
+    def _show_content(self, content: BranchContent) -> None:
         messages = [
             message for envelope in content.events if (message := _unwrap_event(envelope)) is not None
         ]

@@ -1,18 +1,20 @@
 """Dialog that shows how the files differ between two checkpoints, or between a checkpoint and now."""
 
-from collections.abc import Callable
-
 from textual.content import Content
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.text.timeline import patch_text
 from kimi_tui.i18n.translate import tr, tr_n, translate_message
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import CHANGES_KEYS
 from kimi_tui.tui.timeline.file_list import FileListRow, FileRow, NoteRow, comparison_row
 from kimi_tui.tui.timeline.files_dialog import FilesDialog
+from kimi_tui.tui.timeline.query_dialog import Reply, TimelineQueries
+from kimi_tui.tui.timeline.row_renderer import checkpoint_title
 from kimi_tui.tui.widgets.key_hints import KeyHint
-from kimi_tui.wire.timeline import Comparison, PatchWritten
+from kimi_tui.wire.commands import Compare, WritePatch
+from kimi_tui.wire.timeline import Comparison, PatchWritten, TimelineNode
 
 
 class ChangesDialog(FilesDialog[str | None]):
@@ -22,23 +24,38 @@ class ChangesDialog(FilesDialog[str | None]):
 
     def __init__(
         self,
+        before: TimelineNode,
+        after: TimelineNode | None,
         *,
-        title: str,
+        host: CommandHost,
+        queries: TimelineQueries,
         key_labels: KeyLabels,
-        copy: Callable[[str], None],
-        can_restore: bool,
-        write_patch: Callable[[], None] | None,
     ) -> None:
-        """`write_patch` requests a patch, which arrives in `show_patch`. It is None if nothing may be
-        written.
-        """
-        super().__init__(title=title, key_labels=key_labels, copy=copy)
-        self._can_restore = can_restore
-        self._write_patch = write_patch
+        """Without `after`, compare with the current files."""
+        end = tr("now") if after is None else checkpoint_title(after)
+        title = tr("Changes from {before} to {end}", before=checkpoint_title(before), end=end)
+        super().__init__(title=title, host=host, queries=queries, key_labels=key_labels)
+        self._before = before.id
+        self._after = after.id if after is not None else None
+        self._can_write = not host.state.read_only
         self._summary = Content()
 
-    def show_comparison(self, comparison: Comparison) -> None:
-        """Show the differences."""
+    def on_mount(self) -> None:
+        """Request the comparison."""
+        self._queries.ask(Compare(self._before, self._after))
+
+    def show_reply(self, reply: Reply) -> None:
+        """Show the differences, or where the patch was written."""
+        match reply:
+            case Comparison():
+                self._show_comparison(reply)
+            case PatchWritten():
+                headline = Content.styled(sanitize_line(patch_text(reply)[0]), "$success")
+                self.show_summary(Content.assemble(self._summary, " · ", headline))
+            case _:
+                pass
+
+    def _show_comparison(self, comparison: Comparison) -> None:
         rows: list[FileListRow] = [comparison_row(file) for file in comparison.files]
         note = sanitize_line(translate_message(comparison.note))
         if not rows:
@@ -59,34 +76,25 @@ class ChangesDialog(FilesDialog[str | None]):
         self.show_rows(rows, set())
         self.show_summary(self._summary)
 
-    def show_problem(self, text: str) -> None:
-        """Show why the comparison or the patch failed."""
-        self.show_summary(Content.styled(sanitize_line(translate_message(text)), "$warning"))
-
-    def show_patch(self, patch: PatchWritten) -> None:
-        """Show where the patch was written."""
-        headline = Content.styled(sanitize_line(patch_text(patch)[0]), "$success")
-        self.show_summary(Content.assemble(self._summary, " · ", headline))
-
     def hints(self) -> list[KeyHint]:
         """Return the key hints."""
-        hints = []
-        if self.files.has_rows and self._can_restore:
-            key = self.key_labels.first_key("changes.bring_back")
-            hints.append(KeyHint(key, tr("restore this file"), "bring_back", "bold"))
-        if self.files.has_rows and self._write_patch is not None:
-            hints.append(
-                KeyHint(self.key_labels.first_key("changes.patch"), tr("write a patch"), "write_patch")
-            )
-        return [*hints, *super().hints()]
+        hints = super().hints()
+        if not self.files.has_rows or not self._can_write:
+            return hints
+        first = self.key_labels.first_key
+        return [
+            KeyHint(first("changes.bring_back"), tr("restore this file"), "bring_back", "bold"),
+            KeyHint(first("changes.patch"), tr("write a patch"), "write_patch"),
+            *hints,
+        ]
 
     def action_bring_back(self) -> None:
         """Return the highlighted file as the one to restore."""
         row = self.files.highlighted_row
-        if self._can_restore and isinstance(row, FileRow):
+        if self._can_write and isinstance(row, FileRow):
             self.dismiss(row.path)
 
     def action_write_patch(self) -> None:
         """Write all differences to a patch file for git."""
-        if self._write_patch is not None and self.files.has_rows:
-            self._write_patch()
+        if self._can_write and self.files.has_rows:
+            self._queries.ask(WritePatch(self._before, self._after))

@@ -1,112 +1,81 @@
-"""Controller of the timeline pane: connects it to the engine and the conversation."""
+"""Controller of the timeline: runs what the user requests in the pane or with a command."""
 
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Protocol, assert_never
+from collections.abc import Coroutine, Sequence
+from typing import Any, Literal, assert_never
 
 from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.base.message import ToolCall
-from kimi_tui.i18n.translate import tr
+from kimi_tui.frontend.session_controller import SessionController
+from kimi_tui.i18n.translate import tr, tr_n
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels
-from kimi_tui.tui.timeline.actions import TimelineActions
-from kimi_tui.tui.timeline.dialog_requests import DialogRequests
-from kimi_tui.tui.timeline.pane import TimelineAction, TimelinePane
+from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.screen.session_view import SessionView
+from kimi_tui.tui.timeline.dialogs import TimelineDialogs
+from kimi_tui.tui.timeline.pane import TimelinePane
+from kimi_tui.tui.timeline.request import TimelineRequest
+from kimi_tui.tui.timeline.revert_proposal import (
+    RevertProposal,
+    propose_redo,
+    propose_revert,
+    propose_switch,
+    propose_undo,
+)
+from kimi_tui.tui.timeline.row_renderer import branch_title, format_age
 from kimi_tui.tui.timeline.tree import TimelineTree
 from kimi_tui.tui.timeline.tree_loader import TreeLoader
-from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.commands import Command, ForkSession, NameCheckpoint, ShowTimeline
+from kimi_tui.tui.widgets.choice_list import Choice
+from kimi_tui.wire.channel import Outgoing, Wire
+from kimi_tui.wire.commands import ForkSession, NameCheckpoint
 from kimi_tui.wire.events import SessionInfo, StepBegin, ToolResult
-from kimi_tui.wire.timeline import CheckpointCreated, Reverted, Timeline, TimelineNode, TimelineUpdate
+from kimi_tui.wire.timeline import (
+    CheckpointCreated,
+    Reverted,
+    RevertScope,
+    Timeline,
+    TimelineBranch,
+    TimelineNode,
+    TimelineUpdate,
+)
 
-_INITIAL_CHECKPOINTS = 600
-"""Number of newest checkpoints to load first: more than fit on a screen."""
 _IGNORED_TYPES = frozenset({CheckpointCreated, StepBegin, TextPart, ThinkPart, ToolCall, ToolResult})
 """Message types that are skipped early, since a replay contains tens of thousands of them."""
 
 
-class TimelineHost(Protocol):
-    """The part of the screen that holds the timeline pane and the conversation."""
-
-    async def show_timeline(self, pane: TimelinePane) -> None:
-        """Show the pane next to the conversation."""
-        ...
-
-    def hide_timeline(self) -> None:
-        """Hide the pane."""
-        ...
-
-    def return_focus(self) -> None:
-        """Focus the prompt."""
-        ...
-
-    def preview_checkpoint(self, checkpoint_id: int | None) -> None:
-        """Scroll the conversation to a checkpoint; None restores the earlier scroll position."""
-        ...
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether panes are drawn over the conversation."""
-        ...
-
-
 class TimelineController:
-    """Shows the pane, loads its tree, and handles actions on the highlighted row."""
+    """Shows the pane, and opens the dialogs that the user requests there or with a command."""
 
     def __init__(
         self,
         *,
         screen: Screen[Any],
-        host: TimelineHost,
-        session: str,
-        read_only: Callable[[], bool],
-        is_working: Callable[[], bool],
-        interrupt: Callable[[], None],
-        background_task_count: Callable[[], int],
-        command: Callable[[Command], None],
-        notify: Callable[..., None],
-        choose: Callable[..., Coroutine[Any, Any, str | None]],
-        copy: Callable[[str], None],
+        session_view: SessionView,
+        host: CommandHost,
+        wire: Wire,
+        session_controller: SessionController,
+        options: TuiOptions,
         key_labels: KeyLabels,
-        wall_clock: Callable[[], float],
     ) -> None:
+        self._screen = screen
+        self._session_view = session_view
         self._host = host
-        self._command = command
-        self._notify = notify
+        self._wire = wire
+        self._options = options
         self._key_labels = key_labels
-        self._wall_clock = wall_clock
+        self._session_id = session.session_id if (session := host.state.session) is not None else ""
         self._pane: TimelinePane | None = None
         self._is_shown = False
-        self._tree: TimelineTree | None = None
-        self._completing_tree: TimelineTree | None = None
-        """The partial tree for which the remaining checkpoints were requested."""
-        self._is_stale = False
-        """Whether a revert was made since the tree was loaded."""
-        self._session = session
-        self._read_only = read_only
-        self._tree_callbacks: list[Callable[[TimelineTree], None]] = []
-        self._tree_loader = TreeLoader(screen=screen, show=self._show)
-        self._dialogs = DialogRequests(
+        self._loader = TreeLoader(screen=screen, wire=wire)
+        self._dialogs = TimelineDialogs(
             screen=screen,
-            command=command,
-            is_working=is_working,
-            interrupt=interrupt,
-            background_task_count=background_task_count,
-        )
-        self._is_working = is_working
-        self.actions = TimelineActions(
-            dialogs=self._dialogs,
-            tree=lambda: self._tree,
-            with_tree=self._with_tree,
-            read_only=read_only,
-            notify=notify,
-            choose=choose,
-            copy=copy,
+            host=host,
+            wire=wire,
+            session_controller=session_controller,
             key_labels=key_labels,
-            wall_clock=wall_clock,
         )
-        """Handlers of the timeline commands."""
         sheet = screen.app.stylesheet
         sheet.read_all([asset_path("styles", "timeline.tcss")])
         sheet.parse()
@@ -119,46 +88,38 @@ class TimelineController:
             self._hide()
             return
         self._is_shown = True
-        self._request_tree()  # first, so that the response arrives while the pane is being mounted
-        is_new = self._pane is None
-        if self._pane is None:
+        self._loader.load_newest()  # first, so that the response arrives while the pane is being mounted
+        if self._pane is not None:
+            await self._session_view.show_timeline(self._pane)
+        else:
             self._pane = TimelinePane(
-                key_labels=self._key_labels,
-                wall_clock=self._wall_clock,
-                read_only=self._read_only,
-                request_action=self._handle_action,
-                notify_highlighted=self._preview_highlighted,
+                handler=self, host=self._host, options=self._options, key_labels=self._key_labels
             )
-        await self._host.show_timeline(self._pane)
-        if is_new and self._tree is not None:
-            self._pane.view.show(self._tree)
-            self._request_full_tree()
-        self._pane.screen.set_focus(self._pane.view)  # immediately: the next key is for the pane
+            await self._session_view.show_timeline(self._pane)
+            self._loader.show_in(self._pane.view)
+        self._screen.set_focus(self._pane.view)  # immediately: the next key is for the pane
 
     def close(self) -> None:
         """Hide the pane without moving the focus."""
         self._is_shown = False
-        self._host.hide_timeline()
-        self._host.preview_checkpoint(None)
+        self._session_view.hide_timeline()
+        self._session_view.preview_checkpoint(None)
 
     def _hide(self) -> None:
         self.close()
-        self._host.return_focus()
-
-    def _return_to_prompt(self) -> None:
-        self._host.preview_checkpoint(None)
-        self._host.return_focus()
+        self._session_view.return_focus()
 
     def leave(self) -> None:
         """Focus the prompt; on a narrow screen also hide the pane."""
-        if self._host.is_narrow:
+        if self._session_view.is_narrow:
             self._hide()
         else:
-            self._return_to_prompt()
+            self._session_view.preview_checkpoint(None)
+            self._session_view.return_focus()
 
-    def _preview_highlighted(self, node: TimelineNode | None) -> None:
-        if self._pane is not None and self._pane.has_focus_within:
-            self._host.preview_checkpoint(node.id if node is not None else None)
+    def preview(self, node: TimelineNode | None) -> None:
+        """Scroll the conversation to a checkpoint; None is the current state."""
+        self._session_view.preview_checkpoint(node.id if node is not None else None)
 
     # from the engine
 
@@ -169,142 +130,172 @@ class TimelineController:
     def _consume(self, message: Outgoing) -> bool:
         match message:
             case Timeline():
-                self._tree_loader.load(message)
+                self._loader.build(message)
                 return True
             case TimelineUpdate():
-                self._tree_loader.update(message)
-                self._update(message)
+                self._loader.update(message)
                 return True
             case Reverted(reason=reason) if reason not in ("dmail", "compaction"):
                 self._handle_revert()
                 return False
-            case SessionInfo(session_id=session):
-                self._handle_session(session)
+            case SessionInfo(session_id=session_id):
+                if self._session_id and session_id != self._session_id:
+                    self._loader.restart()
+                self._session_id = session_id
                 return False
             case _:
                 return self._dialogs.deliver(message)
 
-    def _show(self, tree: TimelineTree) -> None:
-        self._tree, self._is_stale = tree, False
-        if self._pane is not None and self._pane.is_mounted:
-            self._pane.view.show(tree)
-            self._request_full_tree()
-        if tree.older_count:
-            return
-        callbacks, self._tree_callbacks = self._tree_callbacks, []
-        for callback in callbacks:
-            callback(tree)
-
-    def _update(self, update: TimelineUpdate) -> None:
-        if self._tree is None:
-            return
-        if self._pane is not None and self._pane.is_mounted:
-            self._pane.view.update(update)
-            self._tree = self._pane.view.rows.tree
-        else:
-            _, in_order = self._tree.update(update)
-            self._tree = self._tree if in_order else self._tree.rebuild()
-
     def _handle_revert(self) -> None:
-        self._is_stale = True
+        self._loader.expect_revert()
         if self._pane is not None and self._pane.is_mounted:
             self._pane.view.action_edge(-1)
         self.leave()
 
-    def _handle_session(self, session: str) -> None:
-        if self._session and session != self._session and self._tree is not None:
-            self._tree = None
-            self._tree_loader.stop()
-            self._request_tree()
-        self._session = session
+    # what the user requests in the pane
 
-    # requests to the engine and actions of the pane
-
-    def _request_tree(self) -> None:
-        if self._tree is None:
-            self._command(ShowTimeline(_INITIAL_CHECKPOINTS))
-
-    def _request_full_tree(self) -> None:
-        tree = self._tree
-        if (
-            self._pane is not None
-            and tree is not None
-            and tree.older_count
-            and self._completing_tree is not tree
-        ):
-            self._completing_tree = tree
-            self._pane.call_after_refresh(self._command, ShowTimeline())
-
-    def _with_tree(self, callback: Callable[[TimelineTree], None]) -> None:
-        if self._tree is not None and not self._tree.older_count and not self._is_stale:
-            callback(self._tree)
-        else:
-            self._tree_callbacks.append(callback)
-            self._command(ShowTimeline())
-
-    def _handle_action(self, action: TimelineAction) -> None:
-        if self._pane is None:
-            return
-        node, row = self._pane.view.highlighted_node, self._pane.view.highlighted_row
-        branch = None if node is None or row is None else self._pane.view.rows.tree.branch_at(node.uid)
+    def handle_request(self, request: TimelineRequest) -> None:
+        """Run an action of the pane."""
+        action, node, branch = request.action, request.node, request.branch
         match action:
             case "leave":
                 self.leave()
             case "undo" | "redo":
-                self.actions.undo_or_redo(action)
-            case _ if row is None:
-                self._notify(tr("This is the current state. Choose a checkpoint below."))
+                self.undo_or_redo(action)
+            case _ if node is None and request.row_kind is None:
+                self._host.notify(tr("This is the current state. Choose a checkpoint below."))
             case _ if node is None:
-                self._notify(tr("The session starts here. Choose a checkpoint above."))
-            case "back" if row.kind == "branch" and branch is not None:
-                self.actions.switch_branch(branch)
+                self._host.notify(tr("The session starts here. Choose a checkpoint above."))
+            case "back" if request.row_kind == "branch" and branch is not None:
+                self._open_plan(propose_switch(branch, self._branch_title(branch)))
             case "back":
-                self.actions.revert_to(node)
+                self._open_plan(propose_revert(node))
             case "conversation" | "files" | "turn":
-                self.actions.revert_to(node, scope=action)
+                self._open_plan(propose_revert(node, scope=action))
             case "mail":
-                self.actions.revert_to(node, writes_note=True)
+                self._open_plan(propose_revert(node, writes_note=True))
             case "preview":
-                self.actions.compare(node, None)
+                self._start(self._dialogs.compare(node, None))
             case "compare":
-                self._compare_marked(node)
+                self._start(self._dialogs.compare(node, request.other_node))
             case "switch" if branch is not None:
-                self.actions.switch_branch(branch)
+                self._open_plan(propose_switch(branch, self._branch_title(branch)))
             case "look" if branch is not None:
-                self.actions.open_branch(branch)
+                self._start(self._dialogs.view_branch(branch, self._branch_title(branch)))
             case "switch" | "look":
-                self._notify(tr("This checkpoint is on the current branch."))
-            case "fork" | "name" if self.actions.warn_if_read_only():
+                self._host.notify(tr("This checkpoint is on the current branch."))
+            case "fork" | "name" if self._is_read_only():
                 pass
-            case "fork" if self._is_working():
-                self._notify(
+            case "fork" if self._host.state.turn is not None:
+                self._host.notify(
                     tr("A turn is running. Interrupt it or wait until it ends, then fork."),
                     severity="warning",
                 )
             case "fork":
-                self._command(ForkSession(node.id))
+                self._wire.command(ForkSession(node.id))
             case "name":
-                self._ask_name(self._pane, node)
+                self._wire.command(NameCheckpoint(node.id, request.name))
             case _:
                 assert_never(action)
 
-    def _compare_marked(self, node: TimelineNode) -> None:
-        assert self._pane is not None
-        view = self._pane.view
-        other = view.rows.tree.nodes.get(view.compare_uid)
-        if other is None:
-            view.compare_uid = node.uid
-        else:
-            view.compare_uid = ""
-            if other is not node:
-                before, after = sorted((other, node), key=lambda each: each.id)
-                self.actions.compare(before, after)
-        view.refresh()
-        self._pane.refresh_details()
+    # what the user requests with a command
 
-    def _ask_name(self, pane: TimelinePane, node: TimelineNode) -> None:
-        pane.open_input(
-            tr("name of checkpoint {number} (empty to remove)", number=node.id),
-            lambda name: self._command(NameCheckpoint(node.id, name)),
-            initial=node.name,
+    def revert_to_number(self, number: int, *, scope: RevertScope = "both") -> None:
+        """Show the plan of a revert to the checkpoint with this number and run it if the user confirms."""
+        if not self._is_read_only():
+            self._start(self._revert_to_number(number, scope))
+
+    async def _revert_to_number(self, number: int, scope: RevertScope) -> None:
+        node = (await self._loader.load_all()).find_by_id(number)
+        if node is None:
+            self._notify_missing(number)
+        else:
+            await self._dialogs.plan(propose_revert(node, scope=scope))
+
+    def undo_or_redo(self, action: Literal["undo", "redo"]) -> None:
+        """Show the plan of an undo or a redo and run it if the user confirms."""
+        if not self._is_read_only():
+            self._start(self._undo_or_redo(action))
+
+    async def _undo_or_redo(self, action: Literal["undo", "redo"]) -> None:
+        tree = await self._loader.load_all()
+        proposal = propose_undo(tree) if action == "undo" else propose_redo(tree)
+        if proposal is None:
+            self._host.notify(tr("Nothing to undo.") if action == "undo" else tr("Nothing to redo."))
+        else:
+            await self._dialogs.plan(proposal)
+
+    def choose_branch(self) -> None:
+        """Let the user choose a branch to switch to or, in a read-only session, to view."""
+        self._start(self._choose_branch())
+
+    async def _choose_branch(self) -> None:
+        tree = await self._loader.load_all()
+        branches = {str(branch.number): branch for branch in reversed(tree.branches)}
+        if not branches:
+            self._host.notify(tr("No branches yet. Reverting, compacting or clearing creates one."))
+            return
+        now = self._options.wall_clock()
+        choices = [
+            Choice(
+                value=number,
+                label=self._branch_title(branch),
+                detail=tr_n("{count:,} message", "{count:,} messages", branch.messages),
+                note=format_age(now - branch.left) if branch.left else "",
+            )
+            for number, branch in branches.items()
+        ]
+        title = tr("View a branch") if self._host.state.read_only else tr("Switch to a branch")
+        branch = branches.get(await self._host.choose(title, choices) or "")
+        if branch is not None and self._host.state.read_only:
+            await self._dialogs.view_branch(branch, self._branch_title(branch))
+        elif branch is not None:
+            await self._dialogs.plan(propose_switch(branch, self._branch_title(branch)))
+
+    def compare_numbers(self, before: int | None, after: int | None) -> None:
+        """Show how the files differ between two checkpoints. Without `before`, compare from the last prompt;
+        without `after`, with the current files.
+        """
+        self._start(self._compare_numbers(before, after))
+
+    async def _compare_numbers(self, before: int | None, after: int | None) -> None:
+        tree = await self._loader.load_all()
+        first = _last_prompt(tree) if before is None else tree.find_by_id(before)
+        second = None if after is None else tree.find_by_id(after)
+        if first is None:
+            self._notify_missing(before)
+        elif second is None and after is not None:
+            self._notify_missing(after)
+        else:
+            await self._dialogs.compare(first, second)
+
+    def _open_plan(self, proposal: RevertProposal) -> None:
+        if not self._is_read_only():
+            self._start(self._dialogs.plan(proposal))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine that waits for the user."""
+        self._screen.run_worker(work, group="timeline")
+
+    def _is_read_only(self) -> bool:
+        """Return whether the session is read-only; if it is, notify the user."""
+        if self._host.state.read_only:
+            self._host.notify(tr("This session is read-only. Use /write to continue it."), severity="warning")
+        return self._host.state.read_only
+
+    def _notify_missing(self, number: int | None) -> None:
+        """Notify the user that a checkpoint doesn't exist; None is that of the last prompt."""
+        self._host.notify(
+            tr("Checkpoint {number} doesn't exist. Open the timeline to see all checkpoints.", number=number)
+            if number is not None
+            else tr("No prompts yet."),
+            severity="error",
         )
+
+    def _branch_title(self, branch: TimelineBranch) -> str:
+        return branch_title(branch, self._loader.tree)
+
+
+def _last_prompt(tree: TimelineTree) -> TimelineNode | None:
+    prompts = (tree.nodes[turn.head] for turn in reversed(tree.current_branch.turns))
+    return next((node for node in prompts if node.kind == "user"), None)

@@ -1,21 +1,23 @@
 """Base dialog with a list of files and the diff of the highlighted one, next to or below the list."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from kimi_tui.i18n.translate import tr, tr_lazy
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.i18n.translate import tr, tr_lazy, translate_message
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import FILES_KEYS
 from kimi_tui.tui.timeline.file_detail import detail_text, render_detail
 from kimi_tui.tui.timeline.file_list import FileList, FileListRow, NoteRow
+from kimi_tui.tui.timeline.query_dialog import QueryDialog, TimelineQueries
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 from kimi_tui.tui.widgets.line_view import LineView
 
@@ -27,7 +29,7 @@ _TALL_ROWS = 30
 _COMMANDS_HEADING = tr_lazy("Commands that ran since then (not reverted):")
 
 
-class FilesDialog(ModalScreen[T]):
+class FilesDialog(QueryDialog[T]):
     """Base class of the plan dialog and the changes dialog."""
 
     BINDINGS = bindings(FILES_KEYS)
@@ -36,11 +38,11 @@ class FilesDialog(ModalScreen[T]):
     files = getters.query_one(FileList)
     detail = getters.query_one(LineView)
 
-    def __init__(self, *, title: str, key_labels: KeyLabels, copy: Callable[[str], None]) -> None:
-        super().__init__()
-        self._title = title
-        self.key_labels = key_labels
-        self._copy = copy
+    def __init__(
+        self, *, title: str, host: CommandHost, queries: TimelineQueries, key_labels: KeyLabels
+    ) -> None:
+        super().__init__(title=title, queries=queries, key_labels=key_labels)
+        self._host = host
 
     def compose(self) -> ComposeResult:
         """Yield the title, the widgets of the subclass, the summary, the files and the diff, and the key
@@ -94,6 +96,10 @@ class FilesDialog(ModalScreen[T]):
         """Show the summary line."""
         self.query_one("#files-summary", Static).update(summary)
 
+    def show_problem(self, text: str) -> None:
+        """Show why a query failed."""
+        self.show_summary(Content.styled(sanitize_line(translate_message(text)), "$warning"))
+
     @on(FileList.Highlighted)
     def _handle_row_highlighted(self, event: FileList.Highlighted) -> None:
         event.stop()
@@ -119,7 +125,7 @@ class FilesDialog(ModalScreen[T]):
     def action_copy(self) -> None:
         """Copy the diff of the highlighted file."""
         if text := detail_text(self.files.highlighted_row):
-            self._copy(text)
+            self._host.copy(text)
 
     def action_close(self) -> None:
         """Close the dialog without changes."""

@@ -1,6 +1,5 @@
 """Timeline pane: the checkpoint tree, details of the highlighted row, an input line and key hints."""
 
-from collections.abc import Callable
 from typing import Literal
 
 from textual import events, getters, on
@@ -10,31 +9,17 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import TIMELINE_KEYS
+from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.timeline.pane_hints import InputMode, PaneHints
+from kimi_tui.tui.timeline.request import TimelineAction, TimelineRequest, TimelineRequestHandler
 from kimi_tui.tui.timeline.row_renderer import describe_now, describe_row
 from kimi_tui.tui.timeline.view import TimelineView
 from kimi_tui.tui.widgets.key_hints import KeyHints
 from kimi_tui.wire.timeline import TimelineNode
 
-TimelineAction = Literal[
-    "back",
-    "preview",
-    "conversation",
-    "files",
-    "turn",
-    "undo",
-    "redo",
-    "switch",
-    "look",
-    "fork",
-    "compare",
-    "mail",
-    "name",
-    "leave",
-]
-"""What the user can request for the highlighted row."""
 _MEDIUM_ROWS, _TALL_ROWS = 12, 22
 """Minimum heights of the pane, in rows, for some and for all details."""
 _MAX_HINT_LINES = 8
@@ -44,7 +29,7 @@ _MAX_DETAIL_ROWS = 6
 
 
 class TimelinePane(Vertical):
-    """The pane. It passes actions that involve the engine to `request_action`."""
+    """The pane. It passes `handler` what involves the engine or the conversation."""
 
     DEFAULT_CSS = """
     TimelinePane { height: 1fr; }
@@ -59,29 +44,25 @@ class TimelinePane(Vertical):
     def __init__(
         self,
         *,
+        handler: TimelineRequestHandler,
+        host: CommandHost,
+        options: TuiOptions,
         key_labels: KeyLabels,
-        wall_clock: Callable[[], float],
-        read_only: Callable[[], bool],
-        request_action: Callable[[TimelineAction], None],
-        notify_highlighted: Callable[[TimelineNode | None], None],
     ) -> None:
-        """`request_action` is called with the action for the highlighted row.
-
-        `notify_highlighted` is called with the highlighted checkpoint, or None for the current state.
-        """
         super().__init__(id="timeline")
-        self._hints = PaneHints(key_labels, read_only=read_only)
-        self._wall_clock = wall_clock
-        self._request_action = request_action
-        self._notify_highlighted = notify_highlighted
+        self._handler = handler
+        self._host = host
+        self._options = options
+        self._hints = PaneHints(key_labels, host=host)
         self._details = Content()
         self._field: Input | None = None
-        self._submit_callback: Callable[[str], None] | None = None
-        self._change_callback: Callable[[str], None] | None = None
+        """The input line; None while it is closed."""
+        self._named_node: TimelineNode | None = None
+        """The checkpoint whose name the user is typing; None while they type a filter."""
 
     def compose(self) -> ComposeResult:
         """Yield the tree, the details and the key hints."""
-        yield TimelineView(wall_clock=self._wall_clock)
+        yield TimelineView(wall_clock=self._options.wall_clock)
         yield Static(id="timeline-details", markup=False)
         yield KeyHints(max_lines=4)
 
@@ -100,7 +81,8 @@ class TimelinePane(Vertical):
     @on(TimelineView.Highlighted)
     def _handle_row_highlighted(self) -> None:
         self.refresh_details()
-        self._notify_highlighted(self.view.highlighted_node)
+        if self.has_focus_within:
+            self._handler.preview(self.view.highlighted_node)
 
     @on(TimelineView.FocusMoved)
     @on(TimelineView.Changed)
@@ -147,12 +129,13 @@ class TimelinePane(Vertical):
     def _input_mode(self) -> InputMode | None:
         if self._field is None:
             return None
-        return "filter" if self._change_callback is not None else "name"
+        return "filter" if self._named_node is None else "name"
 
     # actions
 
     def action_ask(self, action: TimelineAction | Literal["filter"]) -> None:
         """Run the action of a key or a hint."""
+        node = self.view.highlighted_node
         match action:
             case "leave" if self._field is not None:
                 self._close_input()
@@ -163,14 +146,45 @@ class TimelinePane(Vertical):
             case "leave" if self.view.rows.query:
                 self.view.filter("")
             case "filter":
-                self.open_input(
-                    tr("filter by text, file or tool"),
-                    self._apply_filter,
-                    initial=self.view.rows.query,
-                    filter_live=True,
-                )
+                self._open_input(tr("filter by text, file or tool"), self.view.rows.query)
+            case "name" if node is not None and not self._host.state.read_only:
+                title = tr("name of checkpoint {number} (empty to remove)", number=node.id)
+                self._open_input(title, node.name, named_node=node)
+            case "compare" if node is not None:
+                self._compare(node)
             case _:
-                self._request_action(action)
+                self._request(action, node)
+
+    def _compare(self, node: TimelineNode) -> None:
+        """Mark a checkpoint, or compare it with the marked one."""
+        view = self.view
+        other = view.rows.tree.nodes.get(view.compare_uid)
+        view.compare_uid = node.uid if other is None else ""
+        if other is not None and other is not node:
+            before, after = sorted((other, node), key=lambda each: each.id)
+            self._request("compare", before, other_node=after)
+        view.refresh()
+        self.refresh_details()
+
+    def _request(
+        self,
+        action: TimelineAction,
+        node: TimelineNode | None,
+        *,
+        other_node: TimelineNode | None = None,
+        name: str = "",
+    ) -> None:
+        row, tree = self.view.highlighted_row, self.view.rows.tree
+        self._handler.handle_request(
+            TimelineRequest(
+                action=action,
+                row_kind=row.kind if row is not None else None,
+                node=node,
+                branch=tree.branch_at(node.uid) if node is not None and node.uid in tree.nodes else None,
+                other_node=other_node,
+                name=name,
+            )
+        )
 
     async def action_submit_input(self) -> None:
         """Submit the input line; runs when its hint is clicked."""
@@ -192,49 +206,41 @@ class TimelinePane(Vertical):
     def _handle_entered(self) -> None:
         node = self.view.highlighted_node
         if node is not None and node.kind == "compaction":
-            self._request_action("look")
+            self._request("look", node)
 
     @on(TimelineView.Opened)
     def _handle_opened(self) -> None:
-        self._request_action("back")
+        self._request("back", self.view.highlighted_node)
 
     # input line
 
-    def open_input(
-        self,
-        placeholder: str,
-        on_submit: Callable[[str], None],
-        *,
-        initial: str = "",
-        filter_live: bool = False,
-    ) -> None:
-        """Open an input line; with `filter_live`, filter the tree while the user types."""
+    def _open_input(self, placeholder: str, initial: str, *, named_node: TimelineNode | None = None) -> None:
+        """Open the input line for the name of a checkpoint, or for a filter that applies while typing."""
         if self._field is not None:
             self._field.focus()
             return
         self._field = Input(initial, placeholder=placeholder)
         self._field.cursor_blink = False
-        self._submit_callback, self._change_callback = on_submit, (self.view.filter if filter_live else None)
+        self._named_node = named_node
         self.mount(self._field, before="#timeline-details")
         self._field.focus()
         self.refresh_details()
 
-    def _apply_filter(self, query: str) -> None:
-        self.view.filter(query)
-
     @on(Input.Changed)
     def _handle_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self._change_callback is not None:
-            self._change_callback(event.value)
+        if self._input_mode == "filter":
+            self.view.filter(event.value)
 
     @on(Input.Submitted)
     def _handle_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        on_submit = self._submit_callback
+        node = self._named_node
         self._close_input(keep=True)
-        if on_submit is not None:
-            on_submit(event.value.strip())
+        if node is not None:
+            self._request("name", node, name=event.value.strip())
+        else:
+            self.view.filter(event.value.strip())
 
     def on_key(self, event: events.Key) -> None:
         """Move through the matches with up and down while the filter is being typed."""
@@ -243,10 +249,9 @@ class TimelinePane(Vertical):
             self.view.action_move(-1 if event.key == "up" else 1)
 
     def _close_input(self, *, keep: bool = False) -> None:
-        field, self._field = self._field, None
-        if not keep and self._change_callback is not None:
+        if not keep and self._input_mode == "filter":
             self.view.filter("")
-        self._submit_callback = self._change_callback = None
+        field, self._field, self._named_node = self._field, None, None
         self.view.focus()
         self.refresh_details()
         if field is not None:

@@ -1,9 +1,9 @@
 """Key hints of the timeline pane for the highlighted row, most important first."""
 
-from collections.abc import Callable
 from typing import Literal
 
 from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.timeline.rows import TimelineRow
 from kimi_tui.tui.timeline.view import TimelineView
@@ -16,9 +16,9 @@ InputMode = Literal["filter", "name"]
 class PaneHints:
     """Builds the key hints, whose actions are those of the timeline pane."""
 
-    def __init__(self, key_labels: KeyLabels, *, read_only: Callable[[], bool]) -> None:
+    def __init__(self, key_labels: KeyLabels, *, host: CommandHost) -> None:
         self._key_labels = key_labels
-        self._read_only = read_only
+        self._host = host
 
     def build(self, view: TimelineView, *, input_mode: InputMode | None, has_focus: bool) -> list[KeyHint]:
         """Return the hints for the highlighted row of `view`; `has_focus` is whether the pane has the
@@ -35,7 +35,7 @@ class PaneHints:
                 hints.append(KeyHint("↓", tr("choose checkpoint"), "first"))
         elif row.kind == "origin":
             hints = []
-        elif self._read_only():
+        elif self._host.state.read_only:
             hints = self._read_only_hints(view, row)
         elif row.kind == "branch":
             hints = self._branch_hints(view, row)

@@ -1,19 +1,20 @@
 """Plan dialog: previews what a revert would do and asks for confirmation."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from textual import on
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
-from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.i18n.translate import tr, tr_lazy, tr_n, translate_message
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import PLAN_KEYS
 from kimi_tui.tui.timeline.file_list import FileList, FileListRow, NoteRow, plan_row
 from kimi_tui.tui.timeline.files_dialog import FilesDialog, command_rows
+from kimi_tui.tui.timeline.query_dialog import Reply, TimelineQueries
+from kimi_tui.tui.timeline.revert_proposal import RevertCommand, RevertProposal
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 from kimi_tui.wire.timeline import PlannedFile, RevertPlan, RevertScope
 
@@ -31,55 +32,22 @@ _SCOPE_NOTES: dict[RevertScope, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanDecision:
-    """The scope, files and note that the user confirmed."""
-
-    scope: RevertScope
-    paths: tuple[str, ...] | None
-    """The files to change; None for those that the plan suggests."""
-    note: str = ""
-
-
-class PlanDialog(FilesDialog[PlanDecision | None]):
-    """Shows a plan once it arrives. Returns None if the user cancels."""
+class PlanDialog(FilesDialog[RevertCommand | None]):
+    """Shows the plan of a proposal once it arrives. Returns the command to run; None if canceled."""
 
     BINDINGS = bindings(PLAN_KEYS)
 
     def __init__(
         self,
+        proposal: RevertProposal,
         *,
-        title: str,
-        action_label: str,
-        scopes: Sequence[RevertScope],
-        scope: RevertScope,
-        writes_note: bool = False,
-        can_add_note: bool = False,
-        only_path: str | None = None,
-        undo_hint: str = "",
-        request_plan: Callable[[RevertScope], None],
-        is_working: Callable[[], bool],
-        background_task_count: Callable[[], int],
+        host: CommandHost,
+        queries: TimelineQueries,
         key_labels: KeyLabels,
-        copy: Callable[[str], None],
     ) -> None:
-        """`action_label` names the action of enter; `undo_hint` says how to undo it.
-
-        `request_plan` requests the plan of a scope, which arrives in `show_plan`. With `only_path`, only that
-        file is selected at first. `is_working` returns whether a turn is running, which is interrupted first.
-        `background_task_count` returns the number of running background tasks.
-        """
-        super().__init__(title=title, key_labels=key_labels, copy=copy)
-        self._action_label = action_label
-        self._scopes = tuple(scopes)
-        self._scope = scope
-        self._writes_note = writes_note
-        self._can_add_note = can_add_note
-        self._only_path = only_path
-        self._undo_hint = undo_hint or tr("can be undone")
-        self._request_plan = request_plan
-        self._is_working = is_working
-        self._background_task_count = background_task_count
+        super().__init__(title=proposal.title, host=host, queries=queries, key_labels=key_labels)
+        self._proposal = proposal
+        self._scope = proposal.scope
         self._plans: dict[bool, RevertPlan] = {}
         """The latest plans by whether they are for a single turn."""
         self._shown_plan: RevertPlan | None = None
@@ -87,35 +55,35 @@ class PlanDialog(FilesDialog[PlanDecision | None]):
     def header_widgets(self) -> Sequence[Widget]:
         """Return the scope selector and the note field."""
         widgets: list[Widget] = []
-        if len(self._scopes) > 1:
+        if len(self._proposal.scopes) > 1:
             widgets.append(KeyHints(self._scope_hints(), max_lines=2))
             widgets[0].id = "plan-scopes"
         field = Input(placeholder=tr("note for the model"), id="plan-note")
         field.cursor_blink = False
-        field.display = self._writes_note
+        field.display = self._proposal.writes_note
         return [*widgets, field]
 
     def on_mount(self) -> None:
         """Request the plan; focus the note field if the user is writing a note."""
-        self._request_plan(self._scope)
-        if self._writes_note:
+        self._request_plan()
+        if self._proposal.writes_note:
             self.query_one("#plan-note", Input).focus()
 
     # the plan
 
-    def show_plan(self, plan: RevertPlan) -> None:
+    def _request_plan(self) -> None:
+        self._queries.ask(self._proposal.plan_query(self._scope))
+
+    def show_reply(self, reply: Reply) -> None:
         """Show a plan that has arrived."""
-        self._plans[plan.scope == "turn"] = plan
-        if self._shown_plan is None or plan.scope == "turn" or self._shown_plan.scope == "turn":
-            self._show_current_plan()
+        if isinstance(reply, RevertPlan):
+            self._plans[reply.scope == "turn"] = reply
+            if self._shown_plan is None or "turn" in (reply.scope, self._shown_plan.scope):
+                self._show_current_plan()
 
     def handle_turn_change(self) -> None:
         """Update the summary when a turn begins or ends."""
         self._show_plan_summary()
-
-    def show_problem(self, text: str) -> None:
-        """Show why there is no plan."""
-        self.show_summary(Content.styled(sanitize_line(translate_message(text)), "$warning"))
 
     def _show_current_plan(self) -> None:
         plan = self._plans.get(self._scope == "turn")
@@ -123,7 +91,7 @@ class PlanDialog(FilesDialog[PlanDecision | None]):
             self._shown_plan = None
             self.show_rows([], set())
             self.show_summary(Content(tr("Comparing files …")))
-            self._request_plan(self._scope)
+            self._request_plan()
             return
         if plan is not self._shown_plan:
             self._shown_plan = plan
@@ -135,17 +103,16 @@ class PlanDialog(FilesDialog[PlanDecision | None]):
                 rows.append(NoteRow(f"◔ {note}", "$warning", note))
             rows += command_rows(plan.commands)
             self.show_rows(rows, self._initial_selection(plan))
-            if self._only_path is not None:
-                self.files.highlight_path(self._only_path)
+            if self._proposal.only_path is not None:
+                self.files.highlight_path(self._proposal.only_path)
         self.files.set_dimmed(self._scope == "conversation")
         self._show_plan_summary()
 
     def _initial_selection(self, plan: RevertPlan) -> set[str]:
-        if self._only_path is None:
+        only_path = self._proposal.only_path
+        if only_path is None:
             return _suggested_paths(plan)
-        return {
-            file.path for file in plan.files if file.path == self._only_path and file.action != "not covered"
-        }
+        return {file.path for file in plan.files if file.path == only_path and file.action != "not covered"}
 
     @on(FileList.SelectionChanged)
     def _show_plan_summary(self) -> None:
@@ -156,7 +123,7 @@ class PlanDialog(FilesDialog[PlanDecision | None]):
         selected = [file for file in plan.files if file.path in selected_paths]
         conflicts = sum(file.action == "conflict" for file in plan.files)
         parts: list[Content] = []
-        if self._is_working():
+        if self._host.state.turn is not None:
             parts.append(Content.styled(tr("the running turn is interrupted first"), "bold $warning"))
         if self._scope == "conversation":
             parts.append(Content(tr("no files change")))
@@ -173,14 +140,15 @@ class PlanDialog(FilesDialog[PlanDecision | None]):
         if conflicts and self._scope != "conversation":
             text = tr_n("{count} conflict", "{count} conflicts", conflicts)
             parts.append(Content.styled(text, "bold $warning"))
-        parts.append(Content.styled(self._undo_hint, "$text-muted"))
+        undo_hint = tr("can be redone") if self._proposal.can_be_redone else tr("can be undone")
+        parts.append(Content.styled(undo_hint, "$text-muted"))
         if plan.turns and self._scope in ("both", "conversation"):
             text = tr_n("{count} message kept on a branch", "{count} messages kept on a branch", plan.turns)
             parts.append(Content(text))
         if plan.commands:
             text = tr_n("{count} shell command since", "{count} shell commands since", len(plan.commands))
             parts.append(Content.styled(text, "$warning"))
-        if tasks := self._background_task_count():
+        if tasks := sum(task.status == "running" for task in self._host.state.tasks):
             text = tr_n(
                 "{count} background task keeps running", "{count} background tasks keep running", tasks
             )
@@ -196,7 +164,9 @@ class PlanDialog(FilesDialog[PlanDecision | None]):
         """Return the key hints."""
         hints = [KeyHint(self.key_labels.first_key("files.close"), tr("cancel"), "close")]
         if self._shown_plan is not None:
-            hints.insert(0, KeyHint(self.key_labels.first_key("plan.go"), self._action_label, "go", "bold"))
+            hints.insert(
+                0, KeyHint(self.key_labels.first_key("plan.go"), self._proposal.action_label, "go", "bold")
+            )
         if self._shown_plan is not None and self.files.selectable_paths and self._scope != "conversation":
             hints += [
                 KeyHint(self.key_labels.first_key("plan.tick"), tr("select"), "toggle_file"),
@@ -204,7 +174,7 @@ class PlanDialog(FilesDialog[PlanDecision | None]):
                     self.key_labels.first_key("plan.tick_all"), tr("select all or none"), "toggle_all_files"
                 ),
             ]
-        if self._can_add_note:
+        if self._proposal.can_add_note:
             hints.append(KeyHint(self.key_labels.first_key("plan.note"), tr("note"), "write_note"))
         return [*hints, *self.list_hints()]
 
@@ -216,17 +186,17 @@ class PlanDialog(FilesDialog[PlanDecision | None]):
                 f"use('{scope}')",
                 "bold" if scope == self._scope else "",
             )
-            for scope in self._scopes
+            for scope in self._proposal.scopes
         ]
 
     def _refresh_hints(self) -> None:
-        if len(self._scopes) > 1:
+        if len(self._proposal.scopes) > 1:
             self.query_one("#plan-scopes", KeyHints).show(self._scope_hints())
         self.show_hints()
 
     def action_use(self, scope: RevertScope) -> None:
         """Select what to revert."""
-        if scope in self._scopes:
+        if scope in self._proposal.scopes:
             self._scope = scope
             self._refresh_hints()
             self._show_current_plan()
@@ -241,7 +211,7 @@ class PlanDialog(FilesDialog[PlanDecision | None]):
 
     def action_write_note(self) -> None:
         """Show or hide the note field."""
-        if not self._can_add_note:
+        if not self._proposal.can_add_note:
             return
         field = self.query_one("#plan-note", Input)
         field.display = not field.display
@@ -265,7 +235,7 @@ class PlanDialog(FilesDialog[PlanDecision | None]):
         field = self.query_one("#plan-note", Input)
         note = field.value.strip() if field.display else ""
         self.dismiss(
-            PlanDecision(scope=self._scope, paths=None if self._scope == "conversation" else paths, note=note)
+            self._proposal.build_command(self._scope, None if self._scope == "conversation" else paths, note)
         )
 
 

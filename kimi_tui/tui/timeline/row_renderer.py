@@ -13,7 +13,7 @@ from kimi_tui.i18n.translate import tr, tr_lazy, tr_n, translate_message
 from kimi_tui.tui.timeline.labels import kind_of, label_of
 from kimi_tui.tui.timeline.rows import TimelineRow, TimelineRows
 from kimi_tui.tui.timeline.tree import TimelineTree, Totals, TreeBranch
-from kimi_tui.wire.timeline import CheckpointKind, RevertReason, TimelineNode
+from kimi_tui.wire.timeline import CheckpointKind, RevertReason, TimelineBranch, TimelineNode
 
 _MAX_LANES = 8
 """Deepest nesting level of branches that is indented."""
@@ -173,6 +173,15 @@ def branch_label(tree: TimelineTree, tree_branch: TreeBranch) -> str:
     heads = (tree.nodes[turn.head] for turn in tree_branch.turns)
     prompt = next((node for node in heads if node.kind == "user"), tree.nodes[tree_branch.key])
     return label_of(prompt)
+
+
+def branch_title(branch: TimelineBranch, tree: TimelineTree | None) -> str:
+    """Return the title of a branch for headings: its label, or its number if `tree` doesn't contain it."""
+    if branch.reason == "compaction":
+        return tr("conversation before compaction")
+    if tree is None or branch.tip not in tree.turn_of:
+        return tr("branch {number}", number=branch.number)
+    return branch_label(tree, tree.tree_branch_of(branch.tip))
 
 
 def checkpoint_title(node: TimelineNode) -> str:

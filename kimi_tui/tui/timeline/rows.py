@@ -4,7 +4,7 @@ They are in order of age, oldest first, so that a new checkpoint is appended. Th
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, overload
 
@@ -43,8 +43,8 @@ Entry = TimelineRow | TimelineTurn | str
 class RowList(Sequence[TimelineRow]):
     """Rows that are created on access, so that only the visible ones of a long timeline are ever created."""
 
-    def __init__(self, build_row: Callable[[TimelineTurn | str], TimelineRow]) -> None:
-        self._build_row = build_row
+    def __init__(self, tree: TimelineTree) -> None:
+        self._tree = tree
         self._entries: list[Entry] = []
 
     def __len__(self) -> int:
@@ -89,6 +89,11 @@ class RowList(Sequence[TimelineRow]):
     def _resolve(self, entry: Entry) -> TimelineRow:
         return entry if isinstance(entry, TimelineRow) else self._build_row(entry)
 
+    def _build_row(self, entry: TimelineTurn | str) -> TimelineRow:
+        turn = self._tree.turn_of[entry] if isinstance(entry, str) else entry
+        uid = entry if isinstance(entry, str) else turn.head
+        return TimelineRow("turn" if uid == turn.head else "step", turn.tree_branch, turn, uid)
+
 
 class TimelineRows:
     """The rows of a tree. Turns and branches are collapsed except for the newest turn and those the user
@@ -97,7 +102,7 @@ class TimelineRows:
 
     def __init__(self, tree: TimelineTree) -> None:
         self.tree = tree
-        self.all = RowList(self._build_row)
+        self.all = RowList(self.tree)
         self.query = ""
         self._search_texts = SearchTextCache()
         self._incremental_filter: IncrementalFilter | None = None
@@ -230,7 +235,7 @@ class TimelineRows:
     # building
 
     def _rebuild(self) -> None:
-        rows = self.all = RowList(self._build_row)
+        rows = self.all = RowList(self.tree)
         tree = self.tree
         self._incremental_filter = None
         if self.query:
@@ -283,10 +288,3 @@ class TimelineRows:
             self.all.append(
                 TimelineRow("branch", branch, None, branch.tip, is_topmost=index == len(branches) - 1)
             )
-
-    # filtering
-
-    def _build_row(self, entry: TimelineTurn | str) -> TimelineRow:
-        turn = self.tree.turn_of[entry] if isinstance(entry, str) else entry
-        uid = entry if isinstance(entry, str) else turn.head
-        return TimelineRow("turn" if uid == turn.head else "step", turn.tree_branch, turn, uid)

@@ -4,7 +4,7 @@ from typing import Any
 
 from kimi_tui.tui.timeline.filter import SearchTextCache
 from kimi_tui.tui.timeline.rows import RowList, TimelineRow, TimelineRows
-from kimi_tui.tui.timeline.tree import TimelineTree
+from kimi_tui.tui.timeline.tree import TimelineTree, TimelineTurn
 from kimi_tui.wire.commands import ShowTimeline
 from kimi_tui.wire.timeline import Timeline, TimelineBranch, TimelineUpdate
 from tests.tui.conftest import AppHarness
@@ -113,20 +113,25 @@ def test_building_rows_looks_up_only_visible_checkpoints() -> None:
     assert count_screen_lookups(10_000) == count_screen_lookups(100) == 28
 
 
+class CountingRowList(RowList):
+    """Counts the rows that are created."""
+
+    created = 0
+
+    def _build_row(self, entry: TimelineTurn | str) -> TimelineRow:
+        self.created += 1
+        return super()._build_row(entry)
+
+
 def test_rows_are_created_on_access() -> None:
-    tree, created = TimelineTree(LONG), []
+    tree = TimelineTree(LONG)
     turns = tree.current_branch.turns
-
-    def build_row(entry: Any) -> TimelineRow:
-        created.append(entry)
-        return TimelineRow("turn", entry.tree_branch, entry, entry.head)
-
-    row_list = RowList(build_row)
+    row_list = CountingRowList(tree)
     row_list.extend(turns)
     assert len(row_list) == 5_000
     assert [row.uid for row in row_list[-2:]] == ["u9996", "u9998"]
     assert row_list.index_of_entry(turns[7]) == 7
-    assert len(created) == 2
+    assert row_list.created == 2
 
 
 async def test_a_filter_of_a_long_timeline_finds_all_matches_and_keeps_the_highlight(open_app: Any) -> None:

@@ -1,0 +1,42 @@
+"""Base dialog that sends the engine queries and shows the replies."""
+
+from typing import Generic, Protocol, TypeVar
+
+from textual.screen import ModalScreen
+
+from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.wire.commands import Compare, PlanRevert, PlanSwitch, ReadBranch, WritePatch
+from kimi_tui.wire.timeline import BranchContent, Comparison, PatchWritten, RevertPlan
+
+T = TypeVar("T")
+Query = PlanRevert | PlanSwitch | Compare | WritePatch | ReadBranch
+Reply = RevertPlan | Comparison | PatchWritten | BranchContent
+
+
+class TimelineQueries(Protocol):
+    """Sends queries to the engine."""
+
+    def ask(self, query: Query) -> None:
+        """Send a query. The open dialog is passed the reply."""
+        ...
+
+
+class QueryDialog(ModalScreen[T], Generic[T]):
+    """Subclasses send queries once they are mounted."""
+
+    def __init__(self, *, title: str, queries: TimelineQueries, key_labels: KeyLabels) -> None:
+        super().__init__()
+        self._title = title
+        self._queries = queries
+        self.key_labels = key_labels
+
+    def show_reply(self, reply: Reply) -> None:
+        """Show the reply to a query. One to the query of an earlier dialog is ignored."""
+        raise NotImplementedError
+
+    def show_problem(self, text: str) -> None:
+        """Show why a query failed."""
+        raise NotImplementedError
+
+    def handle_turn_change(self) -> None:
+        """Update what depends on whether a turn is running."""

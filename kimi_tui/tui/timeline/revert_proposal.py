@@ -1,0 +1,125 @@
+"""Reverts, undos, redos and branch switches that the plan dialog proposes to the user."""
+
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.timeline.row_renderer import checkpoint_title, revert_target_label
+from kimi_tui.tui.timeline.tree import TimelineTree
+from kimi_tui.wire.commands import PlanRevert, PlanSwitch, Redo, Revert, SwitchBranch, Undo
+from kimi_tui.wire.timeline import RevertScope, TimelineBranch, TimelineNode
+
+RevertCommand = Revert | Undo | Redo | SwitchBranch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevertProposal:
+    """What to revert to, and how the plan dialog presents it."""
+
+    target: TimelineNode | TimelineBranch | Literal["undo", "redo"]
+    title: str
+    action_label: str
+    """Label of the key that confirms the plan."""
+    scopes: tuple[RevertScope, ...] = ("both",)
+    """The scopes that the user can select."""
+    scope: RevertScope = "both"
+    """The scope that is selected first."""
+    only_path: str | None = None
+    """The file that is selected first; None for those that the plan suggests."""
+    can_add_note: bool = False
+    """Whether the user can add a note for the model."""
+    writes_note: bool = False
+    """Whether the user starts by writing the note."""
+    can_be_redone: bool = False
+    """Whether redoing, instead of undoing, reverses it."""
+
+    def plan_query(self, scope: RevertScope) -> PlanRevert | PlanSwitch:
+        """Return the query for the plan of a scope."""
+        match self.target:
+            case TimelineNode(id=number):
+                return PlanRevert(number, scope)
+            case TimelineBranch(number=number):
+                return PlanSwitch(number)
+            case "undo" | "redo":
+                return PlanRevert(self.target)
+            case _:
+                assert_never(self.target)
+
+    def build_command(
+        self, scope: RevertScope, paths: tuple[str, ...] | None, note: str = ""
+    ) -> RevertCommand:
+        """Return the command that runs the plan.
+
+        `paths` are the files to change; None for those that the plan suggests.
+        """
+        match self.target:
+            case TimelineNode(id=number):
+                return Revert(number, scope, paths, note)
+            case TimelineBranch(number=number):
+                return SwitchBranch(number, None, scope, paths)
+            case "undo":
+                return Undo(paths)
+            case "redo":
+                return Redo(paths)
+            case _:
+                assert_never(self.target)
+
+
+def propose_revert(
+    node: TimelineNode, *, scope: RevertScope = "both", writes_note: bool = False
+) -> RevertProposal:
+    """Propose to revert to a checkpoint."""
+    return RevertProposal(
+        target=node,
+        title=tr("Revert to {checkpoint}", checkpoint=checkpoint_title(node))
+        if node.kind == "revert"  # its label already says "before" or "after"
+        else tr("Revert to before {checkpoint}", checkpoint=checkpoint_title(node)),
+        action_label=tr("revert"),
+        scopes=("both", "conversation", "files", "turn"),
+        scope=scope,
+        can_add_note=True,
+        writes_note=writes_note,
+    )
+
+
+def propose_file_restore(path: str, node: TimelineNode) -> RevertProposal:
+    """Propose to restore one file to its content before a checkpoint."""
+    return RevertProposal(
+        target=node,
+        title=tr(
+            "Restore {path} as it was before {checkpoint}",
+            path=sanitize_line(path),
+            checkpoint=checkpoint_title(node),
+        ),
+        action_label=tr("restore"),
+        scopes=("files",),
+        scope="files",
+        only_path=path,
+    )
+
+
+def propose_undo(tree: TimelineTree) -> RevertProposal | None:
+    """Propose to undo the last revert; return None if there is nothing to undo."""
+    target = revert_target_label(tree.undo)
+    if not target:
+        return None
+    title = tr("Undo: {target}", target=target)
+    return RevertProposal(target="undo", title=title, action_label=tr("undo"), can_be_redone=True)
+
+
+def propose_redo(tree: TimelineTree) -> RevertProposal | None:
+    """Propose to redo the last undone revert; return None if there is nothing to redo."""
+    if not revert_target_label(tree.redo):
+        return None
+    return RevertProposal(target="redo", title=tr("Redo the last undone revert"), action_label=tr("redo"))
+
+
+def propose_switch(branch: TimelineBranch, title: str) -> RevertProposal:
+    """Propose to switch to a branch."""
+    return RevertProposal(
+        target=branch,
+        title=tr("Switch to branch “{branch}”", branch=title),
+        action_label=tr("switch"),
+        scopes=("both", "conversation", "files"),
+    )
