@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from kimi_tui.base.child_environment import Environment, full_environment
+from kimi_tui.base.child_environment import ChildEnvironment
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.frozen import frozen
 
@@ -46,7 +46,7 @@ async def run_command(
     *,
     work_dir: Path,
     timeout_s: float,
-    environment: Environment = full_environment,
+    environment: ChildEnvironment = ChildEnvironment(),
 ) -> CommandExit:
     """Run `command` with `payload` on its stdin; terminate its process group on a timeout or cancellation.
 
@@ -61,7 +61,7 @@ async def run_command(
         ):
             stdin.write(payload.encode("utf-8", "replace"))
             stdin.seek(0)
-            process = await _start_shell(("-c", command), stdin, out, err, work_dir, environment())
+            process = await _start_shell(("-c", command), stdin, out, err, work_dir, environment.variables())
             try:
                 status = await _wait_for_exit(process, (out, err), timeout_s)
             except BaseException:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from kimi_tui.base.child_environment import Environment, full_environment
+from kimi_tui.base.child_environment import ChildEnvironment
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.hook_events import HookEventName
 from kimi_tui.base.ids import new_id
@@ -70,7 +70,7 @@ class CommandHook:
     command: str
     timeout_s: float
     work_dir: Path
-    environment: Environment = full_environment
+    environment: ChildEnvironment = ChildEnvironment()
 
     @property
     def label(self) -> str:

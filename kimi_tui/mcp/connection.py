@@ -24,6 +24,7 @@ from kimi_tui.mcp.error_mapping import map_error
 from kimi_tui.mcp.errors import McpServerError
 from kimi_tui.mcp.http_transport import HttpExchange, build_http_transport
 from kimi_tui.mcp.oauth import McpOAuth
+from kimi_tui.mcp.pending_call import PendingCall
 from kimi_tui.mcp.process_reaper import ProcessReaper
 from kimi_tui.mcp.result import McpResult, parse_call_result, parse_prompt_result, parse_resource_result
 from kimi_tui.mcp.server_config import RemoteServer, ServerConfig, StdioServer
@@ -37,8 +38,6 @@ from kimi_tui.version import __version__
 T = TypeVar("T")
 
 _CLOSE_TIMEOUT_S = 5.0
-OnProgress = Callable[[float | None, float | None, str], None]
-"""Receives the progress of a call, the total, both None if unknown, and the server's message."""
 
 
 class McpConnection:
@@ -138,30 +137,19 @@ class McpConnection:
                 templates=tuple(_to_resource_info(it.uri_template, it) for it in templates),
             )
 
-    async def call_tool(
-        self,
-        name: str,
-        arguments: dict[str, Any],
-        *,
-        on_progress: OnProgress,
-        on_activity: Callable[[], None],
-    ) -> McpResult:
-        """Call a tool and wait for its result without a time limit.
-
-        `on_activity` is called on each sign of life.
-        """
+    async def call_tool(self, name: str, arguments: dict[str, Any], pending_call: PendingCall) -> McpResult:
+        """Call a tool and wait for its result without a time limit other than that of `pending_call`."""
 
         async def report_progress(progress: float, total: float | None, message: str | None) -> None:
-            on_progress(progress, total, message or "")
+            pending_call.report_progress(progress, total, message or "")
 
         if name in self._task_only_tools:
             work = call_as_task(
                 self._client.session,
                 name,
                 _replace_surrogates(arguments),
+                pending_call,
                 on_progress=report_progress,
-                on_activity=on_activity,
-                on_status=lambda status: on_progress(None, None, status),
             )
         else:
             work = self._client.call_tool_mcp(
@@ -238,9 +226,7 @@ def _build_transport(
 ) -> ClientTransport:
     match server:
         case StdioServer():
-            return StdioTransport(
-                server, work_dir=work_dir, log=log, reaper=reaper, on_close=handler.on_connection_lost
-            )
+            return StdioTransport(server, work_dir=work_dir, log=log, reaper=reaper, handler=handler)
         case RemoteServer():
             return build_http_transport(server, auth=sign_in, exchange=exchange)
         case _:

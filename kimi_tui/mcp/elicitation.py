@@ -1,6 +1,6 @@
 """Forms for elicitation requests: questions for the user, and the values parsed from the answers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,8 +29,12 @@ class FormField:
 
     name: str
     question: Question
-    parse: Callable[[str], Any]
-    """Returns the value of an answer. Raises InvalidAnswer."""
+    schema: dict[str, Any]
+    """JSON schema of the value."""
+
+    def parse(self, answer: str) -> Any:
+        """Return the value of an answer. Raises InvalidAnswer."""
+        return OMITTED if answer == OMIT else _parse_value(answer.strip(), self.schema)
 
     def retry(self, problem: str) -> "FormField":
         """Return the same question, preceded by the problem with the last answer."""
@@ -80,7 +84,7 @@ def _build_field(
     title = sanitize_line(str(schema.get("title") or name))
     description = sanitize_line(str(schema.get("description") or ""))[:_MAX_MESSAGE_CHARS]
     label = f"{title}: {description}" if description and description != title else title
-    choices, parse = _choices_and_parser(schema)
+    choices = _choices(schema)
     is_array = schema.get("type") == "array"
     options = [QuestionOption(choice) for choice in choices]
     default = schema.get("default")
@@ -90,26 +94,31 @@ def _build_field(
         options.append(QuestionOption(OMIT))
     options.append(QuestionOption(DECLINE, "send no answers to the server"))
     question = Question(f"{message}\n{label}", server[:20], tuple(options), multi_select=is_array)
-    return FormField(name, question, lambda answer: OMITTED if answer == OMIT else parse(answer.strip()))
+    return FormField(name, question, schema)
 
 
-def _choices_and_parser(schema: dict[str, Any]) -> tuple[list[str], Callable[[str], Any]]:
-    """Return the choices of a field, if any, and the parser for its answers."""
+def _choices(schema: dict[str, Any]) -> list[str]:
+    """Return the labels of a field's choices, if it has any."""
+    return ["Yes", "No"] if schema.get("type") == "boolean" else list(_values_by_label(schema))
+
+
+def _values_by_label(schema: dict[str, Any]) -> dict[str, Any]:
+    if schema.get("type") == "array":
+        items = schema.get("items")
+        return dict(_iter_choices(items if isinstance(items, dict) else {}))
+    return dict(_iter_choices(schema))
+
+
+def _parse_value(answer: str, schema: dict[str, Any]) -> Any:
     kind = schema.get("type")
     if kind == "boolean":
-        return ["Yes", "No"], _parse_boolean
+        return _parse_boolean(answer)
+    values = _values_by_label(schema)
     if kind == "array":
-        items = schema.get("items")
-        values = dict(_iter_choices(items if isinstance(items, dict) else {}))
-        return list(values), lambda answer: [
-            _parse_choice(each.strip(), values) for each in answer.split(",")
-        ]
-    values = dict(_iter_choices(schema))
+        return [_parse_choice(each.strip(), values) for each in answer.split(",")]
     if values:
-        return list(values), lambda answer: _parse_choice(answer, values)
-    if kind in ("number", "integer"):
-        return [], lambda answer: _parse_number(answer, schema)
-    return [], lambda answer: _parse_text(answer, schema)
+        return _parse_choice(answer, values)
+    return _parse_number(answer, schema) if kind in ("number", "integer") else _parse_text(answer, schema)
 
 
 def _iter_choices(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:

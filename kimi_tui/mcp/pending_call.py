@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from kimi_tui.mcp.errors import McpServerError
 from kimi_tui.tools.tool import CallContext
@@ -11,11 +11,20 @@ from kimi_tui.tools.tool import CallContext
 T = TypeVar("T")
 
 
+class CallProgress(Protocol):
+    """Receives the progress of a call."""
+
+    def report(self, progress: float | None, total: float | None, message: str) -> None:
+        """Report the progress and the total, both None if unknown, and the server's message."""
+        ...
+
+
 class PendingCall:
     """Times out if the server is silent for too long. Requests to the user suspend the timeout."""
 
-    def __init__(self, call: CallContext, *, silence_s: float) -> None:
+    def __init__(self, call: CallContext, progress: CallProgress, *, silence_s: float) -> None:
         self.call = call
+        self._progress = progress
         self._silence_s = silence_s
         self._timeout: asyncio.Timeout | None = None
         self._user_requests: set[asyncio.Future[Any]] = set()
@@ -38,6 +47,11 @@ class PendingCall:
             self._timeout = None
             for request in self._user_requests:
                 request.cancel()
+
+    def report_progress(self, progress: float | None, total: float | None, message: str) -> None:
+        """Pass on the progress that the server sent; see `CallProgress.report`."""
+        self.reset_timeout()
+        self._progress.report(progress, total, message)
 
     def reset_timeout(self) -> None:
         """Restart the timeout, because the server sent something."""

@@ -1,13 +1,11 @@
 """Tools for a model to list and read the resources of MCP servers."""
 
-from collections.abc import Callable, Sequence
-
 from pydantic import Field
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.mcp.errors import McpServerError
-from kimi_tui.mcp.server import McpServer
 from kimi_tui.mcp.server_features import ResourceInfo
+from kimi_tui.mcp.servers import McpServers
 from kimi_tui.mcp.tool import build_result
 from kimi_tui.permission.subject import McpSubject
 from kimi_tui.tools.approval import Approval
@@ -18,8 +16,6 @@ from kimi_tui.wire.events import ToolReturn
 READ_ACTION = "resources/read"
 """Tool name for reading resources in a rule: `MCP(server:resources/read)`."""
 _MAX_LISTED = 500
-
-ServerList = Callable[[], Sequence[McpServer]]
 
 
 class ListMcpResourcesParams(ToolParams):
@@ -34,14 +30,14 @@ class ListMcpResources(Tool[ListMcpResourcesParams]):
     name = "ListMcpResources"
     Params = ListMcpResourcesParams
 
-    def __init__(self, servers: ServerList) -> None:
+    def __init__(self, servers: McpServers) -> None:
         self._servers = servers
 
     async def run(self, params: ListMcpResourcesParams, call: CallContext) -> ToolReturn:
         """Return one line per resource, grouped by server."""
-        servers = [it for it in self._servers() if params.server in ("", it.name)]
+        servers = [it for it in self._servers.all if params.server in ("", it.name)]
         if params.server and not servers:
-            names = ", ".join(it.name for it in self._servers())
+            names = ", ".join(it.name for it in self._servers.all)
             return failure(f"The MCP server {params.server} doesn't exist. Available servers: {names}.")
         lines: list[str] = []
         for server in servers:
@@ -70,16 +66,16 @@ class ReadMcpResource(Tool[ReadMcpResourceParams]):
     name = "ReadMcpResource"
     Params = ReadMcpResourceParams
 
-    def __init__(self, servers: ServerList, *, approval: Approval, output_folder: OutputFolder) -> None:
+    def __init__(self, servers: McpServers, *, approval: Approval, output_folder: OutputFolder) -> None:
         self._servers = servers
         self._approval = approval
         self._output_folder = output_folder
 
     async def run(self, params: ReadMcpResourceParams, call: CallContext) -> ToolReturn:
         """Return the content of the resource."""
-        server = next((it for it in self._servers() if it.name == params.server), None)
+        server = next((it for it in self._servers.all if it.name == params.server), None)
         if server is None:
-            names = ", ".join(it.name for it in self._servers())
+            names = ", ".join(it.name for it in self._servers.all)
             return failure(f"The MCP server {params.server} doesn't exist. Available servers: {names}.")
         await self._approval.request(
             call,

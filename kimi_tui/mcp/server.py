@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import field
 from importlib import import_module
@@ -16,7 +16,7 @@ from kimi_tui.base.redaction import register_secrets, secret_values
 from kimi_tui.base.shielding import run_shielded
 from kimi_tui.mcp.client_handler import ElicitationRequest, ElicitationResult, SamplingRequest, SamplingResult
 from kimi_tui.mcp.errors import McpServerError
-from kimi_tui.mcp.pending_call import PendingCall
+from kimi_tui.mcp.pending_call import CallProgress, PendingCall
 from kimi_tui.mcp.process_reaper import ProcessReaper
 from kimi_tui.mcp.result import McpResult
 from kimi_tui.mcp.server_config import RemoteServer, ServerConfig
@@ -26,7 +26,7 @@ from kimi_tui.mcp.token_store import TokenStore, token_path
 from kimi_tui.tools.tool import CallContext
 
 if TYPE_CHECKING:
-    from kimi_tui.mcp.connection import McpConnection, OnProgress
+    from kimi_tui.mcp.connection import McpConnection
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +57,14 @@ class ServerRequestHandler(Protocol):
         ...
 
 
+class ServerObserver(Protocol):
+    """Is notified of changes of servers."""
+
+    def handle_server_change(self) -> None:
+        """The state or the features of a server have changed."""
+        ...
+
+
 @frozen(kw_only=True)
 class ServerContext:
     """The environment of a session's servers."""
@@ -73,9 +81,7 @@ class ServerContext:
 class McpServer:
     """A `ClientHandler` whose `run` keeps the server connected. Calls wait for a connection attempt."""
 
-    def __init__(
-        self, config: ServerConfig, context: ServerContext, *, on_change: Callable[[], None]
-    ) -> None:
+    def __init__(self, config: ServerConfig, context: ServerContext, observer: ServerObserver) -> None:
         self.config = config
         register_secrets(secret_values(config.named_values))
         self.state: ConnectionState = "pending"
@@ -86,7 +92,7 @@ class McpServer:
         self.settled = asyncio.Event()
         """Set when the first attempt has succeeded or failed."""
         self._context = context
-        self._on_change = on_change
+        self._observer = observer
         self._connection: McpConnection | None = None
         self._ready = asyncio.Event()
         """Set while no attempt is running."""
@@ -130,23 +136,15 @@ class McpServer:
         self._wake.set()
 
     async def call_tool(
-        self, name: str, arguments: dict[str, Any], call: CallContext, *, on_progress: "OnProgress"
+        self, name: str, arguments: dict[str, Any], call: CallContext, progress: CallProgress
     ) -> McpResult:
         """Call a tool for `call`. Raises McpServerError."""
         connection = await self._wait_for_connection()
-        pending_call = PendingCall(call, silence_s=self.config.timeouts.silence_s)
-
-        def report_progress(progress: float | None, total: float | None, message: str) -> None:
-            pending_call.reset_timeout()
-            on_progress(progress, total, message)
-
+        pending_call = PendingCall(call, progress, silence_s=self.config.timeouts.silence_s)
         self._pending_calls.append(pending_call)
         try:
             async with pending_call.silence_timeout():
-                work = connection.call_tool(
-                    name, arguments, on_progress=report_progress, on_activity=pending_call.reset_timeout
-                )
-                return await self._run_request(work)
+                return await self._run_request(connection.call_tool(name, arguments, pending_call))
         finally:
             self._pending_calls.remove(pending_call)
 
@@ -253,7 +251,7 @@ class McpServer:
             if self._features_stale and self._connection is not None:
                 self._features_stale = False
                 self.features = await self._connection.fetch_features()
-                self._on_change()
+                self._observer.handle_server_change()
                 await asyncio.sleep(_REFRESH_DELAY_S)
 
     async def _disconnect(self) -> None:
@@ -284,7 +282,7 @@ class McpServer:
     def _stop_retrying(self) -> None:
         self.features = ServerFeatures()
         self._ready.set()
-        self._on_change()
+        self._observer.handle_server_change()
 
     def _find_tokens(self) -> TokenStore | None:
         """Return the store of the server's tokens, if it requires or has any."""
@@ -295,7 +293,7 @@ class McpServer:
 
     def _set_state(self, state: ConnectionState) -> None:
         self.state = state
-        self._on_change()
+        self._observer.handle_server_change()
 
     # Requests
 

@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
-from kimi_tui.mcp.server import McpServer, ServerContext
+from kimi_tui.mcp.server import McpServer, ServerContext, ServerObserver
 from kimi_tui.mcp.server_config import InvalidServer, ServerEntry
 
 logger = logging.getLogger(__name__)
@@ -15,14 +15,12 @@ class McpServers:
     """Valid and invalid servers of a session. `run` keeps the valid ones connected until it is canceled."""
 
     def __init__(
-        self, entries: Sequence[ServerEntry], context: ServerContext, *, on_change: Callable[[], None]
+        self, entries: Sequence[ServerEntry], context: ServerContext, observer: ServerObserver
     ) -> None:
         self._context = context
         self.invalid = tuple(entry for entry in entries if isinstance(entry, InvalidServer))
         self.all = tuple(
-            McpServer(entry, context, on_change=on_change)
-            for entry in entries
-            if not isinstance(entry, InvalidServer)
+            McpServer(entry, context, observer) for entry in entries if not isinstance(entry, InvalidServer)
         )
 
     @property

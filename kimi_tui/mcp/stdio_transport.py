@@ -2,7 +2,7 @@
 
 import logging
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from mcp import ClientSession
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from kimi_tui.mcp.client_handler import ClientHandler
 from kimi_tui.mcp.errors import McpServerError
 from kimi_tui.mcp.line_buffer import LineBuffer
 from kimi_tui.mcp.process_reaper import ProcessReaper
@@ -27,21 +28,27 @@ _POLL_S = 0.005
 _EXIT_TIMEOUT_S = 1.0
 """How long a server that no longer reads its input has to exit and report why."""
 
-OnClose = Callable[[McpServerError], None]
-"""Called once with the reason why the connection is lost."""
-
 
 class StdioTransport(ClientTransport):
-    """Starts the server for a session, and stops it with the session."""
+    """Starts the server for a session, and stops it with the session.
+
+    `handler` is notified once, with the reason, when the connection is lost.
+    """
 
     def __init__(
-        self, server: StdioServer, *, work_dir: Path, log: ServerLog, reaper: ProcessReaper, on_close: OnClose
+        self,
+        server: StdioServer,
+        *,
+        work_dir: Path,
+        log: ServerLog,
+        reaper: ProcessReaper,
+        handler: ClientHandler,
     ) -> None:
         self._server = server
         self._work_dir = work_dir
         self._log = log
         self._reaper = reaper
-        self._on_close = on_close
+        self._handler = handler
 
     @asynccontextmanager
     async def connect_session(
@@ -82,7 +89,7 @@ class StdioTransport(ClientTransport):
                             await incoming.send(message)
             except McpServerError as error:
                 line_error = error
-            self._on_close(line_error or await self._describe_exit(process))
+            self._handler.on_connection_lost(line_error or await self._describe_exit(process))
             ended.set()
             await incoming.aclose()
 

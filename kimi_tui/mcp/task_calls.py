@@ -1,7 +1,6 @@
 """Calls of tools that run as tasks (MCP 2025-11-25, “Tasks”): start, poll, fetch the result, or cancel."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -10,6 +9,7 @@ from mcp import ClientSession, MCPError
 
 from kimi_tui.base.shielding import run_shielded
 from kimi_tui.mcp.errors import McpServerError
+from kimi_tui.mcp.pending_call import PendingCall
 from kimi_tui.mcp.tolerant_session import TASK_META_KEY
 
 TASK_TTL_MS = 24 * 3600 * 1000
@@ -23,15 +23,14 @@ async def call_as_task(
     session: ClientSession,
     name: str,
     arguments: dict[str, Any],
+    pending_call: PendingCall,
     *,
     on_progress: Any,
-    on_activity: Callable[[], None],
-    on_status: Callable[[str], None],
 ) -> mcp_types.CallToolResult:
     """Call a tool as a task and wait for its result. If the call is canceled, the task is canceled as well.
 
-    `on_activity` is called whenever the server sends something, `on_status` with its status messages. Raises
-    McpServerError, and MCPError like any call.
+    Whenever the server sends something, the timeout of `pending_call` restarts; its status messages are
+    reported as progress. Raises McpServerError, and MCPError like any call.
     """
     params = mcp_types.CallToolRequestParams(
         name=name, arguments=arguments, task=mcp_types.TaskMetadata(ttl=TASK_TTL_MS)
@@ -42,9 +41,7 @@ async def call_as_task(
     task = (response.meta or {}).get(TASK_META_KEY)
     if task is None:
         return response
-    running_task = _RunningTask(
-        session, mcp_types.Task.model_validate(task), on_activity=on_activity, on_status=on_status
-    )
+    running_task = _RunningTask(session, mcp_types.Task.model_validate(task), pending_call)
     try:
         return await running_task.wait_for_result()
     except BaseException:
@@ -55,18 +52,10 @@ async def call_as_task(
 class _RunningTask:
     """A task running on the server."""
 
-    def __init__(
-        self,
-        session: ClientSession,
-        task: mcp_types.Task,
-        *,
-        on_activity: Callable[[], None],
-        on_status: Callable[[str], None],
-    ) -> None:
+    def __init__(self, session: ClientSession, task: mcp_types.Task, pending_call: PendingCall) -> None:
         self._session = session
         self._task: mcp_types.Task = task
-        self._on_activity = on_activity
-        self._on_status = on_status
+        self._pending_call = pending_call
 
     async def wait_for_result(self) -> mcp_types.CallToolResult:
         """Return the result. If the task needs input, the server sends a request for it before the result."""
@@ -98,13 +87,13 @@ class _RunningTask:
         previous = self._task.status_message or ""
         request = mcp_types.GetTaskRequest(params=mcp_types.GetTaskRequestParams(task_id=self._task.task_id))
         self._task = await self._session.send_request(request, mcp_types.GetTaskResult)
-        self._on_activity()
+        self._pending_call.reset_timeout()
         self._report_status(previous)
 
     def _report_status(self, previous: str) -> None:
         current = self._task.status_message or ""
         if current and current != previous:
-            self._on_status(current)
+            self._pending_call.report_progress(None, None, current)
 
     def _poll_interval_s(self) -> float:
         requested_ms = self._task.poll_interval

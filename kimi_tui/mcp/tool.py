@@ -84,7 +84,7 @@ class McpTool(Tool[McpParams]):
     async def _call_server(self, name: str, arguments: dict[str, Any], call: CallContext) -> McpResult:
         progress = _ProgressReporter(call)
         async with call.exclusive():
-            return await self._server.call_tool(name, arguments, call, on_progress=progress)
+            return await self._server.call_tool(name, arguments, call, progress)
 
 
 class ReadOnlyMcpTool(McpTool):
@@ -93,7 +93,7 @@ class ReadOnlyMcpTool(McpTool):
     has_side_effects = False
 
     async def _call_server(self, name: str, arguments: dict[str, Any], call: CallContext) -> McpResult:
-        return await self._server.call_tool(name, arguments, call, on_progress=_ProgressReporter(call))
+        return await self._server.call_tool(name, arguments, call, _ProgressReporter(call))
 
 
 class _ProgressReporter:
@@ -103,7 +103,8 @@ class _ProgressReporter:
         self._call = call
         self._shown_at = -1.0
 
-    def __call__(self, progress: float | None, total: float | None, message: str) -> None:
+    def report(self, progress: float | None, total: float | None, message: str) -> None:
+        """Implement `CallProgress.report`."""
         now = time.monotonic()
         if progress is not None and now - self._shown_at < _PROGRESS_INTERVAL_S:
             return

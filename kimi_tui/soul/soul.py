@@ -298,9 +298,9 @@ class Soul:
         batch = ToolBatch(
             self._agent.toolset,
             calls,
-            send=self._sender.send,
-            save_result=self._append_pending_result,
-            change_tracker=self._file_states.tracking if self._file_states is not None else None,
+            sender=self._sender,
+            results=self,
+            change_tracker=self._file_states,
             hooks=self._hooks,
             gate=self._runtime_settings.plan_mode,
         )
@@ -317,7 +317,8 @@ class Soul:
         if batch.rejected:
             raise TurnRejected
 
-    async def _append_pending_result(self, call: ToolCall, result: ToolReturn) -> None:
+    async def save_result(self, call: ToolCall, result: ToolReturn) -> None:
+        """Implement `ResultStore.save_result`."""
         await self._context.record_pending(result_message(call, result))
 
     async def _deliver_steers(self) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
@@ -16,6 +16,7 @@ from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.hooked_call import HookedCall
 from kimi_tui.tools.tool import CallContext, Tool, failure
 from kimi_tui.tools.toolset import InvalidToolCall, Toolset
+from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import ToolOutput, ToolResult, ToolReturn
 
 logger = logging.getLogger(__name__)
@@ -39,8 +40,16 @@ class PendingChange:
 class ChangeTracker(Protocol):
     """Observes the changes of calls."""
 
-    def __call__(self, call: ToolCall, change: PendingChange, /) -> AbstractAsyncContextManager[None]:
+    def tracking(self, call: ToolCall, change: PendingChange) -> AbstractAsyncContextManager[None]:
         """Return a context that is entered before `call` changes anything and exited afterwards."""
+        ...
+
+
+class ResultStore(Protocol):
+    """Saves the results of calls as they end."""
+
+    async def save_result(self, call: ToolCall, result: ToolReturn) -> None:
+        """Save the result of `call`, which replaces an earlier one. Raises JournalWriteError."""
         ...
 
 
@@ -83,16 +92,16 @@ class ToolBatch:
         toolset: Toolset,
         calls: Sequence[ToolCall],
         *,
-        send: Callable[[ToolResult | ToolOutput], None],
-        save_result: Callable[[ToolCall, ToolReturn], Awaitable[None]],
+        sender: EventSender,
+        results: ResultStore,
         change_tracker: ChangeTracker | None = None,
         gate: CallGate | None = None,
         hooks: HookDispatcher = NO_HOOKS,
     ) -> None:
         self._toolset = toolset
         self._pending = [_PendingCall(call) for call in calls]
-        self._send = send
-        self._save_result = save_result
+        self._sender = sender
+        self._result_store = results
         self._change_tracker = change_tracker
         self._gate = gate
         self._hooks = hooks
@@ -113,7 +122,7 @@ class ToolBatch:
         """Run all calls. Each result is saved before it is sent.
 
         If canceled, stop the calls, give the unfinished ones their result and re-raise. Raises the error of
-        `save_result` after the other calls have ended.
+        `ResultStore.save_result` after the other calls have ended.
         """
         try:
             async with asyncio.TaskGroup() as group:
@@ -131,7 +140,7 @@ class ToolBatch:
             hooked = HookedCall(self._hooks, pending.call)
             self._results[index] = await self._compute_result(index, pending, hooked)
             self._results[index] = await hooked.run_after(self._results[index])
-            await self._save_result(pending.call, self._results[index])
+            await self._result_store.save_result(pending.call, self._results[index])
         except asyncio.CancelledError:
             skipped = self.rejected and pending.state == "waiting"
             self._results.setdefault(index, SKIPPED_RESULT if skipped else pending.interrupted_result)
@@ -171,11 +180,11 @@ class ToolBatch:
 
     async def _set_interrupted_note(self, pending: _PendingCall, text: str) -> None:
         pending.interrupted_note = text
-        await self._save_result(pending.call, pending.interrupted_result)
+        await self._result_store.save_result(pending.call, pending.interrupted_result)
 
     def _send_output(self, pending: _PendingCall, text: str) -> None:
         if pending.state != "ended":  # what a tool has started may outlive its call
-            self._send(ToolOutput(pending.call.id, text))
+            self._sender.send(ToolOutput(pending.call.id, text))
 
     def _refusal_reason(self, tool: Tool[Any], params: BaseModel) -> str:
         return self._gate.refusal_reason(tool, params) if self._gate is not None else ""
@@ -191,7 +200,7 @@ class ToolBatch:
             pending.state = "begun"
             change = PendingChange(tool.target_files(params), tool.shell_command(params))
             async with (
-                self._change_tracker(pending.call, change)
+                self._change_tracker.tracking(pending.call, change)
                 if self._change_tracker is not None
                 else nullcontext()
             ):
@@ -216,7 +225,9 @@ class ToolBatch:
     def _finish_call(self, index: int, pending: _PendingCall) -> None:
         pending.state = "ended"
         pending.ended.set()
-        self._send(ToolResult(pending.call.id, self._results.setdefault(index, pending.interrupted_result)))
+        self._sender.send(
+            ToolResult(pending.call.id, self._results.setdefault(index, pending.interrupted_result))
+        )
 
 
 async def _run_tool(tool: Tool[Any], params: BaseModel, call: CallContext) -> ToolReturn:

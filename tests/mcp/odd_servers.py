@@ -54,13 +54,20 @@ class FakeRequestHandler:
         return SamplingResult("4", "a-model")
 
 
+class ProgressList(list[tuple[float | None, float | None, str]]):
+    """The progress reports of a call."""
+
+    def report(self, progress: float | None, total: float | None, message: str) -> None:
+        self.append((progress, total, message))
+
+
 class ChangeWaiter:
     """Called on every change; waits for a condition."""
 
     def __init__(self) -> None:
         self._changed = asyncio.Event()
 
-    def __call__(self) -> None:
+    def handle_server_change(self) -> None:
         self._changed.set()
 
     async def wait_until(self, condition) -> None:  # type: ignore[no-untyped-def]
@@ -89,7 +96,7 @@ async def connect_servers(
         roots=(home,),
         retry_delays_s=retry_delays_s,
     )
-    servers = McpServers(configs, context, on_change=changes)
+    servers = McpServers(configs, context, changes)
     task = asyncio.ensure_future(servers.run())
     try:
         assert await servers.wait_until_settled(timeout_s=TEST_TIMEOUT_S)

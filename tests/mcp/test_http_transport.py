@@ -12,7 +12,7 @@ from kimi_tui.mcp.result import text_content
 from kimi_tui.mcp.server_config import RemoteServer
 from kimi_tui.mcp.sign_in import sign_in_to_server
 from kimi_tui.mcp.token_store import TokenStore, token_path
-from tests.mcp.odd_servers import connect_server
+from tests.mcp.odd_servers import ProgressList, connect_server
 from tests.mcp.remote_servers import free_socket, serve_greeter
 from tests.tools.call_context import build_context
 
@@ -21,9 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::R
 
 async def call_greet(server) -> str:
     return text_content(
-        (
-            await server.call_tool("greet", {"name": "Ada"}, build_context(), on_progress=lambda *_: None)
-        ).content
+        (await server.call_tool("greet", {"name": "Ada"}, build_context(), ProgressList())).content
     )
 
 

@@ -19,7 +19,7 @@ from kimi_tui.mcp.client_handler import ElicitationResult
 from kimi_tui.mcp.result import McpMedia, text_content
 from kimi_tui.mcp.server import McpServer
 from kimi_tui.mcp.server_config import RemoteServer, StdioServer
-from tests.mcp.odd_servers import FakeRequestHandler, connect_server
+from tests.mcp.odd_servers import FakeRequestHandler, ProgressList, connect_server
 from tests.mcp.remote_servers import free_socket
 from tests.timeouts import TEST_TIMEOUT_S
 from tests.tools.call_context import build_context
@@ -35,7 +35,7 @@ FETCH_OPTIONS = ("--ignore-robots-txt", "--allow-private-ips")
 
 
 async def call_for_text(server: McpServer, tool: str, **arguments: object) -> str:
-    result = await server.call_tool(tool, arguments, build_context(), on_progress=lambda *_: None)
+    result = await server.call_tool(tool, arguments, build_context(), ProgressList())
     return text_content(result.content)
 
 
@@ -140,7 +140,7 @@ async def test_the_filesystem_server_only_reads_below_its_roots(tmp_path, node_s
     async with connect_server(node_server(node_servers, "mcp-server-filesystem", "/"), tmp_path) as server:
         assert await call_for_text(server, "read_text_file", path=str(tmp_path / "a.txt")) == "hello"
         result = await server.call_tool(
-            "read_text_file", {"path": "/etc/passwd"}, build_context(), on_progress=lambda *_: None
+            "read_text_file", {"path": "/etc/passwd"}, build_context(), ProgressList()
         )
         assert result.is_error
 
@@ -148,11 +148,11 @@ async def test_the_filesystem_server_only_reads_below_its_roots(tmp_path, node_s
 async def test_the_everything_server(tmp_path, node_servers):
     request_handler = FakeRequestHandler()
     request_handler.elicitation_result = ElicitationResult("accept", {"name": "Ada"})
-    reported_steps: list[float] = []
+    progress = ProgressList()
     server_config = node_server(node_servers, "mcp-server-everything")
     async with connect_server(server_config, tmp_path, request_handler=request_handler) as server:
         assert await call_for_text(server, "echo", message="hö") == "Echo: hö"
-        image = await server.call_tool("get-tiny-image", {}, build_context(), on_progress=lambda *_: None)
+        image = await server.call_tool("get-tiny-image", {}, build_context(), ProgressList())
         assert any(isinstance(item, McpMedia) for item in image.content)
         assert "Resource: " in await call_for_text(server, "get-resource-links", count=2)
         assert json.loads(await call_for_text(server, "get-structured-content", location="New York"))[
@@ -162,9 +162,9 @@ async def test_the_everything_server(tmp_path, node_servers):
             "trigger-long-running-operation",
             {"duration": 0.3, "steps": 3},
             build_context(),
-            on_progress=lambda progress, *_: reported_steps.append(progress),
+            progress,
         )
-        assert reported_steps == [1, 2, 3]
+        assert [step for step, _, _ in progress] == [1, 2, 3]
         assert '"text": "4"' in await call_for_text(server, "trigger-sampling-request", prompt="2 + 2?")
         await call_for_text(server, "trigger-elicitation-request")
         assert len(request_handler.requests) == 2

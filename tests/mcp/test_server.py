@@ -5,7 +5,6 @@ import json
 import os
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,14 +13,20 @@ from kimi_tui.mcp.errors import McpServerError
 from kimi_tui.mcp.result import McpResult, McpText, text_content
 from kimi_tui.mcp.server import McpServer
 from tests.loop_clock import LoopClock
-from tests.mcp.odd_servers import FakeRequestHandler, connect_server, connect_servers, odd_server
+from tests.mcp.odd_servers import (
+    FakeRequestHandler,
+    ProgressList,
+    connect_server,
+    connect_servers,
+    odd_server,
+)
 from tests.timeouts import TEST_TIMEOUT_S
 from tests.tools.call_context import build_context
 
 
 async def call(server: McpServer, tool: str, /, **arguments: object) -> McpResult:
     async with asyncio.timeout(TEST_TIMEOUT_S):
-        return await server.call_tool(tool, arguments, build_context(), on_progress=lambda *_: None)
+        return await server.call_tool(tool, arguments, build_context(), ProgressList())
 
 
 async def call_for_text(server: McpServer, tool: str, /, **arguments: object) -> str:
@@ -144,17 +149,22 @@ async def test_a_silent_call_times_out_and_the_server_is_notified(tmp_path):
     assert "notifications/cancelled" in log.read_text()
 
 
+class SlowProgress(ProgressList):
+    """Progress reports that are 40 seconds apart."""
+
+    def __init__(self, clock: LoopClock) -> None:
+        self._clock = clock
+
+    def report(self, progress: float | None, total: float | None, message: str) -> None:
+        super().report(progress, total, message)
+        self._clock.advance(40)
+
+
 async def test_progress_is_reported_and_resets_the_timeout(tmp_path):
-    reports: list[tuple[float, float | None, str]] = []
     async with connect_server(odd_server(silence_s=50), tmp_path) as server:
-        clock = LoopClock()
-
-        def on_progress(*report: Any) -> None:
-            reports.append(report)
-            clock.advance(40)
-
-        await server.call_tool("progress", {}, build_context(), on_progress=on_progress)
-    assert reports == [(1, 3, "step 0"), (2, 3, "step 1"), (3, 3, "step 2")]
+        progress = SlowProgress(LoopClock())
+        await server.call_tool("progress", {}, build_context(), progress)
+    assert progress == [(1, 3, "step 0"), (2, 3, "step 1"), (3, 3, "step 2")]
 
 
 async def test_a_question_to_the_user_suspends_the_timeout(tmp_path):

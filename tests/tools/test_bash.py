@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from kimi_tui.base.child_environment import Environment, environment_without, full_environment
+from kimi_tui.base.child_environment import ChildEnvironment, FilteredEnvironment
 from kimi_tui.base.content_parts import text_of
 from kimi_tui.permission.subject import CommandSubject, Subject
 from kimi_tui.tools.approval import ToolRejected
@@ -19,8 +19,10 @@ from kimi_tui.tools.shell.client_terminals import NO_TERMINALS
 from kimi_tui.tools.shell.shell import Shell
 from kimi_tui.tools.tool import CallContext
 from kimi_tui.wire.display_blocks import BriefBlock, DisplayBlock, ShellBlock
+from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.events import ToolReturn
 from kimi_tui.wire.requests import Proposal
+from tests.base.test_child_environment import UsedKeys
 from tests.loop_clock import LoopClock
 from tests.tools.call_context import CallLog, build_context
 
@@ -59,7 +61,7 @@ class BashEnv:
     """A Bash tool with its dependencies."""
 
     def __init__(
-        self, folder: Path, *, agrees: bool = True, environment: Environment = full_environment
+        self, folder: Path, *, agrees: bool = True, environment: ChildEnvironment = ChildEnvironment()
     ) -> None:
         self.work_dir = folder / "work"
         self.work_dir.mkdir()
@@ -67,8 +69,8 @@ class BashEnv:
         self.log = CallLog()
         self.approval = FakeApproval(self.log, agrees=agrees)
         self.shell = Shell(environment=environment, term_grace_s=0.3)
-        self.sent: list[object] = []
-        self.tasks = BackgroundTasks(folder / "tasks", send=self.sent.append)
+        self.sent = EventList()
+        self.tasks = BackgroundTasks(folder / "tasks", sender=self.sent)
         self.bash = Bash(
             PathScope(self.work_dir),
             self.approval,
@@ -273,7 +275,7 @@ async def test_the_result_explains_why_the_models_key_is_hidden(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-model")
-    tool_env = BashEnv(tmp_path, environment=environment_without(lambda: {"sk-of-the-model"}, keep=()))
+    tool_env = BashEnv(tmp_path, environment=FilteredEnvironment(UsedKeys("sk-of-the-model"), keep=()))
     try:
         result = await tool_env.run('test -n "$OPENAI_API_KEY"')
         assert result.is_error

@@ -13,7 +13,8 @@ from kimi_tui.tools.result_messages import result_message
 from kimi_tui.tools.tool import CallContext, Tool, build_json_schema, failure, success
 from kimi_tui.tools.tool_batch import ToolBatch
 from kimi_tui.tools.toolset import Toolset
-from kimi_tui.wire.events import ToolOutput, ToolResult, ToolReturn
+from kimi_tui.wire.event_sender import EventList
+from kimi_tui.wire.events import Event, ToolOutput, ToolResult, ToolReturn
 
 
 class NameParams(BaseModel):
@@ -110,10 +111,13 @@ class BatchRun:
                 ToolCall(str(number), FunctionCall(name, f'{{"name": "{argument}"}}'))
                 for number, (name, argument) in enumerate(calls)
             ],
-            send=self.sent.append,
-            save_result=self.save_result,
+            sender=self,
+            results=self,
         )
         self.running = asyncio.ensure_future(self.calls.run())
+
+    def send(self, event: Event) -> None:
+        self.sent.append(event)
 
     async def save_result(self, call: ToolCall, result: ToolReturn) -> None:
         if self.disk_is_full:
@@ -233,15 +237,15 @@ async def test_on_interrupt_each_unfinished_call_gets_an_interrupted_result() ->
 
 
 async def test_output_after_the_result_is_dropped() -> None:
-    sent: list[object] = []
+    sent = EventList()
     chatty = OutputTool(Script())
     batch = BatchRun()
     await batch.running
     calls = ToolBatch(
         Toolset({"Chatty": chatty}),
         [ToolCall("1", FunctionCall("Chatty", '{"name": "a"}'))],
-        send=sent.append,
-        save_result=batch.save_result,
+        sender=sent,
+        results=batch,
     )
     await calls.run()
     chatty.context.show_output("too late")
@@ -291,8 +295,8 @@ async def test_an_invalid_call_becomes_an_error_that_says_what_to_do(
     calls = ToolBatch(
         Toolset({"Look": ReadTool(batch.script), "Broken": FailingTool(batch.script)}),
         [ToolCall("1", FunctionCall(name, arguments))],
-        send=lambda event: None,
-        save_result=batch.save_result,
+        sender=EventList(),
+        results=batch,
     )
     await calls.run()
     ((_, result),) = calls.results
@@ -306,8 +310,8 @@ async def test_arguments_encoded_twice_are_accepted() -> None:
     calls = ToolBatch(
         Toolset({"Look": ReadTool(batch.script)}),
         [ToolCall("1", FunctionCall("Look", '"{\\"name\\": \\"a\\"}"'))],
-        send=lambda event: None,
-        save_result=batch.save_result,
+        sender=EventList(),
+        results=batch,
     )
     await calls.run()
     assert calls.results[0][1] == success("a")

@@ -4,7 +4,7 @@ import os
 from contextlib import AsyncExitStack
 
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
-from kimi_tui.base.child_environment import Environment, environment_without
+from kimi_tui.base.child_environment import ChildEnvironment, FilteredEnvironment
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.redaction import register_secrets, secret_values
 from kimi_tui.config.credentials import secrets_of
@@ -54,7 +54,7 @@ class SessionCore:
     session_usage: SessionUsage
     limits: Limits
     approval: WireApproval
-    environment: Environment
+    environment: ChildEnvironment
     """Environment of the programs that the session starts."""
     hooks: SessionHooks
 
@@ -72,7 +72,7 @@ def build_core(
     plan = PlanFile(options.data_dir, session.id)
     runtime_settings = initial_runtime_settings(models, options, session, spec)
     runtime_settings.plan_mode = initial_plan_mode(plan, options, session)
-    environment = environment_without(lambda: models.used_keys, keep=settings.sandbox.env)
+    environment = FilteredEnvironment(models, keep=settings.sandbox.env)
     return SessionCore(
         wire=wire,
         options=options,

@@ -69,7 +69,7 @@ class SessionMcp:
         sender: EventSender,
         connect_timeout_s: float,
     ) -> None:
-        self._servers = McpServers(servers.entries, environment, on_change=self._on_change)
+        self._servers = McpServers(servers.entries, environment, observer=self)
         self._problems = servers.problems
         self._data_dir = environment.data_dir
         self._main_link = _ToolsetLink(toolset, approval, tuple(excluded))
@@ -148,7 +148,8 @@ class SessionMcp:
 
     # features of the servers
 
-    def _on_change(self) -> None:
+    def handle_server_change(self) -> None:
+        """Implement `ServerObserver.handle_server_change`."""
         self._update_tools()
         self._send_status()
         self._send_problems()
@@ -173,7 +174,7 @@ class SessionMcp:
             excluded=link.excluded,
             approval=link.approval,
             folder=self._folder,
-            list_servers=lambda: self._servers.all,
+            all_servers=self._servers,
         )
         link.toolset.register(link.catalog.tools, owner=_PROVIDER)
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.terminal_text import sanitize_line
-from kimi_tui.mcp.resource_tools import ListMcpResources, ReadMcpResource, ServerList
+from kimi_tui.mcp.resource_tools import ListMcpResources, ReadMcpResource
 from kimi_tui.mcp.server import McpServer
+from kimi_tui.mcp.servers import McpServers
 from kimi_tui.mcp.tool import McpTool, ReadOnlyMcpTool
 from kimi_tui.mcp.tool_names import is_excluded, unique_tool_names
 from kimi_tui.tools.approval import Approval
@@ -35,12 +36,12 @@ def build_tool_catalog(
     excluded: Collection[str],
     approval: Approval,
     folder: OutputFolder,
-    list_servers: ServerList,
+    all_servers: McpServers,
 ) -> McpToolCatalog:
     """Return the tools of `servers`, except those that match `excluded`.
 
     `reserved_names` are the names of the agent's own tools. If a server has resources, the catalog includes
-    tools to list and read the resources of the servers that `list_servers` returns.
+    tools to list and read the resources of the servers of `all_servers`.
     """
     tools: dict[tuple[str, str], Tool[Any]] = {}
     unusable: dict[str, list[str]] = {}
@@ -56,7 +57,7 @@ def build_tool_catalog(
                 continue
             kind = ReadOnlyMcpTool if info.is_read_only else McpTool
             tools[key] = kind(server, info, approval=approval, output_folder=folder)
-    resource_tools = _build_resource_tools(servers, list_servers, approval=approval, folder=folder)
+    resource_tools = _build_resource_tools(servers, all_servers, approval=approval, folder=folder)
     keys_by_name = unique_tool_names(tuple(tools), reserved_names={*reserved_names, *resource_tools})
     names: dict[str, tuple[str, ...]] = {}
     for name, (server_name, _) in keys_by_name.items():
@@ -69,13 +70,13 @@ def build_tool_catalog(
 
 
 def _build_resource_tools(
-    servers: Sequence[McpServer], list_servers: ServerList, *, approval: Approval, folder: OutputFolder
+    servers: Sequence[McpServer], all_servers: McpServers, *, approval: Approval, folder: OutputFolder
 ) -> dict[str, Tool[Any]]:
     if not any(server.features.resources or server.features.templates for server in servers):
         return {}
     return {
-        ListMcpResources.name: ListMcpResources(list_servers),
-        ReadMcpResource.name: ReadMcpResource(list_servers, approval=approval, output_folder=folder),
+        ListMcpResources.name: ListMcpResources(all_servers),
+        ReadMcpResource.name: ReadMcpResource(all_servers, approval=approval, output_folder=folder),
     }
 
 

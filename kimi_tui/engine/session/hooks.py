@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
-from kimi_tui.base.child_environment import Environment
+from kimi_tui.base.child_environment import ChildEnvironment
 from kimi_tui.config.settings import HookSettings as HookSettings
 from kimi_tui.history.session import Session
 from kimi_tui.hooks.decision import HookDecision
@@ -137,7 +137,7 @@ class SessionHooks:
 
 
 def build_session_hooks(
-    settings: Iterable[HookSettings], session: Session, wire: Wire, *, environment: Environment
+    settings: Iterable[HookSettings], session: Session, wire: Wire, *, environment: ChildEnvironment
 ) -> SessionHooks:
     """Return the configured hooks of `session`. Call it before the conversation is opened."""
     work_dir = session.work_dir

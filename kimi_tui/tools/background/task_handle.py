@@ -1,7 +1,7 @@
 """A background task from the side of its work: the request, the running task and the outcome."""
 
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from typing import Literal, Protocol
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.tools.background.task_log import TaskLog
@@ -17,13 +17,21 @@ class TaskOutcome:
     """Short description, such as `exit code 0`."""
 
 
+class TaskOwner(Protocol):
+    """Tracks running tasks."""
+
+    def set_activity(self, task_id: str, activity: str) -> None:
+        """Set what a task is doing at the moment."""
+        ...
+
+
 class RunningTask:
     """A running task, as its own work sees it."""
 
-    def __init__(self, task_id: str, log: TaskLog, *, on_activity: Callable[[str], None]) -> None:
+    def __init__(self, task_id: str, log: TaskLog, owner: TaskOwner) -> None:
         self.id = task_id
         self._log = log
-        self._on_activity = on_activity
+        self._owner = owner
 
     @property
     def process_marker(self) -> str:
@@ -36,7 +44,7 @@ class RunningTask:
 
     def set_activity(self, activity: str) -> None:
         """Set what the task is doing at the moment."""
-        self._on_activity(activity)
+        self._owner.set_activity(self.id, activity)
 
 
 TaskWork = Callable[[RunningTask], Awaitable[TaskOutcome]]

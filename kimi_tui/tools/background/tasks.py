@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.shielding import run_in_thread_shielded
@@ -19,7 +19,7 @@ from kimi_tui.tools.background.task_record import TaskRecord, last_number, read_
 from kimi_tui.tools.background.task_text import format_ended, format_lost_outcome, format_running
 from kimi_tui.tools.shell.orphan_processes import kill_marked, kill_orphans
 from kimi_tui.wire.background import BackgroundTask, TaskStatus, TasksUpdate
-from kimi_tui.wire.events import Notification
+from kimi_tui.wire.event_sender import EventSender
 
 logger = logging.getLogger(__name__)
 
@@ -29,8 +29,14 @@ _MAX_ENDED_SHOWN = 30
 
 TaskReminder = Callable[[Callable[[str], Awaitable[None]]], Coroutine[Any, Any, None]]
 """Adds a reminder through the given function, if there is something to report."""
-TaskWatcher = Callable[[str, str], AbstractAsyncContextManager[None]]
-"""Returns a context that surrounds a task, given its id and command, while it may change files."""
+
+
+class TaskTracker(Protocol):
+    """Observes the changes that tasks make to files."""
+
+    def tracking_task(self, task_id: str, command: str) -> AbstractAsyncContextManager[None]:
+        """Return a context that is entered before a task may change files, and exited afterwards."""
+        ...
 
 
 class TooManyTasks(KimiTuiError):
@@ -44,13 +50,13 @@ class BackgroundTasks:
         self,
         folder: Path,
         *,
-        send: Callable[[TasksUpdate | Notification], None],
-        watch: TaskWatcher = lambda _task_id, _command: nullcontext(),
+        sender: EventSender,
+        tracker: TaskTracker | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._folder = folder
-        self._send = send
-        self._watch = watch
+        self._sender = sender
+        self._tracker = tracker
         self._clock = clock
         self._records: dict[str, TaskRecord] = {}
         self._running_work: dict[str, asyncio.Task[None]] = {}
@@ -85,7 +91,7 @@ class BackgroundTasks:
     async def close(self) -> None:
         """Stop all running tasks and notify the user."""
         if self.running:
-            self._send(build_stopped_notification(self.running))
+            self._sender.send(build_stopped_notification(self.running))
         for task_id, work in self._running_work.items():
             self._cancel(task_id, work, by="when kimi-tui exited")
         if self._running_work:
@@ -136,9 +142,7 @@ class BackgroundTasks:
                 hint="Run it in the foreground, or free some disk space.",
             ) from error
         self._records[task_id] = record
-        running = RunningTask(
-            task_id, log, on_activity=lambda activity: self._set_activity(task_id, activity)
-        )
+        running = RunningTask(task_id, log, owner=self)
         self._running_work[task_id] = asyncio.create_task(self._run(running, log, request))
         self._send_update()
         return task
@@ -215,7 +219,11 @@ class BackgroundTasks:
         task_id = running.id
         status: TaskStatus = "stopped"
         try:
-            async with self._watch(task_id, request.command):
+            async with (
+                self._tracker.tracking_task(task_id, request.command)
+                if self._tracker is not None
+                else nullcontext()
+            ):
                 result = await request.work(running)
             status, outcome = result.status, result.outcome
         except asyncio.CancelledError:
@@ -247,7 +255,8 @@ class BackgroundTasks:
         except OSError:
             logger.warning("can't save background task %s", record.task.id, exc_info=True)
 
-    def _set_activity(self, task_id: str, activity: str) -> None:
+    def set_activity(self, task_id: str, activity: str) -> None:
+        """Set what a running task is doing at the moment."""
         record = self._records[task_id]
         activity = sanitize_line(activity)
         if record.task.status == "running" and record.task.activity != activity:
@@ -257,10 +266,10 @@ class BackgroundTasks:
     def _send_update(self) -> None:
         ended = [task for task in self.all if task.status != "running"]
         hidden = {task.id for task in ended[:-_MAX_ENDED_SHOWN]}
-        self._send(TasksUpdate(tuple(task for task in self.all if task.id not in hidden)))
+        self._sender.send(TasksUpdate(tuple(task for task in self.all if task.id not in hidden)))
 
     def _notify(self, task: BackgroundTask) -> None:
-        self._send(build_ended_notification(task, at=self._clock()))
+        self._sender.send(build_ended_notification(task, at=self._clock()))
 
 
 def _create_files(log: TaskLog, folder: Path, record: TaskRecord) -> None:

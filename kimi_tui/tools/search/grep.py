@@ -6,7 +6,6 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -100,48 +99,17 @@ class Grep(Tool[GrepParams]):
             with _open_target(target, query) as descriptor:
                 output, hidden, notes = await self._search(query, descriptor)
             _require_success(output)
-            denied: set[str] = set()
-            result_format = self._build_format(params, target, query, denied)
+            folder_files = _FolderFiles(self._path_scope, self._approval, target)
+            result_format = ResultFormat(
+                _NamedFile(target) if query.file else folder_files, params.line_numbers
+            )
             results = await asyncio.to_thread(parse_results, query, output, result_format)
         except FileProblem as problem:
             return failure(str(problem), brief=problem.what)
-        notes += self._build_notes(output, target, hidden, sorted(denied))
+        notes += self._build_notes(output, folder_files, hidden)
         if not results.entries and not query.file:
             notes.append("Files ignored by git are only searched if `path` points to them.")
         return build_page(results, offset=params.offset, limit=params.head_limit, notes=notes)
-
-    def _build_format(
-        self, params: GrepParams, target: LocatedPath, query: Query, denied: set[str]
-    ) -> ResultFormat:
-        """Return how to show results.
-
-        A single file is shown under the requested name; consent for it was checked before. Files that a rule
-        keeps from being read are left out and added to `denied`.
-        """
-        if query.file:
-            return ResultFormat(
-                format_path=lambda path: target.display_path,
-                may_show=lambda path: True,
-                line_numbers=params.line_numbers,
-            )
-
-        def may_show(path: str) -> bool:
-            if is_private(Path(path)):
-                return False
-            if self._approval.may_read(Path(path)):
-                return True
-            denied.add(path)
-            return False
-
-        return ResultFormat(
-            format_path=lambda path: self._display_path(path, target),
-            may_show=cache(may_show),
-            line_numbers=params.line_numbers,
-        )
-
-    def _display_path(self, path: str, target: LocatedPath) -> str:
-        """Return `path` (links resolved) relative to `target` as the model named it."""
-        return self._path_scope.display_path(target.path / os.path.relpath(path, target.real))
 
     async def _search(self, query: Query, descriptor: int) -> tuple[SearchOutput, list[str], list[str]]:
         """Return the output, the files left out because they may hold secrets, and notes for the model."""
@@ -164,9 +132,7 @@ class Grep(Tool[GrepParams]):
         commands = [build_ripgrep_command(program, query, descriptor) for program in self._programs()]
         return await run_search([*commands, build_fallback_command(query, descriptor)], seconds=self._seconds)
 
-    def _build_notes(
-        self, output: SearchOutput, target: LocatedPath, hidden: Sequence[str], denied: Sequence[str]
-    ) -> list[str]:
+    def _build_notes(self, output: SearchOutput, files: "_FolderFiles", hidden: Sequence[str]) -> list[str]:
         notes = []
         if output.end != "whole":
             reason = f"took over {self._seconds:g} s" if output.end == "time" else "found too much"
@@ -174,17 +140,57 @@ class Grep(Tool[GrepParams]):
                 f"The search {reason} and was stopped, so the results are incomplete: narrow the search."
             )
         if hidden:
-            notes.append(f"Not searched because they may hold secrets: {self._format_paths(hidden, target)}.")
-        if denied:
-            paths = self._format_paths(denied, target)
+            notes.append(f"Not searched because they may hold secrets: {files.format_paths(hidden)}.")
+        if files.denied:
+            paths = files.format_paths(files.denied)
             notes.append(f"Left out because the user's permissions don't allow reading them: {paths}.")
         errors = [line for line in output.errors.splitlines() if _SYSTEM_ERROR.search(line)]
         if errors:
             notes.append(f"{format_count(len(errors), 'path')} could not be read, such as {errors[0]}.")
         return notes
 
-    def _format_paths(self, paths: Sequence[str], target: LocatedPath) -> str:
-        names = ", ".join(self._display_path(path, target) for path in paths[:_MAX_NAMED_FILES])
+
+class _NamedFile:
+    """The file that the model named, shown under that name. Consent for it was checked before."""
+
+    def __init__(self, target: LocatedPath) -> None:
+        self._target = target
+
+    def format_path(self, path: str) -> str:
+        return self._target.display_path
+
+    def may_show(self, path: str) -> bool:
+        return True
+
+
+class _FolderFiles:
+    """The files in the directory that the model named, without those that a rule keeps from being read."""
+
+    def __init__(self, path_scope: PathScope, approval: Approval, target: LocatedPath) -> None:
+        self._path_scope = path_scope
+        self._approval = approval
+        self._target = target
+        self._may_show: dict[str, bool] = {}
+
+    @property
+    def denied(self) -> list[str]:
+        """The files that matched but a rule keeps from being read."""
+        return sorted(path for path, shown in self._may_show.items() if not shown)
+
+    def format_path(self, path: str) -> str:
+        """Return `path` (links resolved) relative to the directory as the model named it."""
+        return self._path_scope.display_path(self._target.path / os.path.relpath(path, self._target.real))
+
+    def may_show(self, path: str) -> bool:
+        if is_private(Path(path)):
+            return False
+        if path not in self._may_show:
+            self._may_show[path] = self._approval.may_read(Path(path))
+        return self._may_show[path]
+
+    def format_paths(self, paths: Sequence[str]) -> str:
+        """Return the first few of `paths`, and how many more there are."""
+        names = ", ".join(map(self.format_path, paths[:_MAX_NAMED_FILES]))
         more = f" and {len(paths) - _MAX_NAMED_FILES} more" if len(paths) > _MAX_NAMED_FILES else ""
         return f"{names}{more}"
 

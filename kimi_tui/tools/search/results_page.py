@@ -1,9 +1,9 @@
 """A page of search results, as the model reads it."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, assert_never
 
 from kimi_tui.tools.search.output_parser import MatchedLine, parse_counts, parse_lines, parse_paths
 from kimi_tui.tools.search.programs import SearchOutput
@@ -14,52 +14,74 @@ from kimi_tui.wire.events import ToolReturn
 _MAX_OUTPUT_CHARS = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+Entry = str | tuple[str, int] | MatchedLine | None
+"""A path, a path with the number of matches in it, a line, or None for a gap between lines."""
+
+
+class ResultFiles(Protocol):
+    """The files that a search may find."""
+
+    def format_path(self, path: str) -> str:
+        """Return the path of a file as it is shown."""
+        ...
+
+    def may_show(self, path: str) -> bool:
+        """Return whether a file may be shown."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class ResultFormat:
     """How results are shown, and which files may be shown."""
 
-    format_path: Callable[[str], str]
-    may_show: Callable[[str], bool]
+    files: ResultFiles
     line_numbers: bool = True
 
-    def format_line(self, line: MatchedLine | None) -> str:
-        """Return a line in grep's format; None is a gap."""
-        if line is None:
-            return "--"
-        mark = ":" if line.is_match else "-"
-        number = f"{line.number}{mark}" if self.line_numbers else ""
-        return f"{self.format_path(line.path)}{mark}{number}{line.text}"
+    def format_entry(self, entry: Entry) -> str:
+        """Return the output line of an entry; lines are in grep's format."""
+        match entry:
+            case None:
+                return "--"
+            case str(path):
+                return self.files.format_path(path)
+            case MatchedLine():
+                mark = ":" if entry.is_match else "-"
+                number = f"{entry.number}{mark}" if self.line_numbers else ""
+                return f"{self.files.format_path(entry.path)}{mark}{number}{entry.text}"
+            case (path, count):
+                return f"{self.files.format_path(path)}:{count}"
+            case _:
+                assert_never(entry)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
     """Ordered results of a search."""
 
-    entries: Sequence[object]
-    format_entry: Callable[[Any], str]
-    """Returns the output line of an entry."""
+    entries: Sequence[Entry]
+    format: ResultFormat
     summary: str
 
 
 def parse_results(query: Query, output: SearchOutput, result_format: ResultFormat) -> SearchResults:
     """Parse `output`: newest files first for lists of files, otherwise sorted by path."""
-    name, may_show = result_format.format_path, result_format.may_show
+    may_show = result_format.files.may_show
     match query.mode:
         case "files" | "files_with_matches":
             paths = sorted(filter(may_show, parse_paths(output.output, query.folder)))
             paths.sort(key=_mtime_ns, reverse=True)
-            return SearchResults(paths, name, format_count(len(paths), "file"))
+            return SearchResults(paths, result_format, format_count(len(paths), "file"))
         case "count":
             counts = sorted(pair for pair in parse_counts(output.output, query.folder) if may_show(pair[0]))
             total = sum(count for _, count in counts)
             summary = f"{format_count(total, 'match')} in {format_count(len(counts), 'file')}"
-            return SearchResults(counts, lambda pair: f"{name(pair[0])}:{pair[1]}", summary)
+            return SearchResults(counts, result_format, summary)
         case "content":
             lines = [line for line in parse_lines(output.output, query.folder) if may_show(line.path)]
             lines.sort(key=lambda line: line.path)
             n_matches = sum(line.is_match for line in lines)
             entries = _insert_gaps(lines) if query.before or query.after else lines
-            return SearchResults(entries, result_format.format_line, format_count(n_matches, "matching line"))
+            return SearchResults(entries, result_format, format_count(n_matches, "matching line"))
 
 
 def _insert_gaps(lines: Sequence[MatchedLine]) -> list[MatchedLine | None]:
@@ -79,7 +101,7 @@ def build_page(results: SearchResults, *, offset: int, limit: int, notes: Sequen
     if not total:
         return success(message=" ".join(("No matches.", *notes)), brief="no matches")
     entries = results.entries[offset : offset + limit if limit else total]
-    output = "".join(f"{results.format_entry(entry)}\n" for entry in entries)
+    output = "".join(f"{results.format.format_entry(entry)}\n" for entry in entries)
     is_cut = len(output) > _MAX_OUTPUT_CHARS
     if is_cut:
         output = output[: output.rfind("\n", 0, _MAX_OUTPUT_CHARS) + 1]

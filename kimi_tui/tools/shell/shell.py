@@ -10,7 +10,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Protocol
 
-from kimi_tui.base.child_environment import Environment, full_environment
+from kimi_tui.base.child_environment import ChildEnvironment
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.process_groups import register_group, unregister_group
@@ -78,12 +78,12 @@ class Shell:
     def __init__(
         self,
         *,
-        environment: Environment = full_environment,
+        environment: ChildEnvironment = ChildEnvironment(),
         process_registry: ProcessRegistry | None = None,
         sandbox: ShellSandbox | None = None,
         term_grace_s: float = _TERM_GRACE_S,
     ) -> None:
-        """Create a shell. `environment` returns the variables for commands.
+        """Create a shell. `environment` is that of commands, by default this process's.
 
         `process_registry` saves the running groups in case the program is killed. `sandbox` is where commands
         run.
@@ -97,7 +97,9 @@ class Shell:
 
     def withheld_variables(self, text: str) -> list[str]:
         """Return the environment variables in `text` that the program has but commands don't see."""
-        return sorted(name for name in os.environ.keys() - self._environment().keys() if name in text)
+        return sorted(
+            name for name in os.environ.keys() - self._environment.variables().keys() if name in text
+        )
 
     async def run(
         self,
@@ -156,7 +158,7 @@ class Shell:
 
     async def _start_process(self, command: str, work_dir: Path, output: OutputPipe, marker: str) -> Process:
         program = [find_shell(), "-c", command]
-        environment = {**self._environment(), **COMMAND_ENVIRONMENT}
+        environment = {**self._environment.variables(), **COMMAND_ENVIRONMENT}
         if self.sandbox is not None:
             program = self.sandbox.wrap_command(program)
             environment = self.sandbox.filter_environment(environment)

@@ -13,6 +13,7 @@ from kimi_tui.tools.background.task_handle import RunningTask, TaskOutcome, Task
 from kimi_tui.tools.background.task_record import TaskRecord, write_record
 from kimi_tui.tools.background.tasks import MAX_RUNNING, BackgroundTasks, TooManyTasks
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate
+from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.events import Notification
 from tests.timeouts import TEST_TIMEOUT_S
 from tests.tools.orphan_process import start_orphan
@@ -23,10 +24,10 @@ class TaskEnv:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.sent: list[Any] = []
+        self.sent = EventList()
         self.reminders: list[str] = []
         self.now = 1000.0
-        self.tasks = BackgroundTasks(folder, send=self.sent.append, clock=lambda: self.now)
+        self.tasks = BackgroundTasks(folder, sender=self.sent, clock=lambda: self.now)
         self.tasks.open()
 
     async def start(

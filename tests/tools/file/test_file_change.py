@@ -13,6 +13,7 @@ from kimi_tui.tools.file.read_tracker import FileTracker
 from kimi_tui.tools.file.write import WriteFile
 from kimi_tui.tools.tool_batch import ToolBatch
 from kimi_tui.tools.toolset import Toolset
+from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.events import ToolReturn
 from tests.tools.call_context import build_context
 from tests.tools.tool_env import FakeUser, ToolEnv
@@ -31,13 +32,16 @@ def tool_env(tmp_path: Path) -> ToolEnv:
     return ToolEnv(tmp_path)
 
 
+class NoResultStore:
+    """Saves no results."""
+
+    async def save_result(self, call: ToolCall, result: ToolReturn) -> None:
+        pass
+
+
 async def run_batch(tool_env: ToolEnv, *calls: tuple[str, dict[str, Any]]) -> list[ToolReturn]:
     """Run a batch with these calls and return the results."""
     collaborators = (tool_env.path_scope, tool_env.tracker, tool_env.user)
-
-    async def save_result(call: ToolCall, result: ToolReturn) -> None:
-        pass
-
     batch = ToolBatch(
         Toolset(
             {"EditFile": ScriptedEditFile(*collaborators), "WriteFile": ScriptedWriteFile(*collaborators)}
@@ -46,8 +50,8 @@ async def run_batch(tool_env: ToolEnv, *calls: tuple[str, dict[str, Any]]) -> li
             ToolCall(str(number), FunctionCall(name, json.dumps(arguments)))
             for number, (name, arguments) in enumerate(calls)
         ],
-        send=lambda event: None,
-        save_result=save_result,
+        sender=EventList(),
+        results=NoResultStore(),
     )
     await batch.run()
     return [result for _, result in batch.results]
