@@ -27,11 +27,19 @@ class ChangeAuthor:
     agent: str = ""
     """The id of the sub-agent that made the call; empty for the main agent."""
     command: str = ""
-    """The shell command, if it was one. Its effects outside the covered files can't be reverted."""
+    """The shell command, if it was one. Its effects outside the covered files can't be reverted.
+
+    For `coverage`, the reason why coverage was partial before or after the record.
+    """
+
+    @property
+    def is_tool(self) -> bool:
+        """Whether it is a tool call or a revert."""
+        return self.who in {"call", "revert"}
 
     def is_tool_of_other_session(self, sessions: Collection[str]) -> bool:
         """Return whether it is a tool call or revert of a session that isn't one of `sessions`."""
-        return self.who in {"call", "revert"} and self.session not in sessions
+        return self.is_tool and self.session not in sessions
 
 
 USER = ChangeAuthor()

@@ -1,8 +1,9 @@
 """Capture of snapshots: detects changes in the working directory and records them with their author."""
 
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from kimi_tui.history.snapshots.change_detection import (
     update_cache,
 )
 from kimi_tui.history.snapshots.deadline import DeadlineExceeded, ScanDeadline
-from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, absolute_path, apply_changes
+from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, absolute_path, apply_changes, parents_of
 from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
 from kimi_tui.history.snapshots.manifest import ManifestMissing
 from kimi_tui.history.snapshots.project_store import ProjectStore
@@ -77,7 +78,13 @@ class Capture:
         self._stray_keys: dict[str, StatKey] = {}
         self._unreadable: dict[str, str] = {}
         self.partial_coverage_reason = _partial_coverage_reason(store.work_dir)
-        """Why only files named by tools are covered; empty if all files are."""
+        """Why files that are neither stored nor named by tools aren't covered; empty if all files are."""
+        self._next_scan = float("inf") if self.partial_coverage_reason else 0.0
+        """Monotonic time from which the next full scan is tried."""
+        self._is_slow = False
+        """Whether coverage is partial because scans take too long."""
+        self._coverage_change = ""
+        """The reason for partial coverage that began or ended, until it is recorded."""
 
     @property
     def head(self) -> str | None:
@@ -152,6 +159,8 @@ class Capture:
                 limits=self._limits,
                 known_entry=partial(self._known_entry, written),
             )
+            if not author.is_tool:
+                self._attribute_unseen(detected)
             if self._strays is not None:
                 self._strays |= {path for path in (*paths, *detected.changes) if self._key(path) is None}
             return self._record(author, None, detected, always=always)
@@ -167,18 +176,41 @@ class Capture:
             save_stat_cache(self._store.fs, self._store.stat_cache_file, self._stat_cache, self._head)
 
     def _detect_all(self, deadline: ScanDeadline) -> tuple[Scan | None, DetectedChanges]:
-        if not self.partial_coverage_reason:
+        if time.monotonic() >= self._next_scan:
             try:
-                return self._detect_with_scan(deadline)
+                scan, detected = self._detect_with_scan(deadline)
             except TooManyFiles:
-                self.partial_coverage_reason = (
+                self._limit_coverage(
                     f"the working directory contains more than {self._limits.files:,} files"
                 )
             except DeadlineExceeded as error:
-                self.partial_coverage_reason = f"a scan of the working directory takes longer than {error}"
+                self._limit_coverage(f"a scan of the working directory takes longer than {error}")
+                self._is_slow = True
                 self._strays = self._strays or set()
-        strays = self._strays if self._strays is not None else self._entries.keys()
-        return None, self._detect_strays(set(strays), DetectedChanges())
+            else:
+                self._resume_coverage(detected)
+                return scan, detected
+        return None, self._detect_strays(self._known_strays(), DetectedChanges())
+
+    def _limit_coverage(self, reason: str) -> None:
+        """Cover only known files from now on, and try a full scan again later."""
+        if not self.partial_coverage_reason:
+            self._coverage_change = reason
+        self.partial_coverage_reason = reason
+        self._next_scan = time.monotonic() + self._limits.retry_scan_s
+
+    def _resume_coverage(self, detected: DetectedChanges) -> None:
+        """Cover all files again. Nobody knows who created the files that are new since then."""
+        if not self.partial_coverage_reason:
+            return
+        self._coverage_change, self.partial_coverage_reason = self.partial_coverage_reason, ""
+        self._is_slow = False
+        for path in [path for path in detected.changes if path not in self._entries]:
+            detected.coverage[path] = detected.changes.pop(path)
+
+    def _known_strays(self) -> set[str]:
+        """Return the paths to look at without a full scan."""
+        return set(self._strays or ()) if self._is_slow else set(self._entries)
 
     def _detect_with_scan(self, deadline: ScanDeadline) -> tuple[Scan, DetectedChanges]:
         scanner = Scanner(
@@ -229,8 +261,10 @@ class Capture:
     def _append_changes(
         self, author: ChangeAuthor, detected: DetectedChanges, *, always: bool
     ) -> CaptureResult:
-        if detected.coverage:
-            self._head = self._append_manifest(COVERAGE, detected.coverage)
+        if detected.coverage or self._coverage_change:
+            author_of_coverage = replace(COVERAGE, command=self._coverage_change)
+            self._head = self._append_manifest(author_of_coverage, detected.coverage)
+            self._coverage_change = ""
         if self._head is None:
             self._head = self._append_manifest(author, detected.changes)
             return CaptureResult(self._head, {}, stat_keys=detected.stat_keys)
@@ -273,7 +307,21 @@ class Capture:
 
     def _known_stray(self, path: str, key: StatKey) -> Entry | None:
         """Return the entry of a path in `_strays` that has the stat key `key`, if it is known."""
-        return self._entries.get(path) if self._stray_keys.get(path) == key else None
+        return self._entries.get(path) if key in (self._stray_keys.get(path), self._key(path)) else None
+
+    def _attribute_unseen(self, detected: DetectedChanges) -> None:
+        """Attribute files that were there all the time, but that no scan reaches, to nobody."""
+        for path in [path for path in detected.changes if path not in self._entries]:
+            if self.partial_coverage_reason or self._is_ignored(path):
+                detected.coverage[path] = detected.changes.pop(path)
+
+    def _is_ignored(self, path: str) -> bool:
+        """Return whether the last scan skipped `path` or a directory above it."""
+        for each in (path, *parents_of(path)):
+            folder, _, name = each.rpartition("/")
+            if (cached := self._stat_cache.folders.get(folder)) is not None and name in cached.skipped:
+                return True
+        return False
 
     def _is_unreadable(self, path: str) -> bool:
         """Return whether a path is in an unreadable directory, so that its last known entry stays valid."""

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from kimi_tui.base.errors import KimiTuiError
@@ -151,7 +152,7 @@ class FileHistory:
                 error, hint="Revert only the conversation, or choose another checkpoint."
             ) from error
         planner = Planner(self._store.blobs, sessions=self._sessions)
-        return planner.plan(
+        plan = planner.plan(
             target,
             head,
             records,
@@ -162,6 +163,7 @@ class FileHistory:
             holds_uncovered=self._capture.holds_uncovered,
             deadline=deadline,
         )
+        return replace(plan, incomplete=self.partial_coverage_reason or plan.incomplete)
 
     def execute(self, plan: Plan, selected: Collection[str]) -> tuple[ExecutionResult, CaptureResult]:
         """Execute the items of `plan` with `selected` paths. Return the result, and the state after it.

@@ -22,6 +22,8 @@ class SnapshotLimits:
     """If the first full scan takes longer, only files named by tools are covered."""
     scan_s: float = 20.0
     """The same for later scans, which read only changed files."""
+    retry_scan_s: float = 60.0
+    """Seconds after which a full scan is tried again while coverage is partial."""
     exclude: tuple[str, ...] = ()
     """Excluded files, as lines of an ignore file in the working directory and in each added directory."""
     own: str = ""

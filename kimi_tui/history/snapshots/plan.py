@@ -56,3 +56,7 @@ class Plan:
     items: tuple[PlanItem, ...] = ()
     commands: tuple[str, ...] = field(default=())
     """Shell commands run by the agent since. Their effects on uncovered files can't be reverted."""
+    incomplete: str = ""
+    """Why the plan may lack files: the reason why coverage was partial at some time since. Empty if it
+    wasn't.
+    """

@@ -107,7 +107,10 @@ class Planner:
             and record.author.session in self._sessions
             and (only is None or record.id in only)
         }
-        return Plan(target, head, tuple(ordered), tuple(commands.values()))
+        incomplete = next(
+            (it.author.command for it in records if it.author.who == "coverage" and it.author.command), ""
+        )
+        return Plan(target, head, tuple(ordered), tuple(commands.values()), incomplete)
 
     def _path_histories(
         self,
