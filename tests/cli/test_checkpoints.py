@@ -76,3 +76,20 @@ def test_hints_name_subcommands_instead_of_slash_commands(program: Program) -> N
         assert message in program.run("checkpoints", *arguments).stderr
     (program.data_dir / "config.toml").write_text('language = "zh"')
     assert "`kimi-tui checkpoints list`" in program.run("checkpoints", "diff", "77").stderr
+
+
+def test_the_preview_of_an_incomplete_plan_begins_with_what_is_unknown(program: Program) -> None:
+    (program.work_dir / "mine").write_text("mine\n")
+    program.script(script(tool_call("c", "Bash", command="rm mine; touch $(seq 40)")), script("text: done"))
+    with (program.data_dir / "config.toml").open("a") as config:
+        config.write("\n[checkpoints]\nfiles = true\nmax_files = 20\n")
+    assert program.run("-y", "-p", "make it").exit_code == 0
+    listed = program.run("checkpoints", "list").stdout.splitlines()
+    first, *others = program.run(
+        "checkpoints", "revert", listed[-1].split()[0], "--dry-run"
+    ).stdout.splitlines()
+    assert first == (
+        "This plan is incomplete, because the working directory contains more than 20 files. "
+        "Changes of files that weren't stored before are unknown."
+    )
+    assert others[0].split()[:2] == ["recreate", "mine"]

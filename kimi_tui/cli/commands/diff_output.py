@@ -36,10 +36,10 @@ def print_patch(patch: Patch) -> None:
 
 def print_plan(plan: RevertPlan) -> None:
     """Print one line per file that a revert would change, and the commands it can't undo."""
-    for file in plan.files:
-        print_line(f"{file.action:12} {_format_file(file)}")
     if plan.note or not plan.files:
         print_line(plan.note or "No files change.")
+    for file in plan.files:
+        print_line(f"{file.action:12} {_format_file(file)}")
     for command in plan.commands:
         print_line(f"not undone outside the working directory: $ {command}")
 

@@ -20,6 +20,7 @@ from kimi_tui.engine.timeline.revert_messages import (
     build_planned_files,
     display_item_path,
     first_prompt,
+    incomplete_note,
     model_note,
     user_note,
 )
@@ -252,16 +253,17 @@ class RevertExecutor:
         )
 
     async def _build_plan(self, target: RevertTarget) -> "tuple[Plan | None, str]":
-        """Return the plan for the files, or None and the reason why there is no plan."""
+        """Return the plan for the files and what it lacks, or None and the reason why there is no plan."""
         if is_state_pending(target.files):
             await self._files.wait_for_states()
             target = await self._targets.refresh(target)
         if reason := unavailable_reason(target.files):
             return None, reason
         try:
-            return await self._files.worker.run_query(partial(_plan_files, target)), ""
+            plan = await self._files.worker.run_query(partial(_plan_files, target))
         except KimiTuiError as error:
             return None, str(error)
+        return plan, incomplete_note(plan)
 
     async def _restore_files(
         self, plan: "Plan | None", target: RevertTarget, paths: Sequence[str] | None

@@ -42,6 +42,16 @@ def build_planned_files(history: "FileHistory", plan: "Plan") -> tuple[PlannedFi
     return tuple(files)
 
 
+def incomplete_note(plan: "Plan") -> str:
+    """Return a sentence about what `plan` may lack; empty if it is complete."""
+    if not plan.incomplete:
+        return ""
+    return (
+        f"This plan is incomplete, because {plan.incomplete}. Changes of files that weren't stored before "
+        "are unknown."
+    )
+
+
 def display_item_path(item: "PlanItem") -> str:
     """Return the path of a plan item for display. The path of a directory ends in a slash."""
     kinds = {entry.kind for entry in (item.now, item.then) if entry is not None}

@@ -35,10 +35,8 @@ def plan_text(plan: RevertPlan) -> tuple[str, str]:
         f"{f'  ({translate_message(file.note)})' if file.note else ''}"
         for file in plan.files
     ]
-    if not lines:
-        lines.append(translate_message(plan.note) or tr("No files change."))
-    elif plan.note:
-        lines.append(translate_message(plan.note))
+    if plan.note or not lines:
+        lines.insert(0, translate_message(plan.note) or tr("No files change."))
     if plan.commands:
         lines.append(tr("Other effects of these commands are not reverted:"))
         lines += [f"  $ {command}" for command in plan.commands]

@@ -180,9 +180,7 @@ class Capture:
             try:
                 scan, detected = self._detect_with_scan(deadline)
             except TooManyFiles:
-                self._limit_coverage(
-                    f"the working directory contains more than {self._limits.files:,} files"
-                )
+                self._limit_coverage(f"the working directory contains more than {self._limits.files:,} files")
             except DeadlineExceeded as error:
                 self._limit_coverage(f"a scan of the working directory takes longer than {error}")
                 self._is_slow = True

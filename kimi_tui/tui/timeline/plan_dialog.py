@@ -100,7 +100,7 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
             ]
             if plan.note:
                 note = translate_message(plan.note)
-                rows.append(NoteRow(f"◔ {note}", "$warning", note))
+                rows.insert(0, NoteRow(f"◔ {note}", "$warning", note))
             rows += command_rows(plan.commands)
             self.show_rows(rows, self._initial_selection(plan))
             if self._proposal.only_path is not None:

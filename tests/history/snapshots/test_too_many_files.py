@@ -1,4 +1,4 @@
-"""More files than a session may cover: known files are still watched, and plans say that they are incomplete."""
+"""More files than may be covered: stored files are still watched, and plans say that they are incomplete."""
 
 import shutil
 from pathlib import Path
