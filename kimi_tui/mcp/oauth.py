@@ -2,7 +2,6 @@
 
 import asyncio
 from asyncio import StreamReader, StreamWriter
-from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qs, urlsplit
 
 from fastmcp.client.auth.oauth import OAuth
@@ -10,6 +9,7 @@ from mcp.shared.auth import AuthorizationCodeResult
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.mcp.errors import McpServerError
+from kimi_tui.mcp.sign_in_page import SignInPage
 from kimi_tui.mcp.token_store import TokenStore
 
 _SIGN_IN_TIMEOUT_S = 300.0
@@ -17,27 +17,24 @@ _MAX_REQUEST_BYTES = 16 * 1024
 _SIGNED_IN_TEXT = "You are signed in. Close this window and return to kimi-tui."
 _SIGN_IN_FAILED_TEXT = "Sign-in failed. Return to kimi-tui for details."
 
-ShowUrl = Callable[[str], Awaitable[None]]
-"""Shows the user the sign-in URL, and opens it if possible."""
-
 
 class NotAuthorized(Exception):
     """Raised if the server requires a sign-in during a connection that isn't interactive."""
 
 
 class McpOAuth(OAuth):
-    """Adds tokens to requests and refreshes them. Asks the user to sign in only if `show_url` is given."""
+    """Adds tokens to requests and refreshes them. Asks the user to sign in only if a `page` is given."""
 
-    def __init__(self, url: str, tokens: TokenStore, *, show_url: ShowUrl | None = None) -> None:
+    def __init__(self, url: str, tokens: TokenStore, *, page: SignInPage | None = None) -> None:
         super().__init__(url, client_name="kimi-tui", token_storage=tokens, callback_host="127.0.0.1")
-        self._show_url = show_url
+        self._page = page
         self._callback_server: tuple[asyncio.Server, asyncio.Future[dict[str, str]]] | None = None
         self.was_refused = False
         """Whether the server refused the stored tokens."""
 
     async def redirect_handler(self, authorization_url: str) -> None:
         """Have the user sign in. Raises NotAuthorized if the connection isn't interactive."""
-        if self._show_url is None:
+        if self._page is None:
             self.was_refused = True
             raise NotAuthorized
         result: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
@@ -51,7 +48,7 @@ class McpOAuth(OAuth):
         )
         self._callback_server = (server, result)
         try:
-            await self._show_url(authorization_url)
+            await self._page.show(authorization_url)
         except BaseException:
             server.close()
             raise

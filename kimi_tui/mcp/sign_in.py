@@ -1,7 +1,6 @@
 """Interactive sign-in to a server."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kimi_tui.mcp.client_handler import ElicitationRequest, ElicitationResult, SamplingRequest, SamplingResult
 from kimi_tui.mcp.errors import McpServerError
@@ -9,16 +8,14 @@ from kimi_tui.mcp.process_reaper import ProcessReaper
 from kimi_tui.mcp.server import preload_connection
 from kimi_tui.mcp.server_config import RemoteServer
 from kimi_tui.mcp.server_log import ServerLog
+from kimi_tui.mcp.sign_in_page import SignInPage
 from kimi_tui.mcp.token_store import TokenStore, token_path
-
-if TYPE_CHECKING:
-    from kimi_tui.mcp.oauth import ShowUrl
 
 _SIGN_IN_TIMEOUT_S = 330.0
 
 
-async def sign_in_to_server(server: RemoteServer, *, data_dir: Path, show_url: "ShowUrl") -> None:
-    """Replace the tokens for `server`; `show_url` receives the sign-in URL. Raises McpServerError."""
+async def sign_in_to_server(server: RemoteServer, *, data_dir: Path, page: SignInPage) -> None:
+    """Replace the tokens for `server`, whose sign-in page is shown on `page`. Raises McpServerError."""
     tokens = TokenStore(token_path(data_dir, server.url))
     tokens.clear()
     await preload_connection()
@@ -32,7 +29,7 @@ async def sign_in_to_server(server: RemoteServer, *, data_dir: Path, show_url: "
         reaper=ProcessReaper(),
         work_dir=Path.cwd(),
         roots=(),
-        sign_in=McpOAuth(server.url, tokens, show_url=show_url),
+        sign_in=McpOAuth(server.url, tokens, page=page),
         timeout_s=_SIGN_IN_TIMEOUT_S,
     )
     await connection.close()

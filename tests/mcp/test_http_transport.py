@@ -11,6 +11,7 @@ from kimi_tui.mcp.errors import McpServerError
 from kimi_tui.mcp.result import text_content
 from kimi_tui.mcp.server_config import RemoteServer
 from kimi_tui.mcp.sign_in import sign_in_to_server
+from kimi_tui.mcp.sign_in_page import SignInPage
 from kimi_tui.mcp.token_store import TokenStore, token_path
 from tests.mcp.odd_servers import ProgressList, connect_server
 from tests.mcp.remote_servers import free_socket, serve_greeter
@@ -62,28 +63,43 @@ async def test_an_http_error_is_reported_with_its_status(tmp_path):
         assert "404" in str(server.error)
 
 
+class VisitedPage(SignInPage):
+    """A sign-in page that a user visits."""
+
+    def __init__(self) -> None:
+        self.visits: list[asyncio.Future[None]] = []
+
+    async def show(self, url: str) -> None:
+        self.announce(url)
+
+    def announce(self, url: str) -> None:
+        self.visits.append(asyncio.ensure_future(self.visit(url)))
+
+    async def visit(self, url: str) -> None:
+        async with httpx2.AsyncClient(follow_redirects=True) as client:
+            page = await client.get(url)
+            assert "signed in" in page.text
+
+
+class RefusedPage(VisitedPage):
+    """A sign-in page on which the user refuses."""
+
+    async def visit(self, url: str) -> None:
+        redirect_uri = httpx2.URL(url).params["redirect_uri"]
+        async with httpx2.AsyncClient() as client:
+            await client.get(f"{redirect_uri}?error=access_denied&error_description=Not+today")
+
+
 async def test_sign_in_stores_private_tokens_that_later_connections_use(tmp_path):
-    visited: list[str] = []
-
-    async def open_browser(url: str) -> None:
-        visited.append(url)
-
-        async def visit() -> None:
-            async with httpx2.AsyncClient(follow_redirects=True) as client:
-                page = await client.get(url)
-                assert "signed in" in page.text
-
-        visits.append(asyncio.ensure_future(visit()))
-
-    visits: list[asyncio.Future[None]] = []
+    page = VisitedPage()
     async with serve_greeter("http", oauth=True) as url:
         remote = RemoteServer(name="r", url=url, oauth=True)
         async with connect_server(remote, tmp_path) as server:
             assert server.state == "unauthorized"
-            assert not visited, "the browser isn't opened without a request"
-        await sign_in_to_server(remote, data_dir=tmp_path, show_url=open_browser)
-        await asyncio.gather(*visits)
-        assert len(visited) == 1
+            assert not page.visits, "the browser isn't opened without a request"
+        await sign_in_to_server(remote, data_dir=tmp_path, page=page)
+        await asyncio.gather(*page.visits)
+        assert len(page.visits) == 1
         path = token_path(tmp_path, url)
         assert path.stat().st_mode & 0o777 == 0o600
         assert path.is_relative_to(tmp_path / "credentials")
@@ -97,24 +113,11 @@ async def test_sign_in_stores_private_tokens_that_later_connections_use(tmp_path
 
 
 async def test_the_reason_of_a_refused_sign_in_is_reported(tmp_path):
-    async def open_browser(url: str) -> None:
-        redirect_uri = httpx2.URL(url).params["redirect_uri"]
-        visits.append(
-            asyncio.ensure_future(_get(f"{redirect_uri}?error=access_denied&error_description=Not+today"))
-        )
-
-    visits: list[asyncio.Future[None]] = []
+    page = RefusedPage()
     async with serve_greeter("http", oauth=True) as url:
         with pytest.raises(McpServerError, match="Not today"):
-            await sign_in_to_server(
-                RemoteServer(name="r", url=url, oauth=True), data_dir=tmp_path, show_url=open_browser
-            )
-        await asyncio.gather(*visits)
-
-
-async def _get(url: str) -> None:
-    async with httpx2.AsyncClient() as client:
-        await client.get(url)
+            await sign_in_to_server(RemoteServer(name="r", url=url, oauth=True), data_dir=tmp_path, page=page)
+        await asyncio.gather(*page.visits)
 
 
 def invalidate_tokens(path: Path) -> None:

@@ -1,7 +1,6 @@
 """`kimi-tui mcp`: manages and tests MCP servers."""
 
 import asyncio
-import webbrowser
 from collections.abc import Iterable
 from typing import Annotated, Literal
 
@@ -24,6 +23,7 @@ from kimi_tui.mcp.config_file import (
 from kimi_tui.mcp.connection_check import ConnectionCheck, check_connection
 from kimi_tui.mcp.server_config import InvalidServer, RemoteServer, ServerConfig, ServerEntry
 from kimi_tui.mcp.sign_in import sign_in_to_server
+from kimi_tui.mcp.sign_in_page import SignInPage
 from kimi_tui.mcp.token_store import TokenStore, token_path
 
 app = new_app("Manage and test MCP servers.")
@@ -125,16 +125,18 @@ def remove(name: _Name) -> None:
     print_line(f"Removed {name} from {path}.")
 
 
+class _PrintedSignInPage(SignInPage):
+    """Prints the address of the sign-in page."""
+
+    def announce(self, url: str) -> None:
+        print_line(f"Opening the browser to sign in. If it doesn't open, visit:\n{url}")
+
+
 @app.command()
 def auth(name: _Name) -> None:
     """Sign in to a server in the browser."""
     server = _require_remote(name)
-
-    async def show(url: str) -> None:
-        print_line(f"Opening the browser to sign in. If it doesn't open, visit:\n{url}")
-        await asyncio.to_thread(webbrowser.open, url)
-
-    asyncio.run(sign_in_to_server(server, data_dir=ensure_data_dir(), show_url=show))
+    asyncio.run(sign_in_to_server(server, data_dir=ensure_data_dir(), page=_PrintedSignInPage()))
     print_line(f"Signed in to {name}.")
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-import webbrowser
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,6 +26,7 @@ from kimi_tui.mcp.server_config import RemoteServer
 from kimi_tui.mcp.server_features import ServerFeatures
 from kimi_tui.mcp.servers import McpServers
 from kimi_tui.mcp.sign_in import sign_in_to_server
+from kimi_tui.mcp.sign_in_page import SignInPage
 from kimi_tui.soul.reminders import AddNote
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.shell.captured_output import OutputFolder
@@ -98,10 +98,10 @@ class SessionMcp:
     async def run(self) -> None:
         """Keep the servers connected until canceled. Their processes have ended when this returns."""
         for problem in self._problems:
-            self._send_notice("MCP config ignored", problem)
+            self.send_notice("MCP config ignored", problem)
         for entry in self._servers.invalid:
             if entry.problem:
-                self._send_notice(f"The MCP server {entry.name} can't be used", entry.problem)
+                self.send_notice(f"The MCP server {entry.name} can't be used", entry.problem)
         if not self._servers.all:
             self._send_status()
             return
@@ -189,7 +189,7 @@ class SessionMcp:
             problem = server.error if server.state in ("failed", "unauthorized") else None
             if problem is not None and self._reported_problems.get(server.name) != str(problem):
                 self._reported_problems[server.name] = str(problem)
-                self._send_notice(f"The MCP server {server.name} is not connected", str(problem))
+                self.send_notice(f"The MCP server {server.name} is not connected", str(problem))
             elif server.state == "connected":
                 self._reported_problems.pop(server.name, None)
 
@@ -239,7 +239,7 @@ class SessionMcp:
         match argument.split():
             case [] | ["list"]:
                 text = format_status(self._status) if self._status is not None else ""
-                self._send_notice(
+                self.send_notice(
                     "MCP servers", text or "No MCP servers configured. See `kimi-tui mcp add --help`.", "info"
                 )
             case ["reconnect"]:
@@ -263,21 +263,20 @@ class SessionMcp:
         return server
 
     async def _sign_in(self, server: McpServer) -> None:
-        async def show(url: str) -> None:
-            self._send_notice(f"Sign in to {server.name} in the browser", url, "info")
-            await asyncio.to_thread(webbrowser.open, url)
-
         try:
             if not isinstance(server.config, RemoteServer):
                 raise UsageError(f"{server.name} is a local program and needs no sign-in.")
-            await sign_in_to_server(server.config, data_dir=self._data_dir, show_url=show)
+            await sign_in_to_server(
+                server.config, data_dir=self._data_dir, page=_SessionSignInPage(self, server.name)
+            )
         except KimiTuiError as error:
-            self._send_notice(f"Sign-in to {server.name} failed", str(error))
+            self.send_notice(f"Sign-in to {server.name} failed", str(error))
             return
-        self._send_notice(f"Signed in to {server.name}", "", "info")
+        self.send_notice(f"Signed in to {server.name}", "", "info")
         server.reconnect()
 
-    def _send_notice(self, title: str, body: str, severity: Literal["info", "warning"] = "warning") -> None:
+    def send_notice(self, title: str, body: str, severity: Literal["info", "warning"] = "warning") -> None:
+        """Send a notification about the servers."""
         self._sender.send(
             Notification(
                 id=new_id(),
@@ -290,6 +289,17 @@ class SessionMcp:
                 severity=severity,
             )
         )
+
+
+class _SessionSignInPage(SignInPage):
+    """Announces the sign-in page of a server in a notification."""
+
+    def __init__(self, session_mcp: SessionMcp, server: str) -> None:
+        self._session_mcp = session_mcp
+        self._server = server
+
+    def announce(self, url: str) -> None:
+        self._session_mcp.send_notice(f"Sign in to {self._server} in the browser", url, "info")
 
 
 def _instructions_note(server: McpServer) -> str:

@@ -1,6 +1,7 @@
 """HTTP client: TLS, timeouts and the proxy settings of the environment."""
 
 import asyncio
+import ssl
 from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -9,8 +10,6 @@ from kimi_tui.base.errors import WebProblem
 from kimi_tui.version import __version__
 
 if TYPE_CHECKING:
-    import ssl
-
     import httpx
 
 USER_AGENT = f"Mozilla/5.0 (compatible; kimi-tui/{__version__})"
@@ -56,7 +55,7 @@ async def build_client(proxy: str | None) -> "httpx.AsyncClient":
 
 
 @cache
-def _load_tls_context() -> "ssl.SSLContext":
+def _load_tls_context() -> ssl.SSLContext:
     """Return the TLS context. Cached, and not for the event loop: loading the certificates takes 0.2 s."""
     import httpx
 
