@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from acp.schema import WaitForTerminalExitResponse
 from kimi_tui.acp.client import AcpClient, ClientRequestError
 from kimi_tui.acp.session import AcpSession
 from kimi_tui.base.shielding import run_shielded
+from kimi_tui.tools.shell.output_pipe import OutputReceiver
 from kimi_tui.tools.shell.shell import COMMAND_ENVIRONMENT, ExitStatus, find_shell
 
 logger = logging.getLogger(__name__)
@@ -36,11 +36,11 @@ class ClientTerminals:
         call_id: str,
         work_dir: Path,
         timeout_s: float,
-        on_output: Callable[[bytes], None],
+        output: OutputReceiver,
     ) -> ExitStatus | None:
         """Run `command` and return its exit status; None if the client has no terminal and nothing was run.
 
-        A timeout or a cancellation kills the command. `on_output` is called after the command has exited.
+        A timeout or a cancellation kills the command. The output is passed on after the command has exited.
         Clients start a program rather than a command line, so this starts the shell whose syntax the
         permission rules assume.
         """
@@ -68,23 +68,23 @@ class ClientTerminals:
             return ExitStatus(-signal.SIGKILL, timed_out=True)
         except ClientRequestError as error:
             logger.warning("the client lost a terminal: %s", error)
-            on_output(b"\n[The client lost the terminal of this command.]\n")
+            output.receive(b"\n[The client lost the terminal of this command.]\n")
             return ExitStatus(1)
         finally:
-            await run_shielded(self._end(terminal_id, on_output, kill=not has_exited))
+            await run_shielded(self._end(terminal_id, output, kill=not has_exited))
         return ExitStatus(_exit_status(response))
 
-    async def _end(self, terminal_id: str, on_output: Callable[[bytes], None], *, kill: bool) -> None:
+    async def _end(self, terminal_id: str, output: OutputReceiver, *, kill: bool) -> None:
         """Kill the command if requested, pass its output on and release the terminal."""
         session_id = self._session.id
         with suppress(ClientRequestError, TimeoutError):
             async with asyncio.timeout(KILL_TIMEOUT_S):
                 if kill:
                     await self._client.kill_terminal(session_id, terminal_id)
-                output = await self._client.terminal_output(session_id, terminal_id)
-                if output.truncated:
-                    on_output(b"[... output truncated by the client ...]\n")
-                on_output(output.output.encode("utf-8", "replace"))
+                response = await self._client.terminal_output(session_id, terminal_id)
+                if response.truncated:
+                    output.receive(b"[... output truncated by the client ...]\n")
+                output.receive(response.output.encode("utf-8", "replace"))
         with suppress(ClientRequestError, TimeoutError):
             async with asyncio.timeout(KILL_TIMEOUT_S):
                 await self._client.release_terminal(session_id, terminal_id)

@@ -12,6 +12,7 @@ import pytest
 from kimi_tui.tools.shell.process_registry import ProcessRegistry
 from kimi_tui.tools.shell.shell import Shell, ShellUnavailable
 from tests.timeouts import TEST_TIMEOUT_S
+from tests.tools.command_output_recorder import CommandOutputRecorder
 from tests.tools.orphan_process import start_orphan
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
@@ -38,14 +39,14 @@ async def test_a_command_is_registered_while_it_runs(
     tmp_path: Path, process_registry: ProcessRegistry
 ) -> None:
     shell = Shell(process_registry=process_registry)
-    output: list[bytes] = []
+    output = CommandOutputRecorder()
     folder = process_registry.marker
     wait_until_registered = (
         f'until test -e {folder}/$$ -a -z "$(ls {folder} | grep -v $$)"; do sleep 0.01; done'
     )
     command = f"{wait_until_registered}; ls {folder}; echo $$; stat -c %a {folder} {folder}/*"
-    await shell.run(command, work_dir=tmp_path, timeout_s=30, on_output=output.append)
-    listed, pid, *modes = b"".join(output).decode().split()
+    await shell.run(command, work_dir=tmp_path, timeout_s=30, output=output)
+    listed, pid, *modes = output.data.decode().split()
     assert listed == pid
     assert modes == ["700", "600"]
     assert registered_names(process_registry) == []
@@ -55,7 +56,7 @@ async def test_processes_left_running_stay_registered_until_the_shell_closes(
     tmp_path: Path, process_registry: ProcessRegistry
 ) -> None:
     shell = Shell(process_registry=process_registry, term_grace_s=0.2)
-    await shell.run("sleep 300 &", work_dir=tmp_path, timeout_s=30, on_output=lambda _: None)
+    await shell.run("sleep 300 &", work_dir=tmp_path, timeout_s=30, output=CommandOutputRecorder())
     (group,) = registered_names(process_registry)
     os.killpg(int(group), 0)
     await shell.close()
@@ -77,7 +78,7 @@ async def test_a_command_that_cannot_start_is_not_left_registered(
 ) -> None:
     shell = Shell(process_registry=process_registry)
     with pytest.raises(ShellUnavailable):
-        await shell.run("true", work_dir=tmp_path / "gone", timeout_s=30, on_output=lambda _: None)
+        await shell.run("true", work_dir=tmp_path / "gone", timeout_s=30, output=CommandOutputRecorder())
     assert registered_names(process_registry) == []
 
 

@@ -14,25 +14,7 @@ import pytest
 from kimi_tui.tools.shell.shell import ExitStatus, Shell, ShellUnavailable
 from tests.loop_clock import LoopClock
 from tests.timeouts import TEST_TIMEOUT_S
-
-
-class OutputRecorder:
-    """Output of a command so far."""
-
-    def __init__(self) -> None:
-        self.data = b""
-        self._more = asyncio.Event()
-
-    def add(self, data: bytes) -> None:
-        self.data += data
-        self._more.set()
-
-    async def line(self) -> str:
-        """Wait for the first line and return it."""
-        while b"\n" not in self.data:
-            self._more.clear()
-            await self._more.wait()
-        return self.data.split(b"\n")[0].decode()
+from tests.tools.command_output_recorder import CommandOutputRecorder
 
 
 @pytest.fixture
@@ -43,8 +25,8 @@ async def shell() -> AsyncIterator[Shell]:
 
 
 async def run(shell: Shell, command: str, work_dir: Path, timeout_s: float = 60) -> tuple[ExitStatus, str]:
-    output = OutputRecorder()
-    exit_ = await shell.run(command, work_dir=work_dir, timeout_s=timeout_s, on_output=output.add)
+    output = CommandOutputRecorder()
+    exit_ = await shell.run(command, work_dir=work_dir, timeout_s=timeout_s, output=output)
     return exit_, output.data.decode()
 
 
@@ -79,7 +61,10 @@ def test_a_command_does_not_read_what_the_user_types(tmp_path: Path) -> None:
     program = """
 import asyncio, pathlib
 from kimi_tui.tools.shell.shell import Shell
-asyncio.run(Shell().run("cat", work_dir=pathlib.Path.cwd(), timeout_s=60, on_output=print))
+class Printer:
+    def receive(self, data):
+        print(data)
+asyncio.run(Shell().run("cat", work_dir=pathlib.Path.cwd(), timeout_s=60, output=Printer()))
 """
     python = subprocess.Popen(
         [sys.executable, "-c", program], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -108,11 +93,9 @@ async def test_the_exit_status_is_returned(shell: Shell, tmp_path: Path, command
 
 
 async def test_a_timeout_ends_the_whole_group(shell: Shell, tmp_path: Path) -> None:
-    clock, output = LoopClock(), OutputRecorder()
+    clock, output = LoopClock(), CommandOutputRecorder()
     command = f"sleep 1234 & echo $! > {tmp_path}/pid; echo before; sleep 1234"
-    running = asyncio.ensure_future(
-        shell.run(command, work_dir=tmp_path, timeout_s=200, on_output=output.add)
-    )
+    running = asyncio.ensure_future(shell.run(command, work_dir=tmp_path, timeout_s=200, output=output))
     await output.line()
     assert (await clock.advance_until(running, 200)).timed_out
     assert output.data == b"before\n"
@@ -120,9 +103,9 @@ async def test_a_timeout_ends_the_whole_group(shell: Shell, tmp_path: Path) -> N
 
 
 async def test_a_canceled_command_ends_with_everything_it_started(shell: Shell, tmp_path: Path) -> None:
-    output = OutputRecorder()
+    output = CommandOutputRecorder()
     command = "(sleep 1234 & sleep 1234 & echo $$ $! $(jobs -p); wait)"
-    running = asyncio.ensure_future(shell.run(command, work_dir=tmp_path, timeout_s=60, on_output=output.add))
+    running = asyncio.ensure_future(shell.run(command, work_dir=tmp_path, timeout_s=60, output=output))
     pids = [int(pid) for pid in (await output.line()).split()]
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -132,9 +115,9 @@ async def test_a_canceled_command_ends_with_everything_it_started(shell: Shell, 
 
 
 async def test_a_command_that_will_not_stop_is_killed(shell: Shell, tmp_path: Path) -> None:
-    output = OutputRecorder()
+    output = CommandOutputRecorder()
     command = "trap '' TERM INT HUP; echo $$; while :; do sleep 1234; done"
-    running = asyncio.ensure_future(shell.run(command, work_dir=tmp_path, timeout_s=60, on_output=output.add))
+    running = asyncio.ensure_future(shell.run(command, work_dir=tmp_path, timeout_s=60, output=output))
     pid = int(await output.line())
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -144,9 +127,9 @@ async def test_a_command_that_will_not_stop_is_killed(shell: Shell, tmp_path: Pa
 
 async def test_canceling_twice_still_kills(tmp_path: Path) -> None:
     shell = Shell(term_grace_s=60)
-    output = OutputRecorder()
+    output = CommandOutputRecorder()
     command = "trap '' TERM; echo $$; while :; do sleep 1234; done"
-    running = asyncio.ensure_future(shell.run(command, work_dir=tmp_path, timeout_s=60, on_output=output.add))
+    running = asyncio.ensure_future(shell.run(command, work_dir=tmp_path, timeout_s=60, output=output))
     pid = int(await output.line())
     running.cancel()
     await asyncio.sleep(0)
@@ -163,7 +146,7 @@ async def test_a_command_canceled_while_it_starts_does_not_keep_running(shell: S
             f"echo $$ > {tmp_path}/pid; sleep 1234",
             work_dir=tmp_path,
             timeout_s=60,
-            on_output=lambda data: None,
+            output=CommandOutputRecorder(),
         )
     )
     await asyncio.sleep(0)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.text_sanitizer import ByteStreamSanitizer
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.session.pending_notes import PendingNotes
 from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
+from kimi_tui.tools.shell.command_output import CommandOutput
 from kimi_tui.tools.shell.shell import ExitStatus, Shell
 from kimi_tui.wire.commands import RunShell
 from kimi_tui.wire.event_sender import EventSender
@@ -59,6 +59,20 @@ SECONDS=0
 trap __kimi_save EXIT
 eval "$__kimi_command"
 """
+
+
+class _SentOutput(CommandOutput):
+    """Captures output and sends it to the front ends."""
+
+    def __init__(self, captured: CapturedOutput, sender: EventSender, command_id: str) -> None:
+        super().__init__()
+        self._captured = captured
+        self._sender = sender
+        self._command_id = command_id
+
+    def add_text(self, text: str) -> None:
+        self._captured.add(text)
+        self._sender.send(ToolOutput(self._command_id, text))
 
 
 class UserShell:
@@ -141,22 +155,16 @@ class UserShell:
                 self._notes.add(_format_note(command, work_dir, text, exit_status.status, stopped=stopped))
 
     async def _run_captured(self, command: RunShell, folder: Path, output: CapturedOutput) -> ExitStatus:
-        stream = ByteStreamSanitizer()
-
-        def add_output(text: str) -> None:
-            if text:
-                output.add(text)
-                self._sender.send(ToolOutput(command.id, text))
-
+        sent_output = _SentOutput(output, self._sender, command.id)
         try:
             return await self._shell.run(
                 self._build_script(command.command, folder, wait_for_key=False),
                 work_dir=folder,
                 timeout_s=_TIMEOUT_S,
-                on_output=lambda data: add_output(stream.feed(data)),
+                output=sent_output,
             )
         finally:
-            add_output(stream.flush())
+            sent_output.flush()
 
     async def _run_on_terminal(self, command: RunShell, folder: Path) -> ExitStatus:
         program = shutil.which("bash") or "/bin/sh"

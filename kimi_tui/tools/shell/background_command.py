@@ -4,9 +4,9 @@ import signal
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.base.text_sanitizer import ByteStreamSanitizer
 from kimi_tui.tools.background.task_handle import RunningTask, TaskOutcome, TaskRequest
 from kimi_tui.tools.background.tasks import BackgroundTasks
+from kimi_tui.tools.shell.command_output import CommandOutput
 from kimi_tui.tools.shell.shell import Shell
 from kimi_tui.tools.tool import failure, success
 from kimi_tui.wire.display_blocks import BackgroundTaskBlock
@@ -44,21 +44,32 @@ class BackgroundCommand:
         )
 
     async def _run(self, running: RunningTask, tasks: BackgroundTasks) -> TaskOutcome:
-        sanitizer = ByteStreamSanitizer()
+        output = _TaskOutput(running)
         try:
             exit_ = await self._shell.run(
                 self._command,
                 work_dir=self._work_dir,
                 timeout_s=self._timeout_s,
-                on_output=lambda data: running.write(sanitizer.feed(data)),
+                output=output,
                 on_start=lambda group: tasks.save_process_group(running.id, group),
                 marker=running.process_marker,
             )
         finally:
-            running.write(sanitizer.flush())
+            output.flush()
         if exit_.timed_out:
             return TaskOutcome("timed_out", f"timed out after {self._timeout_s} s")
         return TaskOutcome("done" if exit_.status == 0 else "failed", format_exit_status(exit_.status))
+
+
+class _TaskOutput(CommandOutput):
+    """Writes the output of a command to its background task."""
+
+    def __init__(self, running: RunningTask) -> None:
+        super().__init__()
+        self._running = running
+
+    def add_text(self, text: str) -> None:
+        self._running.write(text)
 
 
 def format_exit_status(status: int) -> str:

@@ -1,7 +1,7 @@
 """Bash: runs a command in the working directory."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self, TypedDict
@@ -9,7 +9,6 @@ from typing import Self, TypedDict
 from pydantic import Field, model_validator
 
 from kimi_tui.base.terminal_text import has_invisible, sanitize_line
-from kimi_tui.base.text_sanitizer import ByteStreamSanitizer
 from kimi_tui.permission.bash.command_line import parse_command
 from kimi_tui.permission.read_only_commands import is_read_only
 from kimi_tui.permission.subject import CommandSubject
@@ -20,6 +19,8 @@ from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.shell.background_command import BackgroundCommand, format_exit_status
 from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
 from kimi_tui.tools.shell.client_terminals import Terminals
+from kimi_tui.tools.shell.command_output import CommandOutput
+from kimi_tui.tools.shell.output_pipe import OutputReceiver
 from kimi_tui.tools.shell.shell import ExitStatus, Shell, ShellUnavailable
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.wire.display_blocks import ShellBlock
@@ -38,7 +39,7 @@ class _RunOptions(TypedDict):
 
     work_dir: Path
     timeout_s: float
-    on_output: Callable[[bytes], None]
+    output: OutputReceiver
 
 
 class BashParams(ToolParams):
@@ -147,19 +148,13 @@ class Bash(Tool[BashParams]):
         return await background.start(self._tasks, purpose=params.description, call_id=call.id)
 
     async def _run_foreground(self, command: str, timeout_s: int, call: CallContext) -> ToolReturn:
-        sanitizer = ByteStreamSanitizer()
         output = CapturedOutput(self._output_folder)
-        show = _limit_output(call.show_output)
-
-        def add_output(text: str) -> None:
-            output.add(text)
-            show(text)
-
+        shown_output = _ShownOutput(output, call)
         try:
             options: _RunOptions = {
                 "work_dir": self._path_scope.work_dir,
                 "timeout_s": timeout_s,
-                "on_output": lambda data: add_output(sanitizer.feed(data)),
+                "output": shown_output,
             }
             exit_ = None
             if self._shell.sandbox is None:  # a client's terminal would be outside of the sandbox
@@ -169,7 +164,7 @@ class Bash(Tool[BashParams]):
         except ShellUnavailable as problem:
             return failure(str(problem), brief=problem.what)
         finally:
-            add_output(sanitizer.flush())
+            shown_output.flush()
             output.close()
         result = _build_result(exit_, output, timeout_s, in_sandbox=self._shell.sandbox is not None)
         if result.is_error and (withheld := self._shell.withheld_variables(f"{command}\n{result.output}")):
@@ -197,18 +192,21 @@ def _format_withheld(names: Sequence[str]) -> str:
     )
 
 
-def _limit_output(show: Callable[[str], None]) -> Callable[[str], None]:
-    """Return `show`, limited to as much as a screen can use."""
-    remaining = _MAX_SHOWN_CHARS
+class _ShownOutput(CommandOutput):
+    """Captures output, and shows as much of it as a screen can use."""
 
-    def show_limited(text: str) -> None:
-        nonlocal remaining
-        if not text or remaining <= 0:
-            return
-        remaining -= len(text)
-        show(text if remaining > 0 else "\n[… the rest of the output is not shown here …]\n")
+    def __init__(self, captured: CapturedOutput, call: CallContext) -> None:
+        super().__init__()
+        self._captured = captured
+        self._call = call
+        self._remaining = _MAX_SHOWN_CHARS
 
-    return show_limited
+    def add_text(self, text: str) -> None:
+        self._captured.add(text)
+        if self._remaining > 0:
+            self._remaining -= len(text)
+            cut_note = "\n[… the rest of the output is not shown here …]\n"
+            self._call.show_output(text if self._remaining > 0 else cut_note)
 
 
 def _build_result(

@@ -1,9 +1,9 @@
 """Interface to terminals of a client, in which the user watches commands run."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from kimi_tui.tools.shell.output_pipe import OutputReceiver
 from kimi_tui.tools.shell.shell import ExitStatus
 
 
@@ -17,7 +17,7 @@ class Terminals(Protocol):
         call_id: str,
         work_dir: Path,
         timeout_s: float,
-        on_output: Callable[[bytes], None],
+        output: OutputReceiver,
     ) -> ExitStatus | None:
         """Run `command` for the tool call `call_id` and pass on its output.
 
@@ -37,7 +37,7 @@ class NoTerminals:
         call_id: str,
         work_dir: Path,
         timeout_s: float,
-        on_output: Callable[[bytes], None],
+        output: OutputReceiver,
     ) -> ExitStatus | None:
         """Return None: nothing is run."""
         return None

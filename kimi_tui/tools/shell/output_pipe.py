@@ -2,18 +2,26 @@
 
 import asyncio
 import os
-from collections.abc import Callable
 from contextlib import suppress
+from typing import Protocol
 
 _CHUNK = 65_536
 _MAX_CHUNKS_PER_DRAIN = 64
 
 
+class OutputReceiver(Protocol):
+    """Receives the output of a command."""
+
+    def receive(self, data: bytes) -> None:
+        """Handle the next piece of output, both streams in order."""
+        ...
+
+
 class OutputPipe:
     """Pipe that a command writes both of its streams to."""
 
-    def __init__(self, on_data: Callable[[bytes], None]) -> None:
-        self._on_data = on_data
+    def __init__(self, receiver: OutputReceiver) -> None:
+        self._receiver = receiver
         self._read_end, self.write_end = os.pipe()
         os.set_blocking(self._read_end, False)
         self._loop = asyncio.get_running_loop()
@@ -43,7 +51,6 @@ class OutputPipe:
     def discard(self) -> None:
         """Drop all further output. Reading continues, so that processes neither block nor lose their pipe."""
         self.is_read = False
-        self._on_data = _ignore
 
     def close(self) -> None:
         """Close both ends."""
@@ -67,9 +74,6 @@ class OutputPipe:
         if not data:
             self.close()
             return False
-        self._on_data(data)
+        if self.is_read:
+            self._receiver.receive(data)
         return True
-
-
-def _ignore(data: bytes) -> None:
-    """Drop `data`."""

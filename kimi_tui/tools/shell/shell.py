@@ -15,7 +15,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.process_groups import register_group, unregister_group
 from kimi_tui.tools.shell.orphan_processes import MARKER_VARIABLE, is_group_running
-from kimi_tui.tools.shell.output_pipe import OutputPipe
+from kimi_tui.tools.shell.output_pipe import OutputPipe, OutputReceiver
 from kimi_tui.tools.shell.process_registry import ProcessRegistry
 
 _TERM_GRACE_S = 2.0
@@ -107,25 +107,25 @@ class Shell:
         *,
         work_dir: Path,
         timeout_s: float,
-        on_output: Callable[[bytes], None],
+        output: OutputReceiver,
         on_start: Callable[[int], Awaitable[None]] | None = None,
         marker: str = "",
     ) -> ExitStatus:
-        """Run `command` and pass on its output, both streams in order.
+        """Run `command` and pass on its output.
 
         `on_start` gets the process group, whose environment carries `marker`. A timeout or a cancellation
         ends everything the command started. Raises ShellUnavailable.
         """
         self._discard_ended_groups()
-        output = OutputPipe(on_output)
+        pipe = OutputPipe(output)
         registry = self._process_registry if not marker else None
         with registry.starting() if registry is not None else nullcontext():
             try:
-                process = await self._start_process(command, work_dir, output, marker)
+                process = await self._start_process(command, work_dir, pipe, marker)
             except BaseException:
-                output.close()
+                pipe.close()
                 raise
-            self._groups[process.pid] = output
+            self._groups[process.pid] = pipe
             register_group(process.pid)
             if registry is not None:
                 registry.register(process.pid)
@@ -134,11 +134,11 @@ class Shell:
                 await on_start(process.pid)
             status = await _wait_for_status(timeout_s, process)
             if status is None:
-                await self._terminate(process, output)
+                await self._terminate(process, pipe)
                 return ExitStatus(process.returncode or -signal.SIGKILL, timed_out=True)
-            await output.drain(_DRAIN_GRACE_S)
+            await pipe.drain(_DRAIN_GRACE_S)
         except BaseException:
-            await self._terminate(process, output)
+            await self._terminate(process, pipe)
             raise
         return ExitStatus(status, left_children=await self._detach_if_running(process.pid))
 

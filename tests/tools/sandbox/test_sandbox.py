@@ -14,6 +14,7 @@ from kimi_tui.tools.sandbox.policy import SandboxPolicy, build_policy
 from kimi_tui.tools.sandbox.sandbox import CommandSandbox, create_temp_dir
 from kimi_tui.tools.shell.shell import ExitStatus, Shell, ShellUnavailable
 from tests.timeouts import TEST_TIMEOUT_S
+from tests.tools.command_output_recorder import CommandOutputRecorder
 
 
 class SandboxEnv:
@@ -45,11 +46,11 @@ class SandboxEnv:
         )
 
     async def run(self, command: str, timeout_s: float = 60) -> tuple[ExitStatus, str]:
-        output = bytearray()
+        output = CommandOutputRecorder()
         exit_status = await self.shell.run(
-            command, work_dir=self.work_dir, timeout_s=timeout_s, on_output=output.extend
+            command, work_dir=self.work_dir, timeout_s=timeout_s, output=output
         )
-        return exit_status, output.decode()
+        return exit_status, output.data.decode()
 
 
 @pytest.fixture
