@@ -2,44 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
-from kimi_tui.base.content_parts import AudioURLPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
 from kimi_tui.base.message import ToolCall, ToolCallPart
+from kimi_tui.frontend.message_batch import SessionMessage
 from kimi_tui.frontend.session_state import SessionViewState, reduce
 from kimi_tui.frontend.tool_runs import MAX_RUNS, ToolRuns
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import (
-    CheckpointCreated,
+    CallEvent,
+    ContentEvent,
     ReplayBegin,
     ReplayEnd,
-    SteerInput,
-    StepBegin,
+    StepRetry,
     ToolResult,
     TurnBegin,
     TurnEnd,
+    TurnEvent,
 )
 
-_TRANSIENT = frozenset(
-    {
-        TurnBegin,
-        TurnEnd,
-        StepBegin,
-        SteerInput,
-        TextPart,
-        ThinkPart,
-        ImageURLPart,
-        AudioURLPart,
-        VideoURLPart,
-        ToolCall,
-        ToolCallPart,
-        ToolResult,
-        CheckpointCreated,
-    }
-)
+_TRANSIENT = frozenset(get_args(ContentEvent | CallEvent | TurnEvent)) - {StepRetry}
 """Messages of which nothing but the tool calls remains after later turns."""
 
 
-def apply_batch(state: SessionViewState, batch: Sequence[Outgoing], *, now: float) -> SessionViewState:
+def apply_batch(state: SessionViewState, batch: Sequence[SessionMessage], *, now: float) -> SessionViewState:
     """Return `state` after all messages of `batch`, which arrived at `now`."""
     start = 0
     while (replay := _find_next_replay(batch, start)) is not None:
@@ -50,13 +35,15 @@ def apply_batch(state: SessionViewState, batch: Sequence[Outgoing], *, now: floa
     return _reduce_all(state, batch[start:], now=now)
 
 
-def _reduce_all(state: SessionViewState, messages: Sequence[Outgoing], *, now: float) -> SessionViewState:
+def _reduce_all(
+    state: SessionViewState, messages: Sequence[SessionMessage], *, now: float
+) -> SessionViewState:
     for message in messages:
         state = reduce(state, message, now=now)
     return state
 
 
-def _find_next_replay(batch: Sequence[Outgoing], start: int) -> tuple[int, int] | None:
+def _find_next_replay(batch: Sequence[SessionMessage], start: int) -> tuple[int, int] | None:
     """Return the index of the first message of the next complete replay, and the index of its end."""
     begin = next((i for i in range(start, len(batch)) if type(batch[i]) is ReplayBegin), None)
     if begin is None:
@@ -65,7 +52,9 @@ def _find_next_replay(batch: Sequence[Outgoing], start: int) -> tuple[int, int] 
     return None if end is None else (begin + 1, end)
 
 
-def _apply_replay(state: SessionViewState, replay: Sequence[Outgoing], *, now: float) -> SessionViewState:
+def _apply_replay(
+    state: SessionViewState, replay: Sequence[SessionMessage], *, now: float
+) -> SessionViewState:
     """Return `state` after a replay. Of all turns but the last, only the latest tool calls remain."""
     last = next((i for i in reversed(range(len(replay))) if type(replay[i]) is TurnBegin), 0)
     earlier = replay[:last]
@@ -74,7 +63,7 @@ def _apply_replay(state: SessionViewState, replay: Sequence[Outgoing], *, now: f
     return _reduce_all(state, [*lasting, *replay[last:]], now=now)
 
 
-def _runs_after(runs: ToolRuns, messages: Sequence[Outgoing], *, now: float) -> ToolRuns:
+def _runs_after(runs: ToolRuns, messages: Sequence[SessionMessage], *, now: float) -> ToolRuns:
     for message in messages[_find_latest_runs_start(messages) :]:
         match message:
             case ToolCall():
@@ -90,7 +79,7 @@ def _runs_after(runs: ToolRuns, messages: Sequence[Outgoing], *, now: float) -> 
     return runs
 
 
-def _find_latest_runs_start(messages: Sequence[Outgoing]) -> int:
+def _find_latest_runs_start(messages: Sequence[SessionMessage]) -> int:
     """Return the index of the turn from which on there are at least `MAX_RUNS` tool calls."""
     calls = 0
     for index in reversed(range(len(messages))):

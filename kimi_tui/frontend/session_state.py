@@ -16,15 +16,12 @@ from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.frontend.engine_replies import EngineReplies
+from kimi_tui.frontend.message_batch import SessionMessage
 from kimi_tui.frontend.tool_runs import ToolRuns
 from kimi_tui.wire.background import BackgroundTask, TasksUpdate
-from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.display_blocks import TodoItem
 from kimi_tui.wire.events import (
     ApprovalResponse,
-    BtwBegin,
-    BtwEnd,
     CompactionBegin,
     CompactionEnd,
     CostUpdate,
@@ -32,8 +29,6 @@ from kimi_tui.wire.events import (
     HookTriggered,
     MCPLoadingBegin,
     MCPLoadingEnd,
-    Notification,
-    PlanDisplay,
     ReplayBegin,
     ReplayEnd,
     Reply,
@@ -43,22 +38,17 @@ from kimi_tui.wire.events import (
     StatusUpdate,
     SteerInput,
     StepBegin,
-    StepInterrupted,
     StepRetry,
-    SubagentEvent,
-    TimelineEvent,
     TodoUpdate,
-    ToolOutput,
     ToolResult,
     TurnBegin,
     TurnEnd,
     TurnOutcome,
 )
 from kimi_tui.wire.mcp_status import McpStatus
-from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
+from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, UserRequest
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 
-OpenRequest = ApprovalRequest | QuestionRequest
 RESPONDING = "responding"
 """Activity of a turn while the response streams."""
 
@@ -100,7 +90,7 @@ class SessionViewState:
     """Steering messages that the engine may not have recorded yet."""
     is_replaying: bool = False
     is_compacting: bool = False
-    requests: tuple[OpenRequest, ...] = ()
+    requests: tuple[UserRequest, ...] = ()
     first_request_at: float = 0.0
     """When the first request became the first."""
     tool_runs: ToolRuns = field(default_factory=ToolRuns)
@@ -165,7 +155,7 @@ _BLOCKING_HOOKS = frozenset(
 """Events whose hooks block the turn. Other hooks run in parallel."""
 
 
-def reduce(state: SessionViewState, message: Outgoing, *, now: float) -> SessionViewState:
+def reduce(state: SessionViewState, message: SessionMessage, *, now: float) -> SessionViewState:
     """Return `state` after `message`, which arrived at `now`."""
     match message:
         case TurnBegin(user_input=user_input):
@@ -258,24 +248,9 @@ def reduce(state: SessionViewState, message: Outgoing, *, now: float) -> Session
                 if state.is_replaying
                 else replace(state, unacknowledged_steers=state.unacknowledged_steers[1:])
             )
-        case (
-            StepInterrupted()
-            | ToolOutput()
-            | SubagentEvent()
-            | PlanDisplay()
-            | Notification()
-            | BtwBegin()
-            | BtwEnd()
-            | WindowFilling()
-            | ToolCallRequest()
-            | HookRequest()
-        ):
-            return state
         case _:
             if isinstance(message, Reply):
                 return replace(state, replies=state.replies.with_reply(message))
-            if isinstance(message, TimelineEvent):
-                return state
             assert_never(message)
 
 
@@ -289,12 +264,12 @@ def _acknowledge_prompt(state: SessionViewState) -> SessionViewState:
     return replace(state, turn=replace(turn, user_input=""), unacknowledged=state.unacknowledged[1:])
 
 
-def outlives_turn(request: OpenRequest) -> bool:
+def outlives_turn(request: UserRequest) -> bool:
     """Return whether a background task made the request. Such a request stays open when a turn ends."""
     return isinstance(request, ApprovalRequest) and request.source_kind == "background_agent"
 
 
-def _add_request(state: SessionViewState, request: OpenRequest, *, now: float) -> SessionViewState:
+def _add_request(state: SessionViewState, request: UserRequest, *, now: float) -> SessionViewState:
     # Sort by call, however long each took to prepare. A request that the user may be answering stays first.
     is_first_fixed = bool(state.requests) and now - state.first_request_at >= _REORDER_WINDOW_S
     first, rest = state.requests[:is_first_fixed], (*state.requests[is_first_fixed:], request)

@@ -6,12 +6,12 @@ from typing import Literal, assert_never
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.config.startup_settings import NotifyMode
+from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.request_summary import question_of
-from kimi_tui.frontend.session_state import OpenRequest, SessionViewState
+from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr, translate_message
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import Notification, TurnEnd
-from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest
+from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, UserRequest
 
 NotifyMethod = Literal["off", "bell", "osc9", "osc777", "osc99"]
 
@@ -107,7 +107,7 @@ class TerminalNotifier:
         if self._has_focus is False:
             self._has_focus = True
 
-    def observe(self, state: SessionViewState, batch: Sequence[Outgoing]) -> None:
+    def observe(self, state: SessionViewState, batch: MessageBatch) -> None:
         """Notify the user of events in `batch` if they are away. `state` is the state after the batch."""
         new_requests = [request for request in state.requests if request.id not in self._notified_ids]
         self._notified_ids = {request.id for request in state.requests}
@@ -117,10 +117,10 @@ class TerminalNotifier:
             self._notify(state, _request_text(new_requests))
         elif state.requests or state.is_busy or state.queue:
             return
-        elif turn_ends := [message for message in batch if isinstance(message, TurnEnd)]:
+        elif turn_ends := batch.of_type(TurnEnd):
             if text := _turn_end_text(turn_ends[-1]):
                 self._notify(state, text)
-        elif notifications := [it for it in batch if isinstance(it, Notification) and _is_noteworthy(it)]:
+        elif notifications := list(filter(_is_noteworthy, batch.of_type(Notification))):
             self._notify(state, translate_message(notifications[-1].title))
 
     @property
@@ -141,7 +141,7 @@ class TerminalNotifier:
         )
 
 
-def _request_text(pending: Sequence[OpenRequest]) -> str:
+def _request_text(pending: Sequence[UserRequest]) -> str:
     match pending[0]:
         case ApprovalRequest(description=description) as request:
             text = f"{question_of(request)} {description}"

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.message_batch import MessageBatch, is_session_message
 from kimi_tui.frontend.prompt_queue import acknowledge_all
 from kimi_tui.frontend.session_state import SessionViewState, reduce, without_request
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier
 from kimi_tui.i18n.translate import tr
-from kimi_tui.linear.event_printer import EventPrinter
+from kimi_tui.linear.event_printer import EventPrinter, is_printed
 from kimi_tui.linear.messages import user_text
 from kimi_tui.linear.output import LineOutput
 from kimi_tui.linear.replay import HistoryReplay
@@ -83,7 +84,7 @@ class EngineClient:
             self._is_printing = True
             for message in batch:
                 self._handle(message)
-            self._notifier.observe(self.state, batch)
+            self._notifier.observe(self.state, MessageBatch(batch))
             self._is_printing = False
             self._on_change()
             self._changed.set()
@@ -92,7 +93,8 @@ class EngineClient:
     def _handle(self, message: Outgoing) -> None:
         first = self.state.session is None
         was_replaying, was_scanning = self.state.is_replaying, self.state.snapshot_progress is not None
-        self.state = reduce(self.state, message, now=self._clock())
+        if is_session_message(message):
+            self.state = reduce(self.state, message, now=self._clock())
         match message:
             case SessionInfo() if first:
                 self._print_greeting(message)
@@ -101,7 +103,8 @@ class EngineClient:
             case ReplayEnd():
                 self.replay.print_last_turn()
             case _ if was_replaying:
-                self.replay.add(message)
+                if is_printed(message):
+                    self.replay.add(message)
             case TurnBegin(user_input=user_input):
                 self.printer.print_event(message)
                 text = user_text(user_input)
@@ -118,7 +121,8 @@ class EngineClient:
                     self._output.write_line(tr("The request no longer needs an answer."))
             case _:
                 self._has_failed |= isinstance(message, Notification) and message.severity == "error"
-                self.printer.print_event(message)
+                if is_printed(message):
+                    self.printer.print_event(message)
                 if isinstance(message, ApprovalRequest | QuestionRequest) and self._is_prompting():
                     self._output.write_line(tr("A request is awaiting your answer. Press enter to read it."))
 

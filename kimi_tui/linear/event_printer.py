@@ -3,11 +3,12 @@
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import TypeGuard, assert_never, get_args
 
 from kimi_tui.base.content_parts import AudioURLPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.frontend.message_batch import ConversationMessage
 from kimi_tui.frontend.number_format import format_duration
 from kimi_tui.frontend.text.agents import agents_text
 from kimi_tui.frontend.text.context_usage import context_usage_text
@@ -25,19 +26,24 @@ from kimi_tui.linear.messages import (
 from kimi_tui.linear.output import LineOutput
 from kimi_tui.linear.sentence_buffer import SentenceBuffer
 from kimi_tui.wire.agent_list import AgentList
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import (
     ApprovalResponse,
     BtwEnd,
+    CheckpointCreated,
     CompactionBegin,
     CompactionEnd,
+    CompactionEvent,
     HookResolved,
     Notification,
     PlanDisplay,
+    Report,
+    RequestClosed,
     Reverted,
     RevertPlan,
+    ShellEvent,
+    StatusUpdate,
     SteerInput,
     StepBegin,
     StepInterrupted,
@@ -56,6 +62,29 @@ from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 
 _MAX_RESULTS = 20
 """Number of tool results that /output can show."""
+
+
+_Notice = (
+    CompactionEvent
+    | Report
+    | ShellEvent
+    | ToolOutput
+    | Notification
+    | PlanDisplay
+    | HookResolved
+    | Reverted
+    | TodoUpdate
+    | AgentList
+    | BtwEnd
+)
+PrintedMessage = ConversationMessage | _Notice
+"""A message for the printer, which also prints what the full-screen app shows in panes and dialogs."""
+_PRINTED_TYPES = frozenset(get_args(PrintedMessage))
+
+
+def is_printed(message: object) -> TypeGuard[PrintedMessage]:
+    """Return whether `message` is for the printer."""
+    return type(message) in _PRINTED_TYPES
 
 
 @dataclass(slots=True)
@@ -96,7 +125,7 @@ class EventPrinter:
         self.last_response = ""
         """The latest response in Markdown, as the model wrote it."""
 
-    def print_event(self, message: Outgoing) -> None:
+    def print_event(self, message: PrintedMessage) -> None:
         """Print one event."""
         match message:
             case TextPart(text=text):
@@ -148,10 +177,12 @@ class EventPrinter:
                     self._print_line(tr("Tool running: {call}", call=call.summary))
             case QuestionRequest():
                 self._announce_calls()
+            case StatusUpdate() | CheckpointCreated() | RequestClosed():
+                pass  # shown in the status bar, the timeline and by EngineClient
             case _:
-                self._print_other(message)
+                self._print_notice(message)
 
-    def _print_other(self, message: Outgoing) -> None:
+    def _print_notice(self, message: _Notice) -> None:
         match message:
             case CompactionBegin():
                 self._print_line(tr("Compacting the conversation."))
@@ -169,9 +200,10 @@ class EventPrinter:
                 self._print_notification(severity, translate_message(title), translate_message(body))
             case PlanDisplay(content=content):
                 self._print_line(f"{tr('Plan:')}\n{sanitize(content).rstrip()}")
-            case HookResolved(action="block", target=target, reason=reason):
-                blocked = sanitize_line(f"{target} {reason}")
-                self._print_line(tr("Blocked by a hook: {what}", what=blocked))
+            case HookResolved(action=action, target=target, reason=reason):
+                if action == "block":
+                    blocked = sanitize_line(f"{target} {reason}")
+                    self._print_line(tr("Blocked by a hook: {what}", what=blocked))
             case TodoUpdate(items=items):
                 if items and (summary := todo_summary(items)) != self._todo_text:
                     self._todo_text = summary
@@ -198,14 +230,15 @@ class EventPrinter:
             case ShellCommandBegin(id=shell_id, command=command):
                 self._shells.add(shell_id)
                 self._print_line(tr("Running your command: {command}", command=sanitize_line(command)))
-            case ToolOutput(tool_call_id=shell_id, text=text) if shell_id in self._shells:
-                self._output.write(sanitize(text))
+            case ToolOutput(tool_call_id=call_id, text=text):
+                if call_id in self._shells:  # other output is part of a result
+                    self._output.write(sanitize(text))
             case ShellCommandEnd(id=shell_id, status=status, stopped=stopped):
                 self._shells.discard(shell_id)
                 outcome = tr("stopped") if stopped else tr("exit code {status}", status=status)
                 self._print_line(tr("Your command finished: {how}.", how=outcome))
             case _:
-                pass
+                assert_never(message)
 
     def _announce_calls(self) -> None:
         """Print the calls of the model's message, which is now complete."""
@@ -261,7 +294,7 @@ class EventPrinter:
             inner = unwrap(message.event)
         except UnknownWireMessage:
             return
-        if isinstance(inner, Outgoing) and not isinstance(inner, TurnBegin | TurnEnd | ThinkPart):
+        if is_printed(inner) and not isinstance(inner, TurnBegin | TurnEnd | ThinkPart):
             self._subagents[key].print_event(inner)
 
     # turns

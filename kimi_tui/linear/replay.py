@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from kimi_tui.i18n.translate import tr, tr_n
-from kimi_tui.linear.event_printer import EventPrinter
+from kimi_tui.linear.event_printer import EventPrinter, PrintedMessage
 from kimi_tui.linear.messages import user_text
 from kimi_tui.linear.output import LineOutput
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import TurnBegin
 
 
@@ -15,13 +14,13 @@ class HistoryReplay:
 
     def __init__(self, output: LineOutput) -> None:
         self._output = output
-        self._messages: list[Outgoing] = []
+        self._messages: list[PrintedMessage] = []
 
     def clear(self) -> None:
         """Remove all messages. A new replay follows."""
         self._messages = []
 
-    def add(self, message: Outgoing) -> None:
+    def add(self, message: PrintedMessage) -> None:
         """Add a message."""
         self._messages.append(message)
 
@@ -42,7 +41,7 @@ class HistoryReplay:
         """Print the whole conversation."""
         self._print(self._messages)
 
-    def _print(self, messages: Sequence[Outgoing]) -> None:
+    def _print(self, messages: Sequence[PrintedMessage]) -> None:
         printer = EventPrinter(self._output, clock=lambda: 0.0, is_replay=True)
         for message in messages:
             if isinstance(message, TurnBegin):

@@ -7,11 +7,17 @@ from typing import assert_never
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.answer_choices import RESPONSES, ChoiceId, choices_for
 from kimi_tui.frontend.apply_edit import apply_edit
-from kimi_tui.frontend.session_state import OpenRequest
 from kimi_tui.i18n.translate import tr
 from kimi_tui.linear.messages import approval_lines
 from kimi_tui.wire.events import ApprovalResponse
-from kimi_tui.wire.requests import Answer, ApprovalRequest, Question, QuestionRequest, QuestionResponse
+from kimi_tui.wire.requests import (
+    Answer,
+    ApprovalRequest,
+    Question,
+    QuestionRequest,
+    QuestionResponse,
+    UserRequest,
+)
 
 AskLine = Callable[[str], Awaitable[str | None]]
 """Prompts for a line. Returns None at the end of the input."""
@@ -32,7 +38,7 @@ class RequestPrompter:
         self._write_line = write_line
         self._edit = edit
 
-    async def answer(self, request: OpenRequest, *, waiting_count: int) -> Answer | None:
+    async def answer(self, request: UserRequest, *, waiting_count: int) -> Answer | None:
         """Return the user's answer, or None at the end of the input. `waiting_count` more requests are
         open.
         """

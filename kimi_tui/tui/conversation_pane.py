@@ -1,17 +1,17 @@
 """The conversation: the welcome text, the transcript, and the search input."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.tui.dialogs.pager import Pager
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.panes.search_line import SearchLine
 from kimi_tui.tui.panes.welcome import Welcome
 from kimi_tui.tui.transcript.transcript import Transcript
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import Notification, TurnBegin
 from kimi_tui.wire.user_shell import ShellCommandBegin
 
@@ -35,11 +35,11 @@ class ConversationPane(Vertical):
         yield Welcome(key_labels=self._key_labels)
         yield Transcript(clock=self._clock)
 
-    def show(self, batch: Sequence[Outgoing]) -> None:
+    def show(self, batch: MessageBatch) -> None:
         """Show new messages. The first turn removes the welcome text."""
-        if any(isinstance(message, TurnBegin | Notification | ShellCommandBegin) for message in batch):
+        if batch.has_any(TurnBegin, Notification, ShellCommandBegin):
             self.query(Welcome).remove()
-        self.transcript.show_all(batch)
+        self.transcript.show_all(batch.conversation)
 
     # block actions
 

@@ -157,18 +157,20 @@ class BtwEnd:
     error: str | None = None
 
 
-TimelineEvent = (
-    CheckpointCreated
-    | Reverted
-    | RevertPlan
-    | Timeline
-    | TimelineUpdate
-    | BranchContent
-    | Comparison
-    | PatchWritten
-    | SessionForked
-)
-"""Events of the timeline and of reverts."""
+ContentEvent = TextPart | ThinkPart | ImageURLPart | AudioURLPart | VideoURLPart
+"""Parts of a response. Text and thoughts arrive in fragments."""
+CallEvent = ToolCall | ToolCallPart | ToolOutput | ToolResult
+"""Tool calls, from their arguments to their results."""
+TurnEvent = TurnBegin | SteerInput | TurnEnd | StepBegin | StepInterrupted | StepRetry
+"""Begin and end of turns and steps, and the user's messages."""
+ShellEvent = ShellCommandBegin | ShellCommandEnd
+"""The user's own commands. Their output arrives as ToolOutput."""
+RequestEnd = ApprovalResponse | RequestClosed
+"""Ends of requests."""
+CompactionEvent = CompactionBegin | CompactionEnd
+"""Compaction of the context."""
+Report = RevertPlan | Comparison | PatchWritten | SessionForked | WindowFilling
+"""Replies to commands that the conversation shows, unless a dialog asked for them."""
 Reply = (
     AgentList
     | SessionList
@@ -181,46 +183,70 @@ Reply = (
     | TaskText
 )
 """Replies to commands, which don't change the session."""
-Event = (
-    TurnBegin
-    | SteerInput
-    | TurnEnd
-    | StepBegin
-    | StepInterrupted
-    | StepRetry
-    | TextPart
-    | ThinkPart
-    | ImageURLPart
-    | AudioURLPart
-    | VideoURLPart
+ReplayBoundary = ReplayBegin | ReplayEnd
+"""Begin and end of a replay."""
+
+ConversationEvent = (
+    ContentEvent
+    | CallEvent
+    | TurnEvent
+    | SubagentEvent
+    | ShellEvent
+    | RequestEnd
+    | CompactionEvent
+    | Report
+    | Notification
+    | PlanDisplay
+    | HookResolved
+    | StatusUpdate
+    | CheckpointCreated
+    | Reverted
+)
+"""Events for whoever shows the conversation."""
+SessionEvent = (
+    ContentEvent
     | ToolCall
     | ToolCallPart
     | ToolResult
-    | ToolOutput
-    | ApprovalResponse
-    | RequestClosed
-    | CompactionBegin
-    | CompactionEnd
+    | TurnBegin
+    | SteerInput
+    | TurnEnd
+    | StepBegin
+    | StepRetry
+    | ShellEvent
+    | RequestEnd
+    | CompactionEvent
+    | Reply
+    | ReplayBoundary
+    | HookTriggered
+    | HookResolved
     | MCPLoadingBegin
     | MCPLoadingEnd
     | StatusUpdate
-    | SubagentEvent
-    | PlanDisplay
-    | HookTriggered
-    | HookResolved
-    | Notification
-    | BtwBegin
-    | BtwEnd
-    | TimelineEvent
-    | TodoUpdate
     | CostUpdate
-    | SessionInfo
-    | ReplayBegin
-    | ReplayEnd
-    | SnapshotProgress
-    | ShellCommandBegin
-    | ShellCommandEnd
+    | TodoUpdate
     | TasksUpdate
-    | WindowFilling
-    | Reply
+    | SessionInfo
+    | SnapshotProgress
 )
+"""Events for whoever tracks the state of the session."""
+TimelineEvent = (
+    Timeline
+    | TimelineUpdate
+    | BranchContent
+    | RevertPlan
+    | Comparison
+    | PatchWritten
+    | Reverted
+    | Notification
+    | SessionInfo
+    | TurnBegin
+    | TurnEnd
+)
+"""Events for whoever shows the timeline and its dialogs."""
+SideQuestionEvent = BtwBegin | BtwEnd
+"""Side questions and their answers."""
+Event = ConversationEvent | SessionEvent | TimelineEvent | SideQuestionEvent
+"""Everything that the engine sends, except requests. A new event must belong to an audience, so that the type
+checker finds the handlers that it needs.
+"""

@@ -120,5 +120,7 @@ class HookResponse:
     reason: str = ""
 
 
-Request = ApprovalRequest | QuestionRequest | ToolCallRequest | HookRequest
+UserRequest = ApprovalRequest | QuestionRequest
+"""Requests that the user answers."""
+Request = UserRequest | ToolCallRequest | HookRequest
 Answer = ApprovalResponse | QuestionResponse | ToolCallResponse | HookResponse

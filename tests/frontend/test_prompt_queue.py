@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.frontend import prompt_queue
+from kimi_tui.frontend.message_batch import SessionMessage
 from kimi_tui.frontend.session_state import RunningTurn, SessionViewState, reduce
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.commands import Interrupt, Prompt, Steer
 from kimi_tui.wire.events import (
     ReplayBegin,
@@ -78,7 +78,7 @@ def test_the_last_queued_prompt_can_be_edited() -> None:
     assert (state.queue, text) == (("a",), "b")
 
 
-def reduce_messages(state: SessionViewState, *messages: Outgoing) -> SessionViewState:
+def reduce_messages(state: SessionViewState, *messages: SessionMessage) -> SessionViewState:
     for message in messages:
         state = reduce(state, message, now=0.0)
     return state

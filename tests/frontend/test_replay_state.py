@@ -8,6 +8,7 @@ import pytest
 
 from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
+from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.replay_state import apply_batch
 from kimi_tui.frontend.session_state import SessionViewState, reduce
 from kimi_tui.frontend.tool_runs import MAX_RUNS
@@ -29,7 +30,7 @@ from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 
 
 def reduce_one_by_one(state: SessionViewState, batch: Sequence[Outgoing], *, now: float) -> SessionViewState:
-    for message in batch:
+    for message in MessageBatch(batch).session:
         state = reduce(state, message, now=now)
     return state
 
@@ -70,13 +71,16 @@ def test_a_replay_has_the_same_result_as_reducing_one_by_one(seed: int) -> None:
     state = SessionViewState()
     for cut in (rng.randrange(len(batch)), len(batch)):  # it may arrive in several batches
         arrived, batch = batch[:cut], batch[cut:]
-        assert apply_batch(state, arrived, now=7.0) == (state := reduce_one_by_one(state, arrived, now=7.0))
+        in_one_go = apply_batch(state, MessageBatch(arrived).session, now=7.0)
+        state = reduce_one_by_one(state, arrived, now=7.0)
+        assert in_one_go == state
 
 
 def test_earlier_turns_cost_almost_nothing() -> None:
     batch = [ReplayBegin(), *build_turns(3 * MAX_RUNS, random.Random(1)), ReplayEnd()]
+    messages = MessageBatch(batch).session
     batch_time = min(
-        measure_cpu_seconds(lambda: apply_batch(SessionViewState(), batch, now=0.0)) for _ in range(2)
+        measure_cpu_seconds(lambda: apply_batch(SessionViewState(), messages, now=0.0)) for _ in range(2)
     )
     assert batch_time < measure_cpu_seconds(lambda: reduce_one_by_one(SessionViewState(), batch, now=0.0)) / 3
 

@@ -7,9 +7,9 @@ import pytest
 from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
 from kimi_tui.base.token_usage import TokenUsage
+from kimi_tui.frontend.message_batch import SessionMessage
 from kimi_tui.frontend.session_state import SessionViewState, reduce, without_request
 from kimi_tui.frontend.tool_runs import MAX_RUNS
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.display_blocks import TodoItem
 from kimi_tui.wire.events import (
     CompactionBegin,
@@ -34,7 +34,7 @@ from tests.tui.conftest import SESSION
 
 
 def reduce_messages(
-    *messages: Outgoing, state: SessionViewState | None = None, now: float = 100.0
+    *messages: SessionMessage, state: SessionViewState | None = None, now: float = 100.0
 ) -> SessionViewState:
     state = state or SessionViewState()
     for message in messages:
@@ -77,7 +77,7 @@ def test_a_sent_prompt_makes_the_state_busy_until_its_turn_begins() -> None:
         (HookTriggered("Notification", "notice", 1), "waiting for the model"),
     ],
 )
-def test_the_activity_describes_what_the_agent_is_doing(message: Outgoing, activity: str) -> None:
+def test_the_activity_describes_what_the_agent_is_doing(message: SessionMessage, activity: str) -> None:
     turn = reduce_messages(TurnBegin("hello"), StepBegin(1), message).turn
     assert turn is not None
     assert turn.activity == activity

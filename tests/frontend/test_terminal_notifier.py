@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 
 from kimi_tui.config.startup_settings import NotifyMode
-from kimi_tui.frontend.session_state import RunningTurn, SessionViewState, reduce
+from kimi_tui.frontend.message_batch import MessageBatch
+from kimi_tui.frontend.replay_state import apply_batch
+from kimi_tui.frontend.session_state import RunningTurn, SessionViewState
 from kimi_tui.frontend.terminal_notifier import (
     NotifyMethod,
     TerminalNotifier,
@@ -36,9 +38,9 @@ class NotifierHarness:
     def send(self, *messages: Outgoing) -> list[str]:
         """Process `messages` and return the sequences sent for them."""
         before = len(self.sent)
-        for message in messages:
-            self.state = reduce(self.state, message, now=0)
-        self.notifier.observe(self.state, messages)
+        batch = MessageBatch(messages)
+        self.state = apply_batch(self.state, batch.session, now=0)
+        self.notifier.observe(self.state, batch)
         return self.sent[before:]
 
 

@@ -8,6 +8,7 @@ from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.shell_line import ShellLine
@@ -37,7 +38,7 @@ from kimi_tui.tui.terminal.edit_text import edit_text
 from kimi_tui.tui.terminal.output import SequenceSender
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.argument_completion import ArgumentChoices
-from kimi_tui.wire.channel import Outgoing, Wire
+from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.timeline import SessionForked
 
 if TYPE_CHECKING:
@@ -137,14 +138,15 @@ class ScreenControllers:
             )
         return self._timeline
 
-    def show(self, batch: list[Outgoing]) -> None:
+    def show(self, batch: MessageBatch) -> None:
         """Show new messages. The timeline consumes its own."""
-        self.session_view.show(batch if self._timeline is None else self._timeline.consume(batch))
-        for message in batch:
-            if isinstance(message, ArgumentChoices):
-                self._screen.query_one(PromptBox).completions.refresh_list()
-            elif isinstance(message, SessionForked):
-                self._screen.run_worker(self._offer_fork(message), group="fork")
+        if self._timeline is not None:
+            self._timeline.consume(batch)
+        self.session_view.show(batch)
+        if batch.has_any(ArgumentChoices):
+            self._screen.query_one(PromptBox).completions.refresh_list()
+        for fork in batch.of_type(SessionForked):
+            self._screen.run_worker(self._offer_fork(fork), group="fork")
 
     async def _offer_fork(self, fork: SessionForked) -> None:
         await ask_after_fork(fork, choose=self.host.choose, open_session=self._user_actions.open_session)

@@ -16,6 +16,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.ids import new_id
 from kimi_tui.frontend.double_press import DoublePress
 from kimi_tui.frontend.drafts import Draft
+from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.prompt_queue import acknowledge_all
 from kimi_tui.frontend.pump import pump
 from kimi_tui.frontend.replay_state import apply_batch
@@ -36,7 +37,7 @@ from kimi_tui.tui.terminal.key_screen import KeyScreen
 from kimi_tui.tui.terminal.scrollback import TurnCompleted
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire
 from kimi_tui.wire.commands import Shutdown, StopShell
-from kimi_tui.wire.events import Notification, TurnEnd
+from kimi_tui.wire.events import Notification, Reverted, TurnEnd
 
 if TYPE_CHECKING:
     from kimi_tui.tui.screen.controllers import ScreenControllers
@@ -176,15 +177,17 @@ class MainScreen(KeyScreen, inherit_bindings=False):
         """Show the messages that arrived since the last frame."""
         now = self._options.clock()
         before = self.state
-        self.state = state = apply_batch(before, batch, now=now)
-        self.controllers.show(batch)
-        self._prompt_restorer.observe(batch)
-        turn_ends = [message for message in batch if isinstance(message, TurnEnd)]
+        messages = MessageBatch(batch)
+        self.state = state = apply_batch(before, messages.session, now=now)
+        self.controllers.show(messages)
+        for reverted in messages.of_type(Reverted):
+            self._prompt_restorer.handle_revert(reverted)
+        turn_ends = messages.of_type(TurnEnd)
         if turn_ends and not state.is_replaying:
             self._session_controller.handle_turn_end(turn_ends[-1])
             self.status_bar.read_branch()
             self.post_message(TurnCompleted(self.controllers.session_view.transcript))
-        self._notifier.observe(self.state, batch)
+        self._notifier.observe(self.state, messages)
         initial_prompt = self._options.initial_prompt
         if before.session is None and state.session is not None and initial_prompt:
             self.post_message(PromptBox.Submitted(initial_prompt, Draft(initial_prompt)))
@@ -206,7 +209,7 @@ class MainScreen(KeyScreen, inherit_bindings=False):
     def show_failure(self, error: KimiTuiError) -> None:
         """Show in the conversation that the engine failed."""
         self._session_controller.abandon()
-        self.controllers.session_view.show([_error_notice(error)])
+        self.controllers.session_view.show(MessageBatch([_error_notice(error)]))
 
     # to the engine
 

@@ -1,12 +1,11 @@
 """Restores the prompt of a reverted turn, so that the user can edit it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Protocol
 
 from kimi_tui.base.content_parts import text_of
 from kimi_tui.frontend.drafts import Draft
 from kimi_tui.i18n.translate import tr
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.timeline import Reverted
 
 
@@ -44,13 +43,8 @@ class PromptRestorer:
         self._notify = notify
         self._restored_text = ""
 
-    def observe(self, batch: Iterable[Outgoing]) -> None:
-        """Handle the reverts among new messages."""
-        for message in batch:
-            if isinstance(message, Reverted):
-                self._handle_revert(message)
-
-    def _handle_revert(self, event: Reverted) -> None:
+    def handle_revert(self, event: Reverted) -> None:
+        """Update the prompt after a revert."""
         prompt = self._prompt()
         if event.reason == "undo" and self._restored_text and prompt.text == self._restored_text:
             prompt.discard()

@@ -3,7 +3,7 @@
 It is mounted after the first frame, so that nothing it needs is imported before.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal
 
 from textual import getters, on, work
@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.tui.approvals.batch_review import BatchReview
 from kimi_tui.tui.approvals.edit_proposal import edit_proposal
@@ -27,8 +28,7 @@ from kimi_tui.tui.panes.todo import TodoPane
 from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.tui.prompt.activity_edge import REQUEST_CLASS
 from kimi_tui.tui.transcript.transcript import Transcript
-from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.events import ApprovalResponse, BtwBegin, BtwEnd
+from kimi_tui.wire.events import ApprovalResponse, BtwEnd, SideQuestionEvent
 from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
 
 _PANEL_ROWS = 9
@@ -175,7 +175,7 @@ class SessionView(Vertical):
 
     # side questions
 
-    def _show_side_question(self, message: BtwBegin | BtwEnd) -> None:
+    def _show_side_question(self, message: SideQuestionEvent) -> None:
         if isinstance(message, BtwEnd):
             if self._side_question is not None:
                 self._side_question.finish(message)
@@ -203,11 +203,10 @@ class SessionView(Vertical):
 
     # the conversation
 
-    def show(self, batch: Sequence[Outgoing]) -> None:
+    def show(self, batch: MessageBatch) -> None:
         """Show new messages."""
-        for message in batch:
-            if isinstance(message, BtwBegin | BtwEnd):
-                self._show_side_question(message)
+        for message in batch.side_questions:
+            self._show_side_question(message)
         self.conversation.show(batch)
 
     def scroll_pages(self, pages: int) -> None:

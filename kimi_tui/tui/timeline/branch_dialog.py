@@ -1,7 +1,5 @@
 """Dialog that shows the messages of a branch."""
 
-from typing import get_args
-
 from textual import getters
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -9,13 +7,13 @@ from textual.content import Content
 from textual.widgets import Static
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
+from kimi_tui.frontend.message_batch import ConversationMessage, is_conversation_message
 from kimi_tui.i18n.translate import tr, translate_message
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import BRANCH_KEYS
 from kimi_tui.tui.timeline.query_dialog import QueryDialog, Reply, TimelineQueries
 from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.commands import ReadBranch
 from kimi_tui.wire.timeline import BranchContent, TimelineBranch, WireEnvelope
@@ -95,9 +93,9 @@ class BranchDialog(QueryDialog[bool]):
         self.dismiss(False)
 
 
-def _unwrap_event(envelope: WireEnvelope) -> Outgoing | None:
+def _unwrap_event(envelope: WireEnvelope) -> ConversationMessage | None:
     try:
         message = unwrap(envelope)
     except UnknownWireMessage:
         return None
-    return message if isinstance(message, get_args(Outgoing)) else None
+    return message if is_conversation_message(message) else None

@@ -1,13 +1,12 @@
 """Controller of the timeline: runs what the user requests in the pane or with a command."""
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from typing import Any, Literal, assert_never
 
 from textual.screen import Screen
 
 from kimi_tui.base.assets import asset_path
-from kimi_tui.base.content_parts import TextPart, ThinkPart
-from kimi_tui.base.message import ToolCall
+from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.i18n.translate import tr, tr_n
 from kimi_tui.tui.commands.command_host import CommandHost
@@ -28,21 +27,21 @@ from kimi_tui.tui.timeline.row_renderer import branch_title, format_age
 from kimi_tui.tui.timeline.tree import TimelineTree
 from kimi_tui.tui.timeline.tree_loader import TreeLoader
 from kimi_tui.tui.widgets.choice_list import Choice
-from kimi_tui.wire.channel import Outgoing, Wire
+from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import ForkSession, NameCheckpoint
-from kimi_tui.wire.events import SessionInfo, StepBegin, ToolResult
+from kimi_tui.wire.events import Notification, SessionInfo, TurnBegin, TurnEnd
 from kimi_tui.wire.timeline import (
-    CheckpointCreated,
+    BranchContent,
+    Comparison,
+    PatchWritten,
     Reverted,
+    RevertPlan,
     RevertScope,
     Timeline,
     TimelineBranch,
     TimelineNode,
     TimelineUpdate,
 )
-
-_IGNORED_TYPES = frozenset({CheckpointCreated, StepBegin, TextPart, ThinkPart, ToolCall, ToolResult})
-"""Message types that are skipped early, since a replay contains tens of thousands of them."""
 
 
 class TimelineController:
@@ -123,28 +122,28 @@ class TimelineController:
 
     # from the engine
 
-    def consume(self, batch: Sequence[Outgoing]) -> list[Outgoing]:
-        """Handle the messages of `batch` that are for the timeline and return the others."""
-        return [message for message in batch if type(message) in _IGNORED_TYPES or not self._consume(message)]
-
-    def _consume(self, message: Outgoing) -> bool:
-        match message:
-            case Timeline():
-                self._loader.build(message)
-                return True
-            case TimelineUpdate():
-                self._loader.update(message)
-                return True
-            case Reverted(reason=reason) if reason not in ("dmail", "compaction"):
-                self._handle_revert()
-                return False
-            case SessionInfo(session_id=session_id):
-                if self._session_id and session_id != self._session_id:
-                    self._loader.restart()
-                self._session_id = session_id
-                return False
-            case _:
-                return self._dialogs.deliver(message)
+    def consume(self, batch: MessageBatch) -> None:
+        """Handle the messages for the timeline. What a dialog shows is dropped from the conversation."""
+        for message in batch.timeline:
+            match message:
+                case Timeline():
+                    self._loader.build(message)
+                case TimelineUpdate():
+                    self._loader.update(message)
+                case Reverted(reason=reason):
+                    if reason not in ("dmail", "compaction"):
+                        self._handle_revert()
+                case SessionInfo(session_id=session_id):
+                    if self._session_id and session_id != self._session_id:
+                        self._loader.restart()
+                    self._session_id = session_id
+                case TurnBegin() | TurnEnd():
+                    self._dialogs.handle_turn(message)
+                case RevertPlan() | Comparison() | PatchWritten() | BranchContent() | Notification():
+                    if self._dialogs.deliver(message):
+                        batch.drop_from_conversation(message)
+                case _:
+                    assert_never(message)
 
     def _handle_revert(self) -> None:
         self._loader.expect_revert()

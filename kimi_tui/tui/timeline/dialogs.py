@@ -1,6 +1,6 @@
 """Dialogs of the timeline, and what the user decides in them."""
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, assert_never
 
 from textual.screen import Screen
 
@@ -11,14 +11,14 @@ from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.timeline.branch_dialog import BranchDialog
 from kimi_tui.tui.timeline.changes_dialog import ChangesDialog
 from kimi_tui.tui.timeline.plan_dialog import PlanDialog
-from kimi_tui.tui.timeline.query_dialog import Query, QueryDialog
+from kimi_tui.tui.timeline.query_dialog import Query, QueryDialog, Reply
 from kimi_tui.tui.timeline.revert_proposal import (
     RevertCommand,
     RevertProposal,
     propose_file_restore,
     propose_switch,
 )
-from kimi_tui.wire.channel import Outgoing, Wire
+from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import Notification, TurnBegin, TurnEnd
 from kimi_tui.wire.timeline import (
     BranchContent,
@@ -110,29 +110,30 @@ class TimelineDialogs:
         self._pending_replies += 1
         self._wire.command(query)
 
-    def deliver(self, message: Outgoing) -> bool:
+    def deliver(self, message: Reply | Notification) -> bool:
         """Handle `message`; return False if no dialog requested it.
 
         A reply that arrives after its dialog was closed is dropped. A `PatchWritten` is shown in the dialog
         and also returned as unhandled, so that the conversation reports it too.
         """
         dialog = self._dialog
-        if isinstance(message, TurnBegin | TurnEnd):
-            self._handle_turn(message)
         if not self._pending_replies:
             return False
         match message:
             case RevertPlan() | Comparison() | PatchWritten() | BranchContent():
                 if dialog is not None:
                     dialog.show_reply(message)
-            case Notification(severity="error") if dialog is not None:
+            case Notification(severity=severity):
+                if severity != "error" or dialog is None:
+                    return False
                 dialog.show_problem(f"{message.title} {message.body}".strip())
             case _:
-                return False
+                assert_never(message)
         self._pending_replies -= 1
         return not isinstance(message, PatchWritten)
 
-    def _handle_turn(self, message: TurnBegin | TurnEnd) -> None:
+    def handle_turn(self, message: TurnBegin | TurnEnd) -> None:
+        """Send the deferred command once its turn has ended, and update the open dialog."""
         if isinstance(message, TurnEnd) and self._deferred_command is not None:
             command, self._deferred_command = self._deferred_command, None
             self._wire.command(command)

@@ -4,6 +4,7 @@ from typing import assert_never
 
 from kimi_tui.base.content_parts import AudioURLPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
+from kimi_tui.frontend.message_batch import ConversationMessage, is_conversation_message
 from kimi_tui.frontend.text.context_usage import context_usage_text
 from kimi_tui.frontend.text.timeline import comparison_text, fork_text, patch_text, plan_text
 from kimi_tui.i18n.translate import tr, translate_message
@@ -26,52 +27,35 @@ from kimi_tui.tui.transcript.turn_notices import (
     retry_notice,
     turn_end_notice,
 )
-from kimi_tui.wire.background import TasksUpdate
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.codec import UnknownWireMessage, unwrap
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import (
     ApprovalResponse,
-    BtwBegin,
-    BtwEnd,
     CheckpointCreated,
     CompactionBegin,
     CompactionEnd,
-    CostUpdate,
     HookResolved,
-    HookTriggered,
-    MCPLoadingBegin,
-    MCPLoadingEnd,
     Notification,
     PlanDisplay,
-    ReplayBegin,
-    ReplayEnd,
-    Reply,
     RequestClosed,
     Reverted,
     RevertPlan,
-    SessionInfo,
-    SnapshotProgress,
     StatusUpdate,
     SteerInput,
     StepBegin,
     StepInterrupted,
     StepRetry,
     SubagentEvent,
-    TodoUpdate,
     ToolOutput,
     ToolResult,
     TurnBegin,
     TurnEnd,
 )
-from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
+from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest
 from kimi_tui.wire.timeline import (
-    BranchContent,
     Comparison,
     PatchWritten,
     SessionForked,
-    Timeline,
-    TimelineUpdate,
 )
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 
@@ -100,7 +84,7 @@ class BlockBuilder:
         self._compaction_block: RuleBlock | None = None
         self._in_turn = False
 
-    def handle(self, message: Outgoing) -> None:
+    def handle(self, message: ConversationMessage) -> None:
         """Handle one message. Call `finish_batch` after the last one of a batch."""
         match message:
             case TextPart(text=text):
@@ -158,7 +142,7 @@ class BlockBuilder:
                 )
             case PlanDisplay(content=content, file_path=path):
                 self._add(PlanBlock(content, path, margin=self._margin))
-            case HookResolved(action="block"):
+            case HookResolved():
                 if notice := hook_notice(message, margin=self._margin):
                     self._add(notice)
             case ImageURLPart() | AudioURLPart() | VideoURLPart():
@@ -179,30 +163,8 @@ class BlockBuilder:
                 self._close_all()
                 self._last_block = None
                 self._sink.revert(message)
-            case (
-                BtwBegin()
-                | BtwEnd()
-                | MCPLoadingBegin()
-                | MCPLoadingEnd()
-                | HookTriggered()
-                | HookResolved()
-                | TodoUpdate()
-                | TasksUpdate()
-                | CostUpdate()
-                | SessionInfo()
-                | ReplayBegin()
-                | ReplayEnd()
-                | SnapshotProgress()
-                | Timeline()
-                | TimelineUpdate()
-                | BranchContent()
-                | ToolCallRequest()
-                | HookRequest()
-            ):
-                pass
             case _:
-                if not isinstance(message, Reply):
-                    assert_never(message)
+                assert_never(message)
 
     def finish_batch(self) -> None:
         """Update the streaming block after a batch of messages."""
@@ -256,7 +218,7 @@ class BlockBuilder:
         except UnknownWireMessage:
             return
         builder = self._subagent_builders[key]
-        if isinstance(inner, Outgoing):
+        if is_conversation_message(inner):
             builder.handle(inner)
             builder.finish_batch()
 

@@ -5,6 +5,7 @@ viewed.
 from collections.abc import Sequence
 
 from kimi_tui.base.message import ToolCall
+from kimi_tui.frontend.message_batch import ConversationMessage, TranscriptMessage
 from kimi_tui.tui.transcript.block_builder import BlockBuilder
 from kimi_tui.tui.transcript.blocks.block import Block, Clock
 from kimi_tui.tui.transcript.blocks.response import ResponseBlock
@@ -14,7 +15,6 @@ from kimi_tui.tui.transcript.blocks.user import UserBlock
 from kimi_tui.tui.transcript.layout import START, Position, Section, TranscriptLayout
 from kimi_tui.tui.transcript.open_calls import OpenCalls
 from kimi_tui.tui.transcript.render_cache import RenderCache
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import CheckpointCreated, ReplayBegin, ReplayEnd, Reverted, TurnBegin
 
 _BOUNDARIES = frozenset({TurnBegin, ReplayEnd, Reverted})
@@ -30,7 +30,7 @@ class TranscriptDocument:
         self._clock = clock
         self._calls = OpenCalls(clock)
         self._builder = BlockBuilder(self, calls=self._calls)
-        self._replay_messages: list[Outgoing] | None = None
+        self._replay_messages: list[ConversationMessage] | None = None
         self._markers: list[RevertedBlock] = []
         """Markers of all reverts, oldest first."""
         self._pending_revert: Reverted | None = None
@@ -48,7 +48,7 @@ class TranscriptDocument:
         """Tool calls whose elapsed time is shown."""
         return self._calls.running_calls
 
-    def handle(self, message: Outgoing) -> None:
+    def handle(self, message: TranscriptMessage) -> None:
         """Handle one message. Call `finish_batch` after the last one of a batch."""
         if self._replay_messages is not None:
             self._store_replay_message(message)
@@ -56,10 +56,10 @@ class TranscriptDocument:
             if message.anew:
                 self._restart()
             self._replay_messages = []
-        else:
+        elif not isinstance(message, ReplayEnd):
             self._builder.handle(message)
 
-    def store_replay(self, messages: Sequence[Outgoing]) -> Sequence[Outgoing]:
+    def store_replay(self, messages: Sequence[TranscriptMessage]) -> Sequence[TranscriptMessage]:
         """Store the messages that belong to a replay. Return the others, which must be passed to `handle`."""
         if self._replay_messages is None and not any(type(message) is ReplayBegin for message in messages):
             return messages
@@ -196,17 +196,16 @@ class TranscriptDocument:
 
     # history
 
-    def _load_section(self, section: Section, messages: Sequence[Outgoing]) -> None:
+    def _load_section(self, section: Section, messages: Sequence[ConversationMessage]) -> None:
         build_section(section, messages)
         if self._is_history_unfolded:
             for block in section.blocks:
                 block.toggle()
 
-    def _store_replay_message(self, message: Outgoing) -> None:
-        kind = type(message)
-        if kind in _BOUNDARIES:
+    def _store_replay_message(self, message: TranscriptMessage) -> None:
+        if type(message) in _BOUNDARIES:
             self._store_section()
-        if kind is ReplayEnd:
+        if isinstance(message, ReplayEnd):
             self._replay_messages = None
             if self._pending_revert is not None and not self._markers:
                 self._add_marker(RevertedBlock(self._pending_revert, ()))
@@ -217,7 +216,7 @@ class TranscriptDocument:
             self._sections_before_replay = None
         elif isinstance(message, Reverted):
             self.revert(message)
-        elif self._replay_messages is not None:
+        elif self._replay_messages is not None and not isinstance(message, ReplayBegin):
             self._replay_messages.append(message)
 
     def _store_section(self) -> None:
@@ -237,7 +236,7 @@ def record_checkpoint(section: Section, event: CheckpointCreated) -> None:
     section.checkpoints[event.id] = position
 
 
-def build_section(section: Section, messages: Sequence[Outgoing]) -> None:
+def build_section(section: Section, messages: Sequence[ConversationMessage]) -> None:
     """Build the blocks of a stored turn."""
     builder = BlockBuilder(_SectionSink(section), calls=OpenCalls(None))
     for message in messages:

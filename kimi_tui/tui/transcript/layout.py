@@ -9,9 +9,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from kimi_tui.frontend.message_batch import ConversationMessage
 from kimi_tui.tui.transcript.blocks.block import Block, BlockContainer
 from kimi_tui.tui.transcript.render_cache import Piece, RenderCache, RenderedPiece
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.timeline import CheckpointCreated
 
 BLOCKS_PER_SECTION = 64
@@ -54,7 +54,7 @@ class Section:
 
     __slots__ = ("blocks", "checkpoints", "height", "is_turn", "stored_checkpoint_ids", "stored_messages")
 
-    def __init__(self, *, is_turn: bool, stored_messages: Sequence[Outgoing] = ()) -> None:
+    def __init__(self, *, is_turn: bool, stored_messages: Sequence[ConversationMessage] = ()) -> None:
         self.is_turn = is_turn
         """Whether it begins with a user message."""
         self.stored_messages = stored_messages
@@ -68,7 +68,7 @@ class Section:
         self.height = _ROWS_PER_MESSAGE * len(stored_messages)
 
 
-SectionLoader = Callable[[Section, Sequence[Outgoing]], None]
+SectionLoader = Callable[[Section, Sequence[ConversationMessage]], None]
 """Builds the blocks of a stored turn and adds them to its section."""
 
 
@@ -128,7 +128,7 @@ class TranscriptLayout:
         self._unmeasured.clear()
         return False
 
-    def begin_section(self, *, is_turn: bool, stored_messages: Sequence[Outgoing] = ()) -> Section:
+    def begin_section(self, *, is_turn: bool, stored_messages: Sequence[ConversationMessage] = ()) -> Section:
         """Add a section at the end."""
         section = Section(is_turn=is_turn, stored_messages=stored_messages)
         self.sections.append(section)

@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Protocol
 
 from kimi_tui.base.content_parts import TextPart, ThinkPart
-from kimi_tui.wire.channel import Outgoing
+from kimi_tui.frontend.message_batch import TranscriptMessage
 
 BUDGET_S = 0.008
 """Seconds spent on messages per iteration of the event loop."""
@@ -17,7 +17,7 @@ _MAX_TEXT_CHARS = 16_384
 class MessageHandler(Protocol):
     """Receives the messages in order."""
 
-    def handle(self, message: Outgoing) -> None:
+    def handle(self, message: TranscriptMessage) -> None:
         """Handle one message."""
         ...
 
@@ -28,13 +28,13 @@ class BudgetedQueue:
     def __init__(self, handler: MessageHandler, *, now: Callable[[], float] = perf_counter) -> None:
         self._handler = handler
         self._now = now
-        self._pending: deque[Outgoing] = deque()
+        self._pending: deque[TranscriptMessage] = deque()
 
     def __bool__(self) -> bool:
         """Return whether messages are queued."""
         return bool(self._pending)
 
-    def put(self, messages: Iterable[Outgoing]) -> None:
+    def put(self, messages: Iterable[TranscriptMessage]) -> None:
         """Add `messages` to the queue."""
         self._pending.extend(messages)
 
@@ -50,7 +50,7 @@ class BudgetedQueue:
         """Drop all queued messages."""
         self._pending.clear()
 
-    def _pop_next(self) -> Outgoing:
+    def _pop_next(self) -> TranscriptMessage:
         message = self._pending.popleft()
         if isinstance(message, TextPart) and len(message.text) > _MAX_TEXT_CHARS:
             self._pending.appendleft(TextPart(message.text[_MAX_TEXT_CHARS:]))

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from kimi_tui.base.content_parts import TextPart, ThinkPart, text_of
 from kimi_tui.base.message import ToolCall
+from kimi_tui.frontend.message_batch import ConversationMessage
 from kimi_tui.tui.transcript.blocks.output_lines import output_text
 from kimi_tui.tui.transcript.layout import Position, Section, TranscriptLayout
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import Notification, SteerInput, ToolResult, TurnBegin
 
 
@@ -105,7 +105,7 @@ class TextSearch:
         ]
 
 
-def _text_of(message: Outgoing) -> str:
+def _text_of(message: ConversationMessage) -> str:
     match message:
         case TextPart(text=text) | ThinkPart(think=text):
             return text

@@ -6,6 +6,7 @@ from weakref import WeakSet
 
 from textual.timer import Timer
 
+from kimi_tui.frontend.message_batch import TranscriptMessage
 from kimi_tui.tui.markdown import parser, syntax
 from kimi_tui.tui.terminal.key_priority import key_priority_of
 from kimi_tui.tui.transcript.block_view import BlockView
@@ -15,7 +16,6 @@ from kimi_tui.tui.transcript.export_ansi import render_ansi
 from kimi_tui.tui.transcript.message_queue import BudgetedQueue
 from kimi_tui.tui.transcript.render_cache import RenderCache
 from kimi_tui.tui.transcript.style_cache import ROLES
-from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import ReplayBegin, TurnBegin
 
 _TICK_S = 1.0
@@ -68,11 +68,11 @@ class Transcript(BlockView):
 
     # messages
 
-    def show(self, message: Outgoing) -> None:
+    def show(self, message: TranscriptMessage) -> None:
         """Handle one event or request."""
         self.show_all((message,))
 
-    def show_all(self, messages: Sequence[Outgoing]) -> None:
+    def show_all(self, messages: Sequence[TranscriptMessage]) -> None:
         """Handle a batch of messages. What exceeds the time budget is handled in later event loop
         iterations.
         """

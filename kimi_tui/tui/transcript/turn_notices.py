@@ -72,7 +72,12 @@ def _error_cause(error_type: str) -> str:
 
 
 def hook_notice(hook: HookResolved, *, margin: Spans = ()) -> NoticeBlock | None:
-    """Return the notice about a blocking hook. None if the tool result or the turn's end shows it."""
+    """Return the notice about a blocking hook. None if the tool result or the turn's end shows it.
+
+    Hooks that didn't block have no notice.
+    """
+    if hook.action != "block":
+        return None
     match hook.event:
         case "PreToolUse" | "UserPromptSubmit" | "SubagentStart":
             return None

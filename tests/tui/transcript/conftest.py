@@ -8,6 +8,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from kimi_tui.base.assets import asset_path
+from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.tui.transcript.transcript import Transcript
 from tests.tui.app_driver import AppDriver
 
@@ -69,7 +70,7 @@ class TranscriptHarness:
 
     async def feed(self, *messages: object) -> list[str]:
         """Show `messages` in one batch. Return the rows on the screen."""
-        self.transcript.show_all(messages)  # type: ignore[arg-type]
+        self.transcript.show_all(MessageBatch(messages).conversation)  # type: ignore[arg-type]
         self.transcript.flush()
         await self.driver.pause()
         return self.rows()
