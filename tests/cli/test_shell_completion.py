@@ -17,7 +17,8 @@ def completions_for(*words: str) -> list[str]:
     """Return bash's completions for the last of `words`."""
     script = completion_script("bash", OPTIONS, SUBCOMMANDS)
     typed = " ".join(f"'{word}'" for word in words)
-    ask = f'COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _kimi_tui; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    ask = f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _shtab_kimi_tui"
+    ask += '; printf "%s\\n" "${COMPREPLY[@]}"'
     done = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     return done.stdout.split()
@@ -45,6 +46,12 @@ def test_bash_offers_directories_for_a_directory_option(tmp_path, monkeypatch) -
     assert completions_for("kimi-tui", "--work-dir", "att") == ["attic"]
 
 
+def test_bash_offers_files_as_arguments_of_subcommands(tmp_path, monkeypatch) -> None:
+    (tmp_path / "session.zip").touch()
+    monkeypatch.chdir(tmp_path)
+    assert completions_for("kimi-tui", "sessions", "import", "se") == ["session.zip"]
+
+
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_the_other_scripts_contain_all_names_and_valid_quoting(shell) -> None:
     script = completion_script(
@@ -66,7 +73,7 @@ def test_zsh_loads_the_script_before_compinit(tmp_path) -> None:
     done = subprocess.run(
         ["zsh", "-f"], input=ask, capture_output=True, text=True, check=True, env=environ, cwd=tmp_path
     )
-    assert (done.stdout.split(), done.stderr) == (["_kimi_tui"], "")
+    assert (done.stdout.split(), done.stderr) == (["_shtab_kimi_tui"], "")
 
 
 def test_the_command_prints_the_script_of_a_shell(program: Program) -> None:
