@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeGuard, assert_never, get_args
 
 from acp.schema import (
     AgentMessageChunk,
@@ -39,14 +39,18 @@ from kimi_tui.wire.events import (
     ApprovalResponse,
     BtwBegin,
     BtwEnd,
+    CallEvent,
     CompactionBegin,
     CompactionEnd,
+    CompactionEvent,
+    ContentEvent,
     CostUpdate,
     HookResolved,
     Notification,
     PlanDisplay,
     Reverted,
     RevertPlan,
+    SideQuestionEvent,
     StatusUpdate,
     StepBegin,
     StepInterrupted,
@@ -71,6 +75,30 @@ Update = (
     | UsageUpdate
 )
 
+_StepEvent = CallEvent | StepRetry | StepInterrupted
+_NoticeEvent = (
+    TurnEnd
+    | CompactionEvent
+    | SideQuestionEvent
+    | Notification
+    | PlanDisplay
+    | Reverted
+    | RevertPlan
+    | HookResolved
+)
+_TranslatedEvent = (
+    ContentEvent
+    | StepBegin
+    | _StepEvent
+    | SubagentEvent
+    | ApprovalResponse
+    | TodoUpdate
+    | StatusUpdate
+    | CostUpdate
+    | _NoticeEvent
+)
+_TRANSLATED_TYPES = frozenset(get_args(_TranslatedEvent))
+
 _PLAN_STATUS: dict[str, PlanEntryStatus] = {
     "pending": "pending",
     "in_progress": "in_progress",
@@ -93,7 +121,9 @@ class SessionUpdateTranslator:
         self._cost: float | None = None
 
     def translate(self, event: Outgoing) -> Iterator[Update]:
-        """Yield the updates for `event`."""
+        """Yield the updates for `event`; none if the client needn't know it."""
+        if not _is_translated(event):
+            return
         match event:
             case TextPart() | ImageURLPart() | AudioURLPart() | VideoURLPart():
                 yield self._message_chunk(event)
@@ -102,12 +132,14 @@ class SessionUpdateTranslator:
                     yield self._thought_chunk(thought)
             case StepBegin():
                 self._message = new_id()
-            case ToolCall() | ToolCallPart() | ToolOutput() | ToolResult() | StepRetry() | StepInterrupted():
+            case ToolCall() | ToolCallPart() | ToolOutput() | StepInterrupted():
                 yield from self._translate_step(self._calls, event)
-                if isinstance(event, StepRetry):
-                    yield self._restart_message(event)
-                elif isinstance(event, ToolResult):
-                    self._drop_subagents(event.tool_call_id)
+            case ToolResult(tool_call_id=call_id):
+                yield from self._translate_step(self._calls, event)
+                self._drop_subagents(call_id)
+            case StepRetry():
+                yield from self._translate_step(self._calls, event)
+                yield self._restart_message(event)
             case SubagentEvent():
                 yield from self._translate_subagent(event)
             case ApprovalResponse():
@@ -117,8 +149,7 @@ class SessionUpdateTranslator:
             case StatusUpdate() | CostUpdate():
                 yield from self._usage_update(event)
             case _:
-                text = _event_text(event)
-                if text:
+                if text := _notice_text(event):
                     yield self.build_notice(text)
 
     def translate_replay(self, event: Outgoing) -> Iterator[Update]:
@@ -197,11 +228,7 @@ class SessionUpdateTranslator:
             message_id=f"{self._message}-thought",
         )
 
-    def _translate_step(
-        self,
-        calls: ToolCallRegistry,
-        event: ToolCall | ToolCallPart | ToolOutput | ToolResult | StepRetry | StepInterrupted,
-    ) -> Iterator[Update]:
+    def _translate_step(self, calls: ToolCallRegistry, event: _StepEvent) -> Iterator[Update]:
         match event:
             case ToolCall():
                 yield from calls.begin(event)
@@ -235,7 +262,7 @@ class SessionUpdateTranslator:
                 inner = unwrap(inner.event)
             except UnknownWireMessage:
                 return
-        if isinstance(inner, ToolCall | ToolCallPart | ToolOutput | ToolResult | StepRetry | StepInterrupted):
+        if isinstance(inner, _StepEvent):
             yield from self._translate_step(self._subagent_registry(path, sanitize_line(name)), inner)
 
     def _drop_subagents(self, call_id: str) -> None:
@@ -275,7 +302,11 @@ def _plan_update(items: Iterable[TodoItem]) -> AgentPlanUpdate:
     return AgentPlanUpdate(session_update="plan", entries=entries)
 
 
-def _event_text(event: Outgoing) -> str:
+def _is_translated(event: Outgoing) -> TypeGuard[_TranslatedEvent]:
+    return type(event) in _TRANSLATED_TYPES
+
+
+def _notice_text(event: _NoticeEvent) -> str:
     """Return the text for an event without a matching update; empty if it needs none."""
     match event:
         case TurnEnd(failure=TurnFailure() as failure):
@@ -307,8 +338,10 @@ def _event_text(event: Outgoing) -> str:
             return (
                 f"*The hook {sanitize_line(hook)} blocked {sanitize_line(target)}:* {sanitize_line(reason)}"
             )
-        case _:
+        case TurnEnd() | CompactionEnd() | Reverted() | HookResolved():
             return ""
+        case _:
+            assert_never(event)
 
 
 def _revert_headline(reason: str, checkpoint: int) -> str:

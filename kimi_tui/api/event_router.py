@@ -8,9 +8,9 @@ from kimi_tui.api.request_handlers import RequestHandlers, decline
 from kimi_tui.api.turn import Turn
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import KimiTuiError
-from kimi_tui.wire.channel import REQUEST_TYPES, Outgoing, Wire
+from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.commands import Interrupt, Prompt, RunSlash
-from kimi_tui.wire.events import ReplayBegin, ReplayEnd, RequestClosed, SessionInfo, TurnBegin, TurnEnd
+from kimi_tui.wire.events import RequestClosed, SessionInfo, TurnBegin, TurnEnd
 from kimi_tui.wire.requests import Request
 
 logger = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ class EventRouter:
         self._wire = wire
         self._handlers = handlers
         self._tasks = tasks
-        self._subscription = wire.subscribe()
+        self._subscription = wire.subscribe(live_only=True)
         self._queued_turns: deque[Turn] = deque()
         self._interrupted_turns: list[Turn] = []
         """Turns that were interrupted before they began."""
@@ -52,13 +52,9 @@ class EventRouter:
 
     async def route_events(self) -> None:
         """Route the engine's events until the Wire closes."""
-        replaying = False
         try:
             async for event in self._subscription:
-                if isinstance(event, ReplayBegin | ReplayEnd):
-                    replaying = isinstance(event, ReplayBegin)
-                elif not replaying:
-                    self._route(event)
+                self._route(event)
         finally:
             self.opened.set()
             for turn in filter(None, (self._turn, *self._queued_turns)):
@@ -79,7 +75,7 @@ class EventRouter:
                         self._wire.command(Interrupt())
             case RequestClosed(request_id=request_id) if request_id in self._request_tasks:
                 self._request_tasks[request_id].cancel()
-        if isinstance(event, REQUEST_TYPES):
+        if isinstance(event, Request):
             self._request_tasks[event.id] = self._tasks.create_task(self._handle_request(event))
         if self._turn is not None:
             self._turn.add_event(event)

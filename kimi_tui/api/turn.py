@@ -31,7 +31,7 @@ class Turn:
         self.user_input = user_input
         self._owner = owner
         self._recorder = TurnRecorder()
-        self._events = Subscription(lambda _: None)
+        self._events = Subscription()
         self._finished = asyncio.Event()
         self._error: BaseException | None = None
 

@@ -53,7 +53,7 @@ class Engine:
         try:
             await self._services.timeline.recover_revert()
             await self._send_initial_state()
-            recorder = Recorder(self._session.wire_file, self._wire.subscribe())
+            recorder = Recorder(self._session.wire_file, self._wire)
             async with asyncio.TaskGroup() as group:
                 group.create_task(recorder.run())
                 try:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from time import perf_counter
+from time import thread_time
 from typing import Protocol
 
 from kimi_tui.wire.channel import Outgoing, Subscription
@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 FRAME_S = 0.08
 """Minimum pause between two batches."""
 _LOAD_DIVISOR = 4
-"""Showing batches takes at most 1/4 of the time, however long one takes ..."""
+"""Showing batches takes at most 1/4 of the CPU, however long one takes ..."""
 _MAX_PAUSE_S = 0.3
 """... unless it is a long replay, which must not delay the messages that follow."""
 
@@ -31,7 +31,7 @@ async def pump(
     view: BatchView,
     *,
     frame_s: float = FRAME_S,
-    now: Callable[[], float] = perf_counter,
+    now: Callable[[], float] = thread_time,
 ) -> None:
     """Pass messages to `view` in batches with adjacent fragments merged, until the wire closes.
 

@@ -74,7 +74,7 @@ class _Daemon:
 
     async def run(self, start: Callable[[], Awaitable[None]], listener: ClientListener) -> int:
         """Serve the clients. Return the exit code."""
-        processing = self._turn_runner.process_events(self._wire.subscribe())
+        processing = self._turn_runner.process_events(self._wire.subscribe(live_only=True))
         async with asyncio.TaskGroup() as group:
             event_task = group.create_task(processing)
             engine_task = group.create_task(self._serve(start))

@@ -73,7 +73,7 @@ class _PrintRun:
 
     async def run(self, start: Callable[[], Awaitable[None]], stdin: ByteReader | None) -> int:
         """Run the conversation and write the result. Return the exit code."""
-        processing = self._turn_runner.process_events(self._wire.subscribe())
+        processing = self._turn_runner.process_events(self._wire.subscribe(live_only=True))
         async with asyncio.TaskGroup() as group:
             event_task = group.create_task(processing)
             engine_task = group.create_task(self._serve(start))

@@ -13,14 +13,12 @@ from kimi_tui.frontend.text.app_commands import app_only_error
 from kimi_tui.headless.command_replies import render_reply
 from kimi_tui.headless.printer import Printer
 from kimi_tui.headless.run_stats import RunStats
-from kimi_tui.wire.channel import REQUEST_TYPES, Outgoing, Subscription, Wire, WireClosed
+from kimi_tui.wire.channel import Outgoing, Subscription, Wire, WireClosed
 from kimi_tui.wire.commands import Command, Prompt, RunSlash
 from kimi_tui.wire.events import (
     ApprovalResponse,
     BtwEnd,
     Notification,
-    ReplayBegin,
-    ReplayEnd,
     SessionInfo,
     ToolReturn,
     TurnEnd,
@@ -31,6 +29,7 @@ from kimi_tui.wire.requests import (
     HookResponse,
     QuestionRequest,
     QuestionResponse,
+    Request,
     ToolCallRequest,
     ToolCallResponse,
 )
@@ -108,17 +107,13 @@ class TurnRunner:
             self._in_command = False
 
     async def process_events(self, subscription: Subscription) -> None:
-        """Print and record events, and decline requests, until the Wire closes."""
+        """Print and record live events, and decline requests, until the Wire closes."""
         self._subscription = subscription
-        replaying = False
         try:
             while batch := await subscription.drain():
                 self._is_printing = True
                 for event in batch:
-                    if isinstance(event, ReplayBegin | ReplayEnd):
-                        replaying = isinstance(event, ReplayBegin)
-                    elif not replaying:
-                        await self._process_event(event)
+                    await self._process_event(event)
                 self._is_printing = False
                 self._all_printed.set()
         except Exception as error:
@@ -190,7 +185,7 @@ class TurnRunner:
                 return
             case BtwEnd(error=str(error)):
                 self._stats.fail(KimiTuiError(error))
-        if self._in_command and not isinstance(event, REQUEST_TYPES) and (reply := render_reply(event)):
+        if self._in_command and not isinstance(event, Request) and (reply := render_reply(event)):
             await self._printer.reply(event, reply)
         await self._printer.show(event)
         if isinstance(event, TurnEnd | BtwEnd):

@@ -6,12 +6,12 @@ one event loop. Nothing here is thread-safe.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
 
 from kimi_tui.wire.commands import Command
-from kimi_tui.wire.events import ApprovalResponse, Event, RequestClosed
+from kimi_tui.wire.events import ApprovalResponse, Event, ReplayBegin, ReplayEnd, RequestClosed
 from kimi_tui.wire.fragments import merge_fragments
 from kimi_tui.wire.requests import (
     Answer,
@@ -35,22 +35,36 @@ class WireClosed(Exception):
 class Subscription:
     """Queue of one subscriber. Each message sent after subscribing arrives exactly once and in order."""
 
-    def __init__(self, detach: Callable[["Subscription"], None]) -> None:
+    def __init__(self, *, live_only: bool = False) -> None:
+        """With `live_only`, replays are left out, including ReplayBegin and ReplayEnd."""
         self._queue: deque[Outgoing] = deque()
         self._arrived = asyncio.Event()
         self._closed = asyncio.Event()
-        self._detach = detach
+        self._live_only = live_only
+        self._in_replay = False
 
     def put(self, message: Outgoing) -> None:
-        """Queue `message`."""
+        """Queue `message`, unless the subscription is closed."""
+        if self._closed.is_set() or (self._live_only and self._is_replayed(message)):
+            return
         self._queue.append(message)
         self._arrived.set()
+
+    def _is_replayed(self, message: Outgoing) -> bool:
+        if isinstance(message, ReplayBegin | ReplayEnd):
+            self._in_replay = isinstance(message, ReplayBegin)
+            return True
+        return self._in_replay
 
     def close(self) -> None:
         """End the subscription. Queued messages can still be read."""
         self._closed.set()
         self._arrived.set()
-        self._detach(self)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the subscription was closed."""
+        return self._closed.is_set()
 
     @property
     def has_pending(self) -> bool:
@@ -163,18 +177,19 @@ class Wire:
             future.cancel()
         for completion in list(self._completions):
             completion.cancel()
-        for subscription in list(self._subscriptions):
+        for subscription in self._subscriptions:
             subscription.close()
         self._commands.put_nowait(None)
 
     # front end side
 
-    def subscribe(self) -> Subscription:
-        """Return a subscription to all messages sent from this point."""
-        subscription = Subscription(self._unsubscribe)
+    def subscribe(self, *, live_only: bool = False) -> Subscription:
+        """Return a subscription to all messages sent from this point, or to all but replays."""
+        subscription = Subscription(live_only=live_only)
         if self._closed:
             subscription.close()
         else:
+            self._subscriptions = [each for each in self._subscriptions if not each.is_closed]
             self._subscriptions.append(subscription)
         return subscription
 
@@ -220,10 +235,6 @@ class Wire:
         """Whether the engine has closed the Wire."""
         return self._closed
 
-    def _unsubscribe(self, subscription: Subscription) -> None:
-        if subscription in self._subscriptions:
-            self._subscriptions.remove(subscription)
-
 
 def _request_id(answer: Answer) -> str:
     match answer:
@@ -241,6 +252,3 @@ _ANSWER_TYPES: dict[type, type] = {
     ToolCallRequest: ToolCallResponse,
     HookRequest: HookResponse,
 }
-
-REQUEST_TYPES = (ApprovalRequest, QuestionRequest, ToolCallRequest, HookRequest)
-"""Types of requests, to distinguish them from events."""

@@ -1,10 +1,10 @@
 """Filter for messages: clients get Wire 1.10, and kimi-tui's extensions only on request."""
 
-from typing import Any
+from typing import Any, get_args
 
-from kimi_tui.wire.requests import ApprovalRequest, HookRequest, QuestionRequest, ToolCallRequest
+from kimi_tui.wire.requests import Request
 
-REQUEST_TYPES = {kind.__name__ for kind in (ApprovalRequest, QuestionRequest, ToolCallRequest, HookRequest)}
+REQUEST_TYPES = {kind.__name__ for kind in get_args(Request)}
 
 _EXTENSION_TYPES = {
     "ToolOutput", "RequestClosed", "CheckpointCreated", "Reverted", "TodoUpdate", "CostUpdate", "SessionInfo",

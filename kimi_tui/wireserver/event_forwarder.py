@@ -2,21 +2,19 @@
 
 import asyncio
 
-from kimi_tui.wire.channel import REQUEST_TYPES, Outgoing, Subscription, Wire
+from kimi_tui.wire.channel import Outgoing, Subscription, Wire
 from kimi_tui.wire.codec import encode
 from kimi_tui.wire.events import (
     ApprovalResponse,
     BtwBegin,
     BtwEnd,
     Notification,
-    ReplayBegin,
-    ReplayEnd,
     RequestClosed,
     SessionInfo,
     TurnBegin,
     TurnEnd,
 )
-from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, QuestionResponse
+from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, QuestionResponse, Request
 from kimi_tui.wireserver.client import WireClient
 from kimi_tui.wireserver.jsonrpc import ErrorCode, RpcError
 from kimi_tui.wireserver.pending_requests import PendingRequests
@@ -34,12 +32,13 @@ class EventForwarder:
         self._client = client
         self._status = status
         self._requests = requests
-        self._subscription: Subscription = wire.subscribe()
+        self._subscription: Subscription = wire.subscribe(
+            live_only=True
+        )  # clients request replays explicitly
         self._held: list[Outgoing] | None = []
         """Events from before the client's first call; None after they were sent."""
         self._side_questions: set[str] = set()
         """Ids of unanswered side questions."""
-        self._is_replay = False
         self._is_sending = False
         self._idle = asyncio.Event()
 
@@ -76,11 +75,6 @@ class EventForwarder:
             await self._idle.wait()
 
     async def _forward(self, message: Outgoing) -> None:
-        if isinstance(message, ReplayBegin | ReplayEnd):
-            self._is_replay = isinstance(message, ReplayBegin)
-            return
-        if self._is_replay:
-            return  # clients request a replay explicitly
         match message:
             case SessionInfo():
                 self._status.update_info(message)
@@ -96,7 +90,7 @@ class EventForwarder:
             case QuestionRequest(id=request_id) if not self._client.capabilities.supports_question:
                 self._wire.answer(QuestionResponse(request_id, {}, unanswerable=True))
                 return
-        if isinstance(message, REQUEST_TYPES):
+        if isinstance(message, Request):
             self._requests.add(message)
         if self._held is not None:
             self._held.append(message)

@@ -28,7 +28,7 @@ from tests.timeouts import TEST_TIMEOUT_S
 async def record(path: Path, *events: Any) -> list[dict[str, Any]]:
     """Record `events` and return the lines of the recording."""
     wire = Wire()
-    recorder = Recorder(path, wire.subscribe())
+    recorder = Recorder(path, wire)
     for event in events:
         wire.send(event)
     wire.close()
@@ -80,7 +80,7 @@ async def test_an_incomplete_last_line_does_not_affect_later_lines(tmp_path: Pat
     with path.open("a") as file:
         file.write('{"timestamp": 1, "message": {"type": "ToolResult"')
     wire = Wire()
-    recorder = Recorder(path, wire.subscribe())
+    recorder = Recorder(path, wire)
     wire.send(ToolResult("2", ToolReturn(output="two")))
     wire.close()
     await recorder.run()
@@ -96,7 +96,7 @@ async def test_a_recording_that_can_not_be_written_raises_no_error(tmp_path: Pat
     blocked_path = tmp_path / "wire.jsonl"
     blocked_path.mkdir()
     wire = Wire()
-    recorder = Recorder(blocked_path, wire.subscribe())
+    recorder = Recorder(blocked_path, wire)
     wire.send(TurnBegin("hi"))
     wire.close()
     await recorder.run()
@@ -111,7 +111,7 @@ async def test_a_message_that_can_not_be_encoded_is_skipped(tmp_path: Path) -> N
 async def test_a_stream_is_written_before_it_ends(tmp_path: Path) -> None:
     path = tmp_path / "wire.jsonl"
     wire = Wire()
-    task = asyncio.ensure_future(Recorder(path, wire.subscribe()).run())
+    task = asyncio.ensure_future(Recorder(path, wire).run())
     wire.send(TextPart("so far"))
     async with asyncio.timeout(TEST_TIMEOUT_S):
         while not path.exists() or "so far" not in path.read_text():

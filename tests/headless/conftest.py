@@ -13,7 +13,7 @@ from kimi_tui.base.interrupt import ProcessInterrupt
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.print_mode import run_print
-from kimi_tui.wire.channel import REQUEST_TYPES, Wire
+from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Command, Prompt, RunSlash, Shutdown
 from kimi_tui.wire.events import (
     SessionInfo,
@@ -24,6 +24,7 @@ from kimi_tui.wire.events import (
     TurnBegin,
     TurnEnd,
 )
+from kimi_tui.wire.requests import Request
 
 IGNORE_INTERRUPT = object()
 """In a turn: ignore interrupts and shutdown until the engine is canceled."""
@@ -90,7 +91,7 @@ class FakeEngine:
                     await asyncio.Event().wait()
                 elif isinstance(event, TurnEnd):
                     end = event
-                elif isinstance(event, REQUEST_TYPES):
+                elif isinstance(event, Request):
                     self.answers.append(await self._wire.ask(event))
                 else:
                     self._wire.send(event)

@@ -14,14 +14,12 @@ from kimi_tui.base.message_text import texts_to_jsonable
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.wire.background import TasksUpdate
-from kimi_tui.wire.channel import Outgoing, Subscription
+from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.codec import PROTOCOL_VERSION, encode
 from kimi_tui.wire.context_usage import WindowFilling
 from kimi_tui.wire.events import (
     MCPLoadingBegin,
     MCPLoadingEnd,
-    ReplayBegin,
-    ReplayEnd,
     Reply,
     SessionInfo,
     SnapshotProgress,
@@ -61,17 +59,15 @@ _NOT_RECORDED = (
 
 
 class Recorder:
-    """Writes a subscription's messages to a file, which is created with the first message.
+    """Writes the Wire's live messages to a file, which is created with the first message.
 
     Errors are logged and never affect the session, which is resumed from the journal.
     """
 
-    def __init__(self, path: Path, subscription: Subscription) -> None:
+    def __init__(self, path: Path, wire: Wire) -> None:
         self._path = path
-        self._subscription = subscription
+        self._subscription = wire.subscribe(live_only=True)
         self._buffer: list[Outgoing] = []
-        self._in_replay = False
-        """Whether the current messages belong to a replay and have been recorded before."""
         self._write_lock = asyncio.Lock()
 
     async def run(self) -> None:
@@ -89,9 +85,7 @@ class Recorder:
 
     def _add_to_buffer(self, batch: Iterable[Outgoing]) -> None:
         for message in batch:
-            if isinstance(message, ReplayBegin | ReplayEnd):
-                self._in_replay = isinstance(message, ReplayBegin)
-            elif not self._in_replay and not isinstance(message, _NOT_RECORDED):
+            if not isinstance(message, _NOT_RECORDED):
                 self._buffer.append(_strip_proposal(message))
 
     async def _flush(self) -> None:
