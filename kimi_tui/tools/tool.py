@@ -1,15 +1,13 @@
 """Base class of tools: a name, parameters and `run`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from kimi_tui.base.assets import read_asset
 from kimi_tui.base.content_parts import ContentPart
-from kimi_tui.base.frozen import frozen
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.wire.display_blocks import BriefBlock, DisplayBlock
 from kimi_tui.wire.events import ToolReturn
@@ -37,24 +35,34 @@ class ToolParams(BaseModel):
 P = TypeVar("P", bound=BaseModel)
 
 
-@frozen
-class CallContext:
+class CallContext(Protocol):
     """A running tool call, as the tool sees it."""
 
-    id: str
-    """The tool call's id."""
-    tool_name: str
-    """The name the model knows the tool by."""
-    show_output: Callable[[str], None]
-    """Shows output to the user while the call runs. The model gets only the result."""
-    exclusive: Callable[[], AbstractAsyncContextManager[None]]
-    """Use `async with call.exclusive():` around all side effects.
+    @property
+    def id(self) -> str:
+        """The tool call's id."""
+        ...
 
-    The calls of a step have their side effects one after another, in the order the model asked for, while
-    their permission requests are open together.
-    """
-    set_interrupted_note: Callable[[str], Awaitable[None]]
-    """Sets a note for the result in case the call is interrupted, even by the end of the process."""
+    @property
+    def tool_name(self) -> str:
+        """The name the model knows the tool by."""
+        ...
+
+    def show_output(self, text: str) -> None:
+        """Show output to the user while the call runs. The model gets only the result."""
+        ...
+
+    def exclusive(self) -> AbstractAsyncContextManager[None]:
+        """Return a context for all side effects: `async with call.exclusive():`.
+
+        The calls of a step have their side effects one after another, in the order the model asked for, while
+        their permission requests are open together.
+        """
+        ...
+
+    async def set_interrupted_note(self, text: str) -> None:
+        """Set a note for the result in case the call is interrupted, even by the end of the process."""
+        ...
 
 
 class Tool(ABC, Generic[P]):

@@ -151,13 +151,6 @@ class ToolBatch:
             self._finish_call(index, pending)
 
     async def _compute_result(self, index: int, pending: _PendingCall, hooked_call: HookedCall) -> ToolReturn:
-        call = CallContext(
-            pending.call.id,
-            pending.call.function.name,
-            lambda text: self._send_output(pending, text),
-            lambda: self._exclusive_section(index, pending, tool, params),
-            lambda text: self._set_interrupted_note(pending, text),
-        )
         try:
             tool, params = self._toolset.resolve_call(pending.call)
             if refusal := self._refusal_reason(tool, params):
@@ -167,7 +160,9 @@ class ToolBatch:
                 if tool.runs_sequentially:
                     await self._wait_for_earlier_calls(index, lambda name: name == pending.call.function.name)
                 pending.state = "begun"
-            return await hooked_call.run_before(tool, params) or await _run_tool(tool, params, call)
+            return await hooked_call.run_before(tool, params) or await _run_tool(
+                tool, params, _BatchCall(self, index, pending, tool, params)
+            )
         except InvalidToolCall as error:
             return failure(str(error), brief="invalid call")
         except ToolRejected as rejection:
@@ -178,35 +173,8 @@ class ToolBatch:
             logger.exception("tool %s failed", pending.call.function.name)
             return failure(f"{pending.call.function.name} failed: {type(error).__name__}: {error}")
 
-    async def _set_interrupted_note(self, pending: _PendingCall, text: str) -> None:
-        pending.interrupted_note = text
-        await self._result_store.save_result(pending.call, pending.interrupted_result)
-
-    def _send_output(self, pending: _PendingCall, text: str) -> None:
-        if pending.state != "ended":  # what a tool has started may outlive its call
-            self._sender.send(ToolOutput(pending.call.id, text))
-
     def _refusal_reason(self, tool: Tool[Any], params: BaseModel) -> str:
         return self._gate.refusal_reason(tool, params) if self._gate is not None else ""
-
-    def _exclusive_section(
-        self, index: int, pending: _PendingCall, tool: Tool[Any], params: BaseModel
-    ) -> AbstractAsyncContextManager[None]:
-        @asynccontextmanager
-        async def section() -> AsyncIterator[None]:
-            await self._wait_for_earlier_calls(index)
-            if refusal := self._refusal_reason(tool, params):
-                raise ToolRejected(refusal, ends_turn=False)
-            pending.state = "begun"
-            change = PendingChange(tool.target_files(params), tool.shell_command(params))
-            async with (
-                self._change_tracker.tracking(pending.call, change)
-                if self._change_tracker is not None
-                else nullcontext()
-            ):
-                yield
-
-        return section()
 
     async def _wait_for_earlier_calls(
         self, index: int, matches: Callable[[str], bool] = lambda _: True
@@ -228,6 +196,44 @@ class ToolBatch:
         self._sender.send(
             ToolResult(pending.call.id, self._results.setdefault(index, pending.interrupted_result))
         )
+
+
+class _BatchCall:
+    """A running call of a batch, as its tool sees it. Implements `CallContext`."""
+
+    def __init__(
+        self, batch: ToolBatch, index: int, pending: _PendingCall, tool: Tool[Any], params: BaseModel
+    ) -> None:
+        self.id = pending.call.id
+        self.tool_name = pending.call.function.name
+        self._batch = batch
+        self._index = index
+        self._pending = pending
+        self._tool = tool
+        self._params = params
+
+    def show_output(self, text: str) -> None:
+        if self._pending.state != "ended":  # what a tool has started may outlive its call
+            self._batch._sender.send(ToolOutput(self.id, text))
+
+    @asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        batch, pending = self._batch, self._pending
+        await batch._wait_for_earlier_calls(self._index)
+        if refusal := batch._refusal_reason(self._tool, self._params):
+            raise ToolRejected(refusal, ends_turn=False)
+        pending.state = "begun"
+        change = PendingChange(self._tool.target_files(self._params), self._tool.shell_command(self._params))
+        async with (
+            batch._change_tracker.tracking(pending.call, change)
+            if batch._change_tracker is not None
+            else nullcontext()
+        ):
+            yield
+
+    async def set_interrupted_note(self, text: str) -> None:
+        self._pending.interrupted_note = text
+        await self._batch._result_store.save_result(self._pending.call, self._pending.interrupted_result)
 
 
 async def _run_tool(tool: Tool[Any], params: BaseModel, call: CallContext) -> ToolReturn:

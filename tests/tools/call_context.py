@@ -7,9 +7,11 @@ from kimi_tui.tools.tool import CallContext
 
 
 class CallLog:
-    """Output, exclusive sections and interrupt notes of a call."""
+    """A call that records its output, exclusive sections and interrupt notes."""
 
-    def __init__(self) -> None:
+    def __init__(self, tool_name: str = "Tool") -> None:
+        self.id = "call-1"
+        self.tool_name = tool_name
         self.shown: list[str] = []
         self.interrupted_notes: list[str] = []
         self.exclusive_count = 0
@@ -18,6 +20,9 @@ class CallLog:
     @property
     def output(self) -> str:
         return "".join(self.shown)
+
+    def show_output(self, text: str) -> None:
+        self.shown.append(text)
 
     async def set_interrupted_note(self, text: str) -> None:
         self.interrupted_notes.append(text)
@@ -34,4 +39,5 @@ class CallLog:
 
 def build_context(log: CallLog | None = None, *, tool_name: str = "Tool") -> CallContext:
     log = log or CallLog()
-    return CallContext("call-1", tool_name, log.shown.append, log.exclusive, log.set_interrupted_note)
+    log.tool_name = tool_name
+    return log
