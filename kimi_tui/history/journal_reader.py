@@ -1,14 +1,18 @@
 """Reader that turns a journal into the state of a conversation. Nothing is written."""
 
 import re
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_tui.base.errors import SessionError
 from kimi_tui.history.conversation_state import ConversationState
 from kimi_tui.history.journal import Journal, RawLine, raw_lines
-from kimi_tui.history.record_codec import DamagedLine, UnknownRole, parse, pending_message, role_of
-from kimi_tui.history.records import PendingRecord, SystemPrompt
+from kimi_tui.history.record_codec import DamagedLine, UnknownRole, encode, parse, pending_message, role_of
+from kimi_tui.history.records import PendingRecord, RepairRecord, SystemPrompt
+from kimi_tui.history.repair_report import RepairFinding
+
+_LOSS_KINDS = {"torn_line", "damaged_line"}
 
 
 @dataclass(slots=True)
@@ -35,6 +39,21 @@ class LoadedJournal:
             self.prompt_size = raw.end
         self.state.apply(record, offset=raw.offset - self.prompt_size, number=raw.number)
 
+    def repair(self, journal: Journal) -> tuple[list[bytes], tuple[RepairFinding, ...]]:
+        """Complete unfinished calls and steps in memory. Return lines that do so on disk, and the findings.
+
+        If lines were lost, the next checkpoint gets an id that no rotation of `journal` uses.
+        """
+        lines = [encode(message) for message in self.state.closing_messages()]
+        self.state.close_open_step()
+        findings = self.state.findings
+        if not findings:
+            return [], ()
+        if any(finding.kind in _LOSS_KINDS for finding in findings):
+            self.state.next_id = max(self.state.next_id, _next_unused_id(journal))
+        record = RepairRecord(found=findings, next_id=self.state.next_id, time=time.time())
+        return [*lines, encode(record)], findings
+
 
 def read_journal(path: Path) -> LoadedJournal:
     """Return the content of the journal at `path`, with problems in its findings. Raises SessionError."""
@@ -51,7 +70,7 @@ def read_journal(path: Path) -> LoadedJournal:
     return loaded
 
 
-def next_unused_id(journal: Journal) -> int:
+def _next_unused_id(journal: Journal) -> int:
     """Return the first checkpoint id that the rotations of `journal` don't use, in case it lost its own."""
     next_id = 0
     for path in journal.rotations().values():

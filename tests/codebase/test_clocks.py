@@ -15,7 +15,7 @@ DATES = {
     "engine/background_work.py": "dates of tasks that may outlive the process",
     "engine/subagents/store.py": "dates of sub-agents on disk",
     "history/context.py": "dates of checkpoints",
-    "history/conversation_file.py": "dates of repairs",
+    "history/journal_reader.py": "dates of repairs",
     "history/rebuild.py": "dates of repairs",
     "history/session.py": "dates of sessions",
     "history/snapshots/stat_cache.py": "compares modification times with those of the previous scan",
