@@ -175,8 +175,8 @@ class ReadOnlyEngine:
     def _send_new_events(self, events: Sequence[Event]) -> None:
         """Send the events that are new, or all of them if those sent before are no longer a prefix."""
         events, sent = list(events), self._sent_events
-        if not _is_continuation(sent, events) and sent and isinstance(sent[-1], TurnEnd):
-            sent = sent[:-1]  # a replay ends the last turn of the files even if it's still running
+        if not _is_continuation(sent, events):
+            sent = _without_last_turn_end(sent)
         is_continuation = _is_continuation(sent, events)
         new_events = events[len(sent) :] if is_continuation else events
         self._sent_events = events
@@ -206,6 +206,18 @@ def _find_session(options: EngineOptions) -> Session:
             hint="Pass a session ID. List sessions with `kimi-tui sessions list`.",
         )
     return replace(options.session_selector, continue_last=True, fork=False).resolve()
+
+
+def _without_last_turn_end(events: list[Event]) -> list[Event]:
+    """Return `events` up to the end of the last turn, if only checkpoints follow it.
+
+    A replay ends the last turn of the files even if it is still running. The checkpoint of a step whose message
+    hasn't been written yet comes after that end.
+    """
+    end = len(events)
+    while end and isinstance(events[end - 1], CheckpointCreated):
+        end -= 1
+    return events[: end - 1] if end and isinstance(events[end - 1], TurnEnd) else events
 
 
 def _is_continuation(sent: Sequence[Event], events: Sequence[Event]) -> bool:

@@ -10,9 +10,11 @@ import pytest
 
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.errors import SessionError
+from kimi_tui.base.message import Message
 from kimi_tui.config.settings import Settings
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.engine.read_only_engine import open_read_only
+from kimi_tui.history.context import Context
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.commands import (
     Command,
@@ -140,6 +142,24 @@ async def test_a_reader_replays_the_conversation_and_follows_new_messages(tmp_pa
             assert ReplayBegin(anew=True) not in listener.events
             begins, ends = listener.events.count(ReplayBegin()), listener.events.count(ReplayEnd())
             assert begins == ends >= 2
+
+
+async def test_a_reader_continues_a_turn_that_it_saw_before_its_first_message(tmp_path: Path) -> None:
+    async with session(tmp_path, tmp_path / "data", text_reply("one")) as client:
+        await client.ask("first")
+    (journal,) = (tmp_path / "data" / "sessions").glob("*/*/context.jsonl")
+    writer = Context(journal)
+    await writer.restore()
+    async with open_read_only_client(tmp_path, id_of(client)) as listener:
+        await listener.wait_for_text("first", "one")
+        await writer.checkpoint(False, kind="user", label="second")
+        await writer.append_message(Message("user", (TextPart("second"),)))
+        await writer.checkpoint(False, kind="step")
+        await listener.wait_for_text("first", "one", "second")
+        await writer.append_message(Message("assistant", (TextPart("two"),)))
+        await listener.wait_for_text("first", "one", "second", "two")
+        assert ReplayBegin(anew=True) not in listener.events
+    await writer.close()
 
 
 async def test_a_revert_by_the_writer_is_replayed(tmp_path: Path) -> None:

@@ -156,6 +156,8 @@ class AppHarness:
         before = self.screen.state
         self.engine.send(*messages)
         await self.wait_until(lambda: self.screen.state is not before)
+        transcript = self.screen.transcript
+        await self.wait_until(lambda: transcript is None or not transcript.is_busy)
         await self.driver.pause()
 
     def ask(self, request: Request) -> None:
