@@ -211,8 +211,8 @@ def _find_session(options: EngineOptions) -> Session:
 def _without_last_turn_end(events: list[Event]) -> list[Event]:
     """Return `events` up to the end of the last turn, if only checkpoints follow it.
 
-    A replay ends the last turn of the files even if it is still running. The checkpoint of a step whose message
-    hasn't been written yet comes after that end.
+    A replay ends the last turn of the files even if it is still running. The checkpoint of a step whose
+    message hasn't been written yet comes after that end.
     """
     end = len(events)
     while end and isinstance(events[end - 1], CheckpointCreated):

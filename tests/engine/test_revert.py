@@ -235,3 +235,53 @@ async def test_without_a_writable_store_only_the_conversation_is_reverted(
         assert plan.note
         await client.run_command(Revert(prompt_checkpoint(client, 0)), Reverted)
     assert set(read_files(work_dir)) == {"README.md", "a.py"}
+
+
+@pytest.mark.parametrize("edit", ["edited", "replaced by a folder", "created"])
+async def test_a_selected_file_that_changed_since_the_plan_is_left_alone_and_named(
+    edit: str, work_dir: Path, data_dir: Path
+) -> None:
+    scripts = (
+        tool_calls(("Bash", {"command": "echo new > a; echo new > b; rm README.md"})),
+        text_reply("done"),
+    )
+    async with session(work_dir, data_dir, *scripts) as client:
+        await client.ask("go")
+        start = prompt_checkpoint(client, 0)
+        plan = await client.run_command(PlanRevert(start), RevertPlan)
+        assert {file.action for file in plan.files} == {"delete", "recreate"}
+        match edit:
+            case "edited":
+                (work_dir / "a").write_text("new\nmine\n")
+            case "replaced by a folder":
+                (work_dir / "a").unlink()
+                (work_dir / "a").mkdir()
+            case "created":
+                (work_dir / "README.md").write_text("mine\n")
+        before = read_files(work_dir)
+        reverted = await client.run_command(Revert(start, paths=("a", "b", "README.md")), Reverted)
+        failure = await client.next(Notification)
+        named = "README.md" if edit == "created" else "a"
+        assert f"{named}: changed in the meantime" in failure.title
+        assert named in {path.rstrip("/") for path in reverted.kept}
+        restored = {"README.md": before.get("README.md", "readme\n")}
+        kept = {name: text for name, text in before.items() if name == named}
+        assert read_files(work_dir) == kept | restored
+
+
+async def test_a_selection_without_a_plan_is_executed(work_dir: Path, data_dir: Path) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await run_turns(client, work_dir)
+        start = prompt_checkpoint(client, 0)
+        await client.run_command(Revert(start, paths=("a.py",)), Reverted)
+        assert "a.py" not in read_files(work_dir)
+
+
+async def test_an_agent_edit_after_a_plan_is_reverted_by_default(work_dir: Path, data_dir: Path) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await client.ask("write a.py")
+        start = prompt_checkpoint(client, 0)
+        await client.run_command(PlanRevert(start), RevertPlan)
+        await client.ask("run something")
+        await client.run_command(Revert(start), Reverted)
+        assert read_files(work_dir) == {"README.md": "readme\n"}

@@ -39,7 +39,14 @@ from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.soul.file_states import FilesAtCheckpoint
 from kimi_tui.wire.commands import PlanRevert, PlanSwitch, Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.event_sender import EventSender
-from kimi_tui.wire.timeline import CheckpointKind, FileChanges, Reverted, RevertPlan, RevertReason
+from kimi_tui.wire.timeline import (
+    CheckpointKind,
+    FileChanges,
+    PlannedFile,
+    Reverted,
+    RevertPlan,
+    RevertReason,
+)
 
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.deadline import ScanDeadline
@@ -76,6 +83,8 @@ class RevertExecutor:
         self._timeline_publisher = timeline_publisher
         self._sender = sender
         self._targets = RevertTargets(session, context)
+        self._shown_states: dict[_PlanKey, str] = {}
+        """The file state in which each plan since the last revert was shown."""
 
     async def plan_revert(self, command: PlanRevert) -> None:
         """Send the plan of a revert, an undo or a redo. Raises KimiTuiError."""
@@ -135,7 +144,10 @@ class RevertExecutor:
             to, reason, scope = target.checkpoint, target.reason, target.scope
             self._sender.send(RevertPlan(to, reason, (), (), CANCELED_NOTE, scope, target.branch))
             raise
-        files = await self._files.worker.use(build_planned_files, plan) if plan is not None else ()
+        files: tuple[PlannedFile, ...] = ()
+        if plan is not None:
+            self._shown_states[_plan_key(target)] = plan.head
+            files = await self._files.worker.use(build_planned_files, plan)
         turns = 0
         if target.moves_conversation:
             turns = await self._targets.count_lost_turns(target)
@@ -278,7 +290,10 @@ class RevertExecutor:
             for item in plan.items
             if (item.is_selected if requested is None else display_item_path(item).rstrip("/") in requested)
         }
-        return await self._files.worker.use(_execute_plan, plan, selected)
+        # Explicit paths were selected in a plan that was shown. The default selection considers later edits.
+        shown_state = self._shown_states.get(_plan_key(target)) if requested is not None else None
+        self._shown_states.clear()
+        return await self._files.worker.use(_execute_plan, plan, selected, shown_state)
 
     async def _move_conversation(self, target: RevertTarget) -> tuple[RevertResult, UserInput | None]:
         """Revert the conversation to `target`. Return the result and the user's prompt at the target."""
@@ -312,6 +327,14 @@ class RevertExecutor:
         if send:
             self._sender.send(checkpoint_created(checkpoint))
         return checkpoint
+
+
+_PlanKey = tuple[int, RevertReason, int | None, bool]
+
+
+def _plan_key(target: RevertTarget) -> _PlanKey:
+    """Return what the file changes of a plan depend on."""
+    return target.checkpoint, target.reason, target.branch, target.scope == "turn"
 
 
 _LABELS: dict[RevertReason, str] = {
@@ -349,9 +372,9 @@ def _plan_files(target: RevertTarget, history: "FileHistory", deadline: "ScanDea
 
 
 def _execute_plan(
-    history: "FileHistory", plan: "Plan", selected: set[str]
+    history: "FileHistory", plan: "Plan", selected: set[str], shown_state: str | None
 ) -> "tuple[ExecutionResult, str | None]":
-    outcome, captured = history.execute(plan, selected)
+    outcome, captured = history.execute(plan, selected, shown_state=shown_state)
     return outcome, captured.manifest
 
 

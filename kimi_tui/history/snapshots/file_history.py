@@ -19,7 +19,7 @@ from kimi_tui.history.snapshots.other_sessions import (
 )
 from kimi_tui.history.snapshots.patch import Patch, build_patch
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
-from kimi_tui.history.snapshots.plan_executor import ExecutionResult, PlanExecutor
+from kimi_tui.history.snapshots.plan_executor import CHANGED_REASON, ExecutionResult, PlanExecutor
 from kimi_tui.history.snapshots.planner import Planner, count_changed_lines, text_of
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
@@ -165,13 +165,18 @@ class FileHistory:
         )
         return replace(plan, incomplete=self.partial_coverage_reason or plan.incomplete)
 
-    def execute(self, plan: Plan, selected: Collection[str]) -> tuple[ExecutionResult, CaptureResult]:
+    def execute(
+        self, plan: Plan, selected: Collection[str], *, shown_state: str | None = None
+    ) -> tuple[ExecutionResult, CaptureResult]:
         """Execute the items of `plan` with `selected` paths. Return the result, and the state after it.
 
-        Paths that have changed since the plan was made are left alone.
+        Paths that have changed since the plan was made, or since the state in which the user saw an earlier
+        version of it, are left alone and reported as failed.
         """
         self._complete_interrupted()
         items = [item for item in plan.items if item.path in selected and item.is_selectable]
+        changed = self._changed_since(shown_state, items)
+        items = [item for item in items if item.path not in changed]
         # Only the selected paths are scanned: other changes since the plan are left to the next capture.
         reachable = self._executor.reachable_paths(item.path for item in items)
         stat_keys = self._capture.capture(self.default_author(), paths=reachable).stat_keys
@@ -180,7 +185,18 @@ class FileHistory:
             items, self, current_entries=self._capture.entries, stat_keys=stat_keys
         )
         self._is_complete = True
+        outcome = replace(outcome, failed=(*outcome.failed, *((path, CHANGED_REASON) for path in changed)))
         return outcome, self._capture.capture(self._revert, paths=())
+
+    def _changed_since(self, state: str | None, items: Iterable[PlanItem]) -> list[str]:
+        """Return the paths of `items` that were different in `state`."""
+        if state is None:
+            return []
+        try:
+            entries = self._store.manifests.entries(state)
+        except ManifestMissing:
+            return []
+        return [item.path for item in items if entries.get(item.path) != item.now]
 
     def was_reverted_since(self, state: str) -> bool:
         """Return whether a revert has changed files after `state`. Raises ManifestMissing."""

@@ -34,6 +34,7 @@ from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, W
 
 logger = logging.getLogger(__name__)
 
+CHANGED_REASON = "changed in the meantime"
 _JOURNAL_SUFFIX = ".json"
 _OUTCOME_SUFFIX = ".outcome"
 
@@ -208,7 +209,7 @@ class PlanExecutor:
             if current == step.then:
                 continue
             if current != step.now and not is_removed and not _is_half_made(current, step.then):
-                failed[step.path] = "changed in the meantime"
+                failed[step.path] = CHANGED_REASON
             else:
                 todo.append(replace(step, now=current, seen=stat_keys.get(step.path, ())))
         runner = PlanStepRunner(self._target)
