@@ -4,7 +4,7 @@ import asyncio
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -21,10 +21,10 @@ from kimi_tui.tools.file.text_document import has_surrogates
 from kimi_tui.tools.path_scope import LocatedPath, PathScope
 from kimi_tui.tools.search.output_parser import parse_paths
 from kimi_tui.tools.search.programs import (
+    Ripgrep,
     SearchOutput,
     build_fallback_command,
     build_ripgrep_command,
-    find_ripgrep,
     run_search,
 )
 from kimi_tui.tools.search.query import OutputMode, Query
@@ -81,12 +81,12 @@ class Grep(Tool[GrepParams]):
         path_scope: PathScope,
         approval: Approval,
         *,
-        programs: Callable[[], Iterable[str]] = find_ripgrep,
+        ripgrep: Ripgrep = Ripgrep(),
         seconds: float = 30.0,
     ) -> None:
         self._path_scope = path_scope
         self._approval = approval
-        self._programs = programs
+        self._ripgrep = ripgrep
         self._seconds = seconds
 
     async def run(self, params: GrepParams, call: CallContext) -> ToolReturn:
@@ -129,7 +129,7 @@ class Grep(Tool[GrepParams]):
         return output, sorted(path for path in hidden if is_private(Path(path))), notes
 
     async def _run_query(self, query: Query, descriptor: int) -> SearchOutput:
-        commands = [build_ripgrep_command(program, query, descriptor) for program in self._programs()]
+        commands = [build_ripgrep_command(program, query, descriptor) for program in self._ripgrep.paths()]
         return await run_search([*commands, build_fallback_command(query, descriptor)], seconds=self._seconds)
 
     def _build_notes(self, output: SearchOutput, files: "_FolderFiles", hidden: Sequence[str]) -> list[str]:

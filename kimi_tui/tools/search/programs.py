@@ -127,6 +127,14 @@ def find_ripgrep() -> tuple[str, ...]:
     return (*([on_path] if on_path else []), *bundled)
 
 
+class Ripgrep:
+    """The installed copies of ripgrep."""
+
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths to try, in this order."""
+        return find_ripgrep()
+
+
 def build_ripgrep_command(program: str, query: Query, descriptor: int) -> SearchCommand:
     """Return the ripgrep command for `query`. In its output, paths end in NUL and lines have numbers.
 
