@@ -27,5 +27,5 @@ def test_public_search_is_used_otherwise(settings: Settings) -> None:
 
 def test_fetching_from_private_addresses_requires_a_setting() -> None:
     loopback = ip_address("127.0.0.1")
-    assert not build_fetcher(WebSettings()).may_reach(loopback)
-    assert build_fetcher(WebSettings(allow_private_addresses=True)).may_reach(loopback)
+    assert not build_fetcher(WebSettings()).address_filter.may_reach(loopback)
+    assert build_fetcher(WebSettings(allow_private_addresses=True)).address_filter.may_reach(loopback)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from kimi_tui.config.settings import Settings, WebSettings
 from kimi_tui.tools.web.moonshot_search import MoonshotSearch
 from kimi_tui.tools.web.page_fetcher import PageFetcher
+from kimi_tui.tools.web.public_address import AddressFilter, AnyAddressFilter
 from kimi_tui.tools.web.public_search import PublicSearch
 from kimi_tui.tools.web.search import SearchService
 
 
 def build_fetcher(web: WebSettings) -> PageFetcher:
     """Return the page fetcher."""
-    return PageFetcher(may_reach=lambda address: True) if web.allow_private_addresses else PageFetcher()
+    return PageFetcher(AnyAddressFilter() if web.allow_private_addresses else AddressFilter())
 
 
 def build_search_service(settings: Settings, *, environ: Mapping[str, str] = os.environ) -> SearchService:

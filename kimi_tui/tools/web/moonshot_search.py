@@ -7,18 +7,14 @@ A request is a `POST` with a bearer token and
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
 from kimi_tui.base.errors import WebProblem
-from kimi_tui.tools.web.http_client import build_client, find_proxy
 from kimi_tui.tools.web.limited_body import ACCEPTED_ENCODINGS, read_body
+from kimi_tui.tools.web.proxy import find_proxy
 from kimi_tui.tools.web.search import SearchHit
 from kimi_tui.tools.web.untrusted_text import neutralize
-
-if TYPE_CHECKING:
-    import httpx
 
 _TIMEOUT_S = 30
 _MAX_BYTES = 4_000_000
@@ -67,6 +63,8 @@ class MoonshotSearch:
     async def _post_query(self, query: str, limit: int) -> bytes:
         import httpx
 
+        from kimi_tui.tools.web.http_client import build_client
+
         target = httpx.URL(self._base_url)
         async with await build_client(find_proxy(target.scheme, target.host)) as client:
             request = {
@@ -79,14 +77,14 @@ class MoonshotSearch:
             async with client.stream(
                 "POST", target, json=request, headers=headers, timeout=_TIMEOUT_S + 5
             ) as response:
-                _require_success(response)
+                _require_success(response.status_code)
                 encoding = response.headers.get("content-encoding", "")
                 body = await read_body(response.aiter_raw(), encoding=encoding, limit=_MAX_BYTES)
         return body.data
 
 
-def _require_success(response: "httpx.Response") -> None:
-    match response.status_code:
+def _require_success(status: int) -> None:
+    match status:
         case 200:
             return
         case 401 | 403:
@@ -94,7 +92,7 @@ def _require_success(response: "httpx.Response") -> None:
                 "Moonshot's search service rejected the API key.",
                 hint="Tell the user to check api_key in [services.moonshot_search].",
             )
-        case status:
+        case _:
             raise _to_search_error(f"status {status}")
 
 

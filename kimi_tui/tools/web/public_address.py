@@ -58,3 +58,23 @@ def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
     if address in _NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour
+
+
+class AddressFilter:
+    """Lets only public addresses through."""
+
+    def may_reach(self, address: Address) -> bool:
+        """Return whether requests to `address` are allowed."""
+        return is_public(address)
+
+    async def resolve(self, host: str, port: int) -> Sequence[Address]:
+        """Return the addresses of a host. Raises WebProblem."""
+        return await resolve_host(host, port)
+
+
+class AnyAddressFilter(AddressFilter):
+    """Lets all addresses through, also those of this machine and its network."""
+
+    def may_reach(self, address: Address) -> bool:
+        """Return True."""
+        return True

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kimi_tui.base.errors import WebProblem
-from kimi_tui.tools.web.http_client import find_proxy
+from kimi_tui.tools.web.proxy import find_proxy
 from kimi_tui.tools.web.search import SearchHit
 from kimi_tui.tools.web.untrusted_text import neutralize
 from kimi_tui.tools.web.worker_process import WorkerFailed, run_worker

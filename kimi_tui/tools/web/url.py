@@ -1,36 +1,13 @@
 """URLs of pages: which ones can be fetched, and how they are displayed."""
 
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from kimi_tui.base.errors import WebProblem
 from kimi_tui.base.redaction import contains_known_secret
 from kimi_tui.tools.web.untrusted_text import neutralize
 
-if TYPE_CHECKING:
-    import httpx
-
 _MIN_SECRET_CHARS = 16
 """Shorter secrets may be ordinary words in a URL: the password of many databases is their name."""
-
-
-def parse_url(url: str) -> "httpx.URL":
-    """Return `url` without its fragment. Raises WebProblem unless it is a complete http or https URL."""
-    import httpx
-
-    try:
-        target = httpx.URL(url.strip())
-    except (httpx.InvalidURL, ValueError) as error:
-        raise invalid_url(url) from error
-    if target.scheme not in ("http", "https"):
-        raise WebProblem(
-            f"{format_url(url)} is not a web address.", hint="It must begin with http:// or https://."
-        )
-    if not target.host:
-        raise invalid_url(url)
-    if target.userinfo:
-        raise WebProblem("The URL contains a user name or password, which isn't sent.", hint="Leave it out.")
-    return target.copy_with(fragment=None)
 
 
 def reject_secret_url(text: str) -> None:

@@ -6,7 +6,7 @@ from ipaddress import ip_address
 import pytest
 
 from kimi_tui.tools.web.page_fetcher import PageFetcher
-from kimi_tui.tools.web.public_address import Address, is_public
+from kimi_tui.tools.web.public_address import Address, AddressFilter
 from tests.tools.web.fake_site import FakeSite, serve_site
 
 
@@ -23,10 +23,13 @@ async def site() -> AsyncIterator[FakeSite]:
         yield running
 
 
-def may_reach(address: Address) -> bool:
-    return address == ip_address("127.0.0.1") or is_public(address)
+class SiteAddressFilter(AddressFilter):
+    """Lets the local site through, and public addresses."""
+
+    def may_reach(self, address: Address) -> bool:
+        return address == ip_address("127.0.0.1") or super().may_reach(address)
 
 
 @pytest.fixture
 def fetcher() -> PageFetcher:
-    return PageFetcher(may_reach=may_reach)
+    return PageFetcher(SiteAddressFilter())

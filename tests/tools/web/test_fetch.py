@@ -11,7 +11,7 @@ import pytest
 from kimi_tui.base.redaction import register_secrets
 from kimi_tui.tools.web.fetch import FetchURL, FetchURLParams
 from kimi_tui.tools.web.page_fetcher import FetchLimits, PageFetcher
-from kimi_tui.tools.web.public_address import Address
+from kimi_tui.tools.web.public_address import Address, AddressFilter, AnyAddressFilter
 from kimi_tui.tools.web.public_search import PublicSearch
 from kimi_tui.tools.web.search import SearchWeb, SearchWebParams
 from kimi_tui.wire.events import ToolReturn
@@ -19,7 +19,7 @@ from tests.ports import unused_port
 from tests.timeouts import TEST_TIMEOUT_S
 from tests.tools.call_context import build_context
 from tests.tools.tool_env import brief_text, output_text
-from tests.tools.web.conftest import may_reach
+from tests.tools.web.conftest import SiteAddressFilter
 from tests.tools.web.fake_site import FakeSite
 
 ARTICLE = """<!doctype html><html><head><title>On  tea</title><script>var ad = "buy";</script></head><body>
@@ -35,7 +35,7 @@ async def fetch(fetcher: PageFetcher, url: str) -> ToolReturn:
 
 
 def limited_fetcher(**limits: float) -> PageFetcher:
-    return PageFetcher(may_reach=may_reach, limits=FetchLimits(**limits))  # type: ignore[arg-type]
+    return PageFetcher(SiteAddressFilter(), limits=FetchLimits(**limits))  # type: ignore[arg-type]
 
 
 async def test_html_is_returned_as_markdown_marked_as_untrusted(site: FakeSite, fetcher: PageFetcher) -> None:
@@ -336,16 +336,28 @@ class FakeResolver:
     def __init__(self, *answers: str) -> None:
         self.answers = list(answers)
 
-    async def __call__(self, host: str, port: int) -> Sequence[Address]:
+    async def resolve(self, host: str, port: int) -> Sequence[Address]:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return [ip_address(address) for address in answer.split()]
+
+
+class ResolvedSiteFilter(FakeResolver, SiteAddressFilter):
+    """Lets the local site through, whose addresses are the given answers."""
+
+
+class ResolvedPublicFilter(FakeResolver, AddressFilter):
+    """Lets public addresses through, which are the given answers."""
+
+
+class ResolvedAnyFilter(FakeResolver, AnyAddressFilter):
+    """Lets all addresses through, which are the given answers."""
 
 
 async def test_the_checked_address_is_the_one_that_is_used(site: FakeSite) -> None:
     """A host that changes its address after the check gains nothing: it isn't resolved again."""
     site.respond("/", "hello")
-    resolver = FakeResolver("127.0.0.1", "127.0.0.2")
-    result = await fetch(PageFetcher(may_reach=may_reach, resolve=resolver), site.url(host="rebinding.test"))
+    resolver = ResolvedSiteFilter("127.0.0.1", "127.0.0.2")
+    result = await fetch(PageFetcher(resolver), site.url(host="rebinding.test"))
 
     assert "hello" in output_text(result)
     assert resolver.answers == ["127.0.0.2"]
@@ -353,14 +365,14 @@ async def test_the_checked_address_is_the_one_that_is_used(site: FakeSite) -> No
 
 
 async def test_a_host_with_one_forbidden_address_is_refused(site: FakeSite) -> None:
-    fetcher = PageFetcher(may_reach=may_reach, resolve=FakeResolver("127.0.0.1 10.0.0.1"))
+    fetcher = PageFetcher(ResolvedSiteFilter("127.0.0.1 10.0.0.1"))
     assert "not a public address" in (await fetch(fetcher, site.url(host="two-faced.test"))).message
     assert site.requests == []
 
 
 async def test_the_next_address_is_tried_if_the_first_one_fails(site: FakeSite) -> None:
     site.respond("/", "hello")
-    fetcher = PageFetcher(may_reach=lambda address: True, resolve=FakeResolver("127.0.0.3 127.0.0.1"))
+    fetcher = PageFetcher(ResolvedAnyFilter("127.0.0.3 127.0.0.1"))
     assert "hello" in output_text(await fetch(fetcher, site.url(host="two.test")))
 
 
@@ -377,7 +389,7 @@ async def test_the_proxy_of_the_environment_is_used_except_for_local_addresses(
 ) -> None:
     monkeypatch.setenv("http_proxy", site.url())
     site.respond("http://example.test/", "through the proxy")
-    fetcher = PageFetcher(resolve=FakeResolver("93.184.215.14"))
+    fetcher = PageFetcher(ResolvedPublicFilter("93.184.215.14"))
 
     assert "through the proxy" in output_text(await fetch(fetcher, "http://example.test/"))
     for forbidden in ("http://localhost/", "http://169.254.169.254/"):
