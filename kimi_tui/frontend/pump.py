@@ -13,9 +13,9 @@ logger = logging.getLogger(__name__)
 FRAME_S = 0.08
 """Minimum pause between two batches."""
 _LOAD_DIVISOR = 4
-"""Showing batches takes at most 1/4 of the CPU, however long one takes ..."""
+"""If batches take longer than a frame, showing them takes at most 1/4 of the CPU ..."""
 _MAX_PAUSE_S = 0.3
-"""... unless it is a long replay, which must not delay the messages that follow."""
+"""... unless one is a long replay, which must not delay the messages that follow."""
 
 
 class BatchView(Protocol):
@@ -45,5 +45,6 @@ async def pump(
         except Exception:
             # One faulty message must not prevent the following ones from being shown.
             logger.exception("a batch of %d messages could not be shown", len(batch))
-        load_pause_s = (now() - started_at) * (_LOAD_DIVISOR - 1)
-        await asyncio.sleep(max(frame_s, min(load_pause_s, _MAX_PAUSE_S)))
+        cost_s = now() - started_at
+        load_pause_s = min(cost_s * (_LOAD_DIVISOR - 1), _MAX_PAUSE_S)
+        await asyncio.sleep(load_pause_s if cost_s > frame_s else frame_s)

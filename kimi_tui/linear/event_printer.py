@@ -5,7 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeGuard, assert_never, get_args
 
-from kimi_tui.base.content_parts import AudioURLPart, ImageURLPart, TextPart, ThinkPart, VideoURLPart
+from kimi_tui.base.content_parts import (
+    AudioURLPart,
+    ImageURLPart,
+    TextPart,
+    ThinkPart,
+    UserInput,
+    VideoURLPart,
+)
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.message_batch import ConversationMessage
@@ -104,8 +111,8 @@ class EventPrinter:
     def __init__(
         self, output: LineOutput, *, clock: Callable[[], float], prefix: str = "", is_replay: bool = False
     ) -> None:
-        """Print to `output`. Each line of a sub-agent starts with `prefix`. Turns of a replay have no known
-        duration.
+        """Print to `output`. Each line of a sub-agent starts with `prefix`. In a replay, prompts are printed
+        and durations aren't.
         """
         self._output = output
         self._clock = clock
@@ -146,8 +153,8 @@ class EventPrinter:
                 self._end_call(call_id, result)
             case SubagentEvent():
                 self._print_subagent_event(message)
-            case TurnBegin():
-                self._begin_turn()
+            case TurnBegin(user_input=user_input):
+                self._begin_turn(user_input)
             case SteerInput(user_input=user_input):
                 self._print_line(tr("You (steering): {text}", text=user_text(user_input)))
             case TurnEnd():
@@ -299,7 +306,9 @@ class EventPrinter:
 
     # turns
 
-    def _begin_turn(self) -> None:
+    def _begin_turn(self, user_input: UserInput) -> None:
+        if self._is_replay:
+            self._output.write_line(tr("You: {text}", text=user_text(user_input)))
         self._calls.clear()
         self._subagents.clear()
         self._started_at = self._clock()

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from kimi_tui.i18n.translate import tr, tr_n
+from kimi_tui.i18n.translate import tr_n
 from kimi_tui.linear.event_printer import EventPrinter, PrintedMessage
-from kimi_tui.linear.messages import user_text
 from kimi_tui.linear.output import LineOutput
 from kimi_tui.wire.events import TurnBegin
 
@@ -44,7 +43,5 @@ class HistoryReplay:
     def _print(self, messages: Sequence[PrintedMessage]) -> None:
         printer = EventPrinter(self._output, clock=lambda: 0.0, is_replay=True)
         for message in messages:
-            if isinstance(message, TurnBegin):
-                self._output.write_line(tr("You: {text}", text=user_text(message.user_input)))
             printer.print_event(message)
         self._output.end_line()

@@ -4,10 +4,6 @@ A read costs as much as all processing of the token that it returns. During a pa
 operating system's buffers: nothing is lost, and a token appears less than a frame later.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from time import monotonic
-
 PAUSE_S = 0.04
 """Pause between two reads, in seconds."""
 MIN_WAITED_READS = 30
@@ -21,33 +17,24 @@ _BURST_BYTES = 8192
 
 
 class ReadThrottle:
-    """Reads one response. Pauses between reads while small amounts of data arrive at short intervals."""
+    """Computes the pauses between the reads of one response, while small amounts of data arrive at short
+    intervals.
+    """
 
-    def __init__(
-        self,
-        *,
-        now: Callable[[], float] = monotonic,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-    ) -> None:
-        self._now = now
-        self._sleep = sleep
+    def __init__(self) -> None:
         self._waits = 0
         self._bytes = 0
-        self._is_pause_due = False
+        self.pause_s = 0.0
+        """Pause before the next read, in seconds."""
 
-    async def read(self, read_more: Callable[[], Awaitable[bytes | None]]) -> bytes | None:
-        """Return the result of `read_more`; None is the end."""
-        if self._is_pause_due:
-            await self._sleep(PAUSE_S)
-        began = self._now()
-        chunk = await read_more()
-        waited = self._now() - began
-        self._bytes += len(chunk or b"")
-        self._is_pause_due = waited >= _WAIT_THRESHOLD_S and self._is_trickling(waited)
-        return chunk
+    def record_read(self, waited_s: float, size: int) -> None:
+        """Record a read that took `waited_s` seconds and returned `size` bytes."""
+        self._bytes += size
+        is_pause_due = waited_s >= _WAIT_THRESHOLD_S and self._is_trickling(waited_s)
+        self.pause_s = PAUSE_S if is_pause_due else 0.0
 
-    def _is_trickling(self, waited: float) -> bool:
-        is_slow = waited < PAUSE_S and self._bytes < _BURST_BYTES
+    def _is_trickling(self, waited_s: float) -> bool:
+        is_slow = waited_s < PAUSE_S and self._bytes < _BURST_BYTES
         self._waits = self._waits + 1 if is_slow else 0
         self._bytes = 0
         return self._waits > MIN_WAITED_READS

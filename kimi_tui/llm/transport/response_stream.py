@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from itertools import groupby, islice
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kimi_tui.base.content_parts import TextPart, ThinkPart
@@ -81,7 +82,11 @@ async def response_parts(
     try:
         async with aclosing(response.aiter_bytes()) as chunks:
             while not was_ended and not parser.is_over:
-                chunk = await throttle.read(lambda: _next_chunk(chunks, parser, endpoint, trailing_timeout_s))
+                if throttle.pause_s:
+                    await asyncio.sleep(throttle.pause_s)
+                started_at = monotonic()
+                chunk = await _next_chunk(chunks, parser, endpoint, trailing_timeout_s)
+                throttle.record_read(monotonic() - started_at, len(chunk or b""))
                 events = sse.feed(chunk) if chunk is not None else sse.finish()
                 if sse.pending_bytes > max_event_bytes:
                     raise errors.response_too_long(endpoint, max_event_bytes)
