@@ -57,6 +57,17 @@ class Amounts:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreHistoryFactory:
+    """Builds histories of the files in one store."""
+
+    store: ProjectStore
+
+    def build(self) -> FileHistory:
+        """Return a file history, not yet open."""
+        return FileHistory(self.store)
+
+
+@dataclass(frozen=True, slots=True)
 class Project:
     """Directory with a project and the data directories of its snapshots."""
 
@@ -70,7 +81,7 @@ class Project:
     def snapshot_worker(self, data_dir: str = "share") -> SnapshotWorker:
         """Return a snapshot worker with a data directory of this name."""
         store = ProjectStore(self.folder / data_dir, self.work_dir, "bench")
-        return SnapshotWorker(lambda: FileHistory(store), known_states=[], sender=EventList())
+        return SnapshotWorker(StoreHistoryFactory(store), known_states=[], sender=EventList())
 
     def stored_bytes(self, data_dir: str = "share") -> int:
         """Return the size of the store in bytes."""

@@ -93,7 +93,7 @@ class ReadOnlyEngine:
             model="",
             model_kind="",
             agent="",
-            slash_commands=tuple(command.info for command in self._registry.commands),
+            slash_commands=self._registry.command_infos,
             recording=str(self._session.wire_file),
             read_only=True,
             in_use=self._is_in_use,

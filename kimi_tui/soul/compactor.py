@@ -1,7 +1,7 @@
 """Compactor of an agent's conversation, which never loses the current request."""
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from kimi_tui.base.compaction_markers import is_summary
@@ -20,6 +20,8 @@ from kimi_tui.history.context import Context
 from kimi_tui.history.message_history import complete_tool_results
 from kimi_tui.history.token_estimate import estimate_tokens
 from kimi_tui.llm.provider import LLM
+from kimi_tui.soul.agent import Agent
+from kimi_tui.soul.checkpointer import Checkpointer
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.model_call import ModelCall, ResponseInterrupted
 from kimi_tui.soul.retry import MAX_COMPACTION_WAIT_S
@@ -27,7 +29,7 @@ from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.soul.usage_totals import UsageTotals
 from kimi_tui.wire.display_blocks import TodoItem
 from kimi_tui.wire.event_sender import EventSender
-from kimi_tui.wire.events import CheckpointKind, CompactionBegin, CompactionEnd, Notification, Reverted
+from kimi_tui.wire.events import CompactionBegin, CompactionEnd, Notification, Reverted
 
 logger = logging.getLogger(__name__)
 
@@ -60,10 +62,7 @@ class CompactionResult:
 
 
 class Compactor:
-    """Compacts one agent's conversation.
-
-    `overhead_tokens` returns the estimated size of the system prompt and the tools.
-    """
+    """Compacts one agent's conversation."""
 
     def __init__(
         self,
@@ -74,8 +73,8 @@ class Compactor:
         limits: Limits,
         usage_totals: UsageTotals,
         sender: EventSender,
-        checkpoint: Callable[[CheckpointKind, str], Awaitable[int]],
-        overhead_tokens: Callable[[], int],
+        checkpointer: Checkpointer,
+        agent: Agent,
     ) -> None:
         self._config = config
         self._context = context
@@ -83,8 +82,8 @@ class Compactor:
         self._limits = limits
         self._usage_totals = usage_totals
         self._sender = sender
-        self._checkpoint = checkpoint
-        self._overhead_tokens = overhead_tokens
+        self._checkpointer = checkpointer
+        self._agent = agent
         self._retry_threshold = 0
         """Size in tokens above which another attempt makes sense."""
 
@@ -184,7 +183,7 @@ class Compactor:
         """Return whether there is room to continue; if not, each of the next steps would compact again."""
         if shorter is None:
             return not urgent
-        tokens = estimate_tokens(shorter) + self._overhead_tokens()
+        tokens = estimate_tokens(shorter) + self._agent.overhead_tokens
         return tokens < context.threshold * _TARGET_RATIO and not (
             urgent and not _is_much_shorter(shorter, context.history)
         )
@@ -215,11 +214,11 @@ class Compactor:
         paragraphs = [text for build_text in self._config.carry_over_texts if (text := build_text())]
         if todos or files or paragraphs or in_progress:
             messages.append(build_carry_over(todos, files, in_progress=in_progress, paragraphs=paragraphs))
-        tokens = estimate_tokens(messages) + self._overhead_tokens()
+        tokens = estimate_tokens(messages) + self._agent.overhead_tokens
         result = await self._context.replace(messages, reason="compaction")
         await self._context.update_token_count(tokens)
         self._sender.send(Reverted(result.to, result.from_id, "compaction", result.branch))
-        await self._checkpoint("compaction", "compacted")
+        await self._checkpointer.create("compaction", "compacted")
         return CompactionResult(index, tokens)
 
     def _wait_for_growth(self, llm: LLM, tokens: int) -> None:

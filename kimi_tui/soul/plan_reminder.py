@@ -1,8 +1,8 @@
 """Notes that tell the model when plan mode begins, while it lasts, and when it ends."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from string import Template
-from typing import Literal
+from typing import Literal, Protocol
 
 from kimi_tui.base.assets import read_asset
 from kimi_tui.base.message import Message
@@ -31,6 +31,14 @@ _OFF_NOTE = f"{_OFF_PREFIX}: you may make changes again, with the user's approva
 NotedState = Literal["on", "on before the latest prompt", "off", "nothing"]
 
 
+class Conversation(Protocol):
+    """Conversation that the notes are added to."""
+
+    @property
+    def history(self) -> Sequence[Message]:
+        """The messages."""
+
+
 class PlanReminder:
     """Adds notes about plan mode, depending on those in the conversation.
 
@@ -38,17 +46,15 @@ class PlanReminder:
     conversation, which keeps the provider's cache valid.
     """
 
-    def __init__(
-        self, plan_mode: PlanMode, *, toolset: Toolset, history: Callable[[], Sequence[Message]]
-    ) -> None:
+    def __init__(self, plan_mode: PlanMode, *, toolset: Toolset, conversation: Conversation) -> None:
         self._plan_mode = plan_mode
         self._toolset = toolset
-        self._history = history
+        self._conversation = conversation
         self._notes = _PlanNotes()
 
     async def __call__(self, add_note: AddNote, /) -> None:
         """Add the note that the conversation lacks, if any."""
-        noted = self._notes.state_in(self._history())
+        noted = self._notes.state_in(self._conversation.history)
         if not self._plan_mode.is_on:
             if noted in ("on", "on before the latest prompt"):
                 await add_note(_OFF_NOTE)

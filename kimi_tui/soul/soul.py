@@ -70,9 +70,7 @@ class Soul:
         self._sender = sender
         self._file_states = file_states
         self._call_ids = call_ids or CallIds()
-        plan_reminder = PlanReminder(
-            runtime_settings.plan_mode, toolset=agent.toolset, history=lambda: context.history
-        )
+        plan_reminder = PlanReminder(runtime_settings.plan_mode, toolset=agent.toolset, conversation=context)
         self._reminders = (*reminders, plan_reminder)
         self._loop_guard = LoopGuard(limits.loop_limits)
         self._hooks = hooks
@@ -99,8 +97,8 @@ class Soul:
             limits=limits,
             usage_totals=usage_totals,
             sender=sender,
-            checkpoint=self._checkpointer.create,
-            overhead_tokens=lambda: agent.overhead_tokens,
+            checkpointer=self._checkpointer,
+            agent=agent,
         )
 
     async def prepare(self) -> None:

@@ -1,7 +1,7 @@
 """Engine built by hand, with parts that can fail."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from kimi_tui.engine.background_work import BackgroundWork
 from kimi_tui.engine.build.slash_registry import build_slash_registry
 from kimi_tui.engine.command_dispatcher import CommandDispatcher
 from kimi_tui.engine.engine import Engine
+from kimi_tui.engine.files.snapshot_worker import HistoryFactory
 from kimi_tui.engine.models.active_model import ActiveModel
 from kimi_tui.engine.models.model_pool import ModelPool
 from kimi_tui.engine.models.model_setup import ModelSetup
@@ -65,10 +66,10 @@ class BareSession:
         home: Path,
         model: ChatProvider,
         *tools: Tool[Any],
-        make_files: Callable[[], FileHistory] | None = None,
+        history_factory: HistoryFactory | None = None,
     ) -> None:
         self.disk = FailingFileSystem()
-        self._make_files = make_files
+        self._history_factory = history_factory
         self.dir = home / "sessions" / "key" / "s1"
         self._home = home
         self._model = model
@@ -106,9 +107,9 @@ class BareSession:
             session=session,
             context=context,
             workspace=PathScope(self._home, ()),
-            make_history=self._make_files or _fail_to_build_history,
+            history_factory=self._history_factory or NoHistory(),
             data_dir=self._home,
-            settings=CheckpointSettings(files=self._make_files is not None),
+            settings=CheckpointSettings(files=self._history_factory is not None),
             todos=todos,
             sender=wire,
         )
@@ -136,6 +137,11 @@ class BareSession:
             rules=RuleSet(work_dir=self._home),
             grant_store=SessionGrantStore(session, data_dir=self._home),
         )
+        hooks = SessionHooks(
+            SessionHookDispatcher((), session_id=session.id, work_dir=str(self._home), sender=wire),
+            wire,
+            source="startup",
+        )
         publisher = SessionPublisher(
             sender=wire,
             session=session,
@@ -143,6 +149,7 @@ class BareSession:
             agent=agent,
             runtime_settings=runtime_settings,
             models=models,
+            hooks=hooks,
         )
         modes = Modes(
             session=session,
@@ -157,18 +164,13 @@ class BareSession:
             limits=Limits(max_attempts=1),
             usage_totals=session_usage.usage_totals,
             sender=wire,
-            on_usage_change=soul.send_status,
-        )
-        hooks = SessionHooks(
-            SessionHookDispatcher((), session_id=session.id, work_dir=str(self._home), sender=wire),
-            wire,
-            source="startup",
+            soul=soul,
         )
         services = BackgroundServices(
             session_usage=session_usage,
             hooks=hooks,
             side_questions=side_questions,
-            background_work=BackgroundWork(session, sender=wire, track_task=timeline.files.tracking_task),
+            background_work=BackgroundWork(session, sender=wire, tracker=timeline.files),
             timeline=timeline,
         )
         title = SessionTitle(session)
@@ -231,5 +233,21 @@ class BareSession:
         )
 
 
-def _fail_to_build_history() -> FileHistory:
-    raise AssertionError("file snapshots are disabled")
+class NoHistory:
+    """Fails to build a file history."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error or AssertionError("file snapshots are disabled")
+
+    def build(self) -> FileHistory:
+        raise self._error
+
+
+class ReadyHistory:
+    """Builds a file history of the test."""
+
+    def __init__(self, history: FileHistory) -> None:
+        self._history = history
+
+    def build(self) -> FileHistory:
+        return self._history

@@ -13,7 +13,7 @@ from kimi_tui.history.snapshots.plan_executor import ExecutionResult
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.wire.commands import Interrupt, PlanRevert, Revert, RunSlash
 from kimi_tui.wire.events import Comparison, Notification, Reverted, RevertPlan, SnapshotProgress
-from tests.engine.bare_engine import BareSession
+from tests.engine.bare_engine import BareSession, ReadyHistory
 from tests.soul.fake_model import FakeModel
 
 
@@ -42,7 +42,7 @@ def slow_session(tmp_path: Path, *responses: str) -> tuple[BareSession, EndlessP
     store.work_dir.mkdir()
     history = EndlessPlanHistory(store)
     model = FakeModel(*([TextPart(response)] for response in responses))
-    return BareSession(tmp_path, model, make_files=lambda: history), history
+    return BareSession(tmp_path, model, history_factory=ReadyHistory(history)), history
 
 
 async def test_a_turn_runs_while_a_plan_is_made(tmp_path: Path) -> None:
@@ -60,7 +60,9 @@ async def test_a_turn_runs_while_a_plan_is_made(tmp_path: Path) -> None:
 async def test_a_plan_waits_for_a_pending_file_state(tmp_path: Path) -> None:
     store = ProjectStore(tmp_path / "share", tmp_path / "work", "s1")
     store.work_dir.mkdir()
-    session = BareSession(tmp_path, FakeModel([TextPart("one")]), make_files=lambda: SlowOpenHistory(store))
+    session = BareSession(
+        tmp_path, FakeModel([TextPart("one")]), history_factory=ReadyHistory(SlowOpenHistory(store))
+    )
     async with session.open_engine() as front:
         await front.turn("first")
         front.send(PlanRevert(0))

@@ -16,12 +16,11 @@ from kimi_tui.base.errors import APIStatusError
 from kimi_tui.base.message import FunctionCall, Message, ToolCall
 from kimi_tui.history.checkpoint_tree import NOT_CAPTURED_YET
 from kimi_tui.history.context import Context
-from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.llm.provider import ToolSchema
 from kimi_tui.tools.tool import CallContext, Tool, build_json_schema, success
 from kimi_tui.wire.commands import Command, Prompt, SetYolo
 from kimi_tui.wire.events import Notification, SessionInfo, StepInterrupted, ToolResult, ToolReturn, TurnEnd
-from tests.engine.bare_engine import BareSession
+from tests.engine.bare_engine import BareSession, NoHistory
 from tests.history.file_systems import FailingFileSystem, SlowFileSystem
 from tests.soul.fake_model import FakeModel
 from tests.timeouts import TEST_TIMEOUT_S
@@ -207,10 +206,7 @@ async def test_a_failed_preparation_of_the_model_is_ignored(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("by design"), OSError(28, "No space left")])
 async def test_failed_file_snapshots_dont_fail_the_turn(tmp_path: Path, error: Exception) -> None:
-    def fail() -> FileHistory:
-        raise error
-
-    session = BareSession(tmp_path, FakeModel([TextPart("fine")]), make_files=fail)
+    session = BareSession(tmp_path, FakeModel([TextPart("fine")]), history_factory=NoHistory(error))
     async with session.open_engine() as front:
         assert (await front.turn("hi")).outcome == "finished"
         async with asyncio.timeout(TEST_TIMEOUT_S):

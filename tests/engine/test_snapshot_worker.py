@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,13 +26,14 @@ from tests.timeouts import TEST_TIMEOUT_S
 class Gate:
     """Delays opening the file history, like a slow disk."""
 
-    def __init__(self, make_history: Callable[[], FileHistory]) -> None:
-        self._make = make_history
+    def __init__(self, store: ProjectStore, limits: SnapshotLimits) -> None:
+        self._store = store
+        self._limits = limits
         self.open = threading.Event()
 
-    def __call__(self) -> FileHistory:
+    def build(self) -> FileHistory:
         assert self.open.wait(TEST_TIMEOUT_S)
-        return self._make()
+        return FileHistory(self._store, limits=self._limits)
 
 
 class SnapshotHarness:
@@ -45,16 +45,11 @@ class SnapshotHarness:
         self.recorded: dict[int, tuple[str, FileChanges | None]] = {}
         self.sent = EventList()
 
-        def make_history() -> FileHistory:
-            return FileHistory(ProjectStore(tmp_path / "data", self.work, "one"), limits=limits)
-
-        self.gate = Gate(make_history)
+        self.gate = Gate(ProjectStore(tmp_path / "data", self.work, "one"), limits)
         worker = SnapshotWorker(self.gate, known_states=(), sender=self.sent, report_interval_s=0)
-        self.files = SessionFiles(
-            worker, workspace=PathScope(self.work), enabled=True, record_files=self._record_files
-        )
+        self.files = SessionFiles(worker, workspace=PathScope(self.work), enabled=True, log=self)
 
-    async def _record_files(self, checkpoint_id: int, files: str, changes: FileChanges | None) -> None:
+    async def record_files(self, checkpoint_id: int, files: str, changes: FileChanges | None) -> None:
         self.recorded[checkpoint_id] = (files, changes)
 
     def checkpoint(self, checkpoint_id: int) -> str:

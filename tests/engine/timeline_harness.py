@@ -52,10 +52,14 @@ class TimelineHarness:
             settings=CheckpointSettings(),
             todos=SessionTodos(self.session, self.context, self.events),
             sender=self.events,
-            make_history=lambda: FileHistory(self._store, work_fs=self._work_fs),
+            history_factory=self,
         )
         await self.timeline.recover_revert()
         await self.timeline.files.capture_initial()
+
+    def build(self) -> FileHistory:
+        """Implement HistoryFactory."""
+        return FileHistory(self._store, work_fs=self._work_fs)
 
     async def close(self) -> None:
         await self.timeline.close()

@@ -33,7 +33,7 @@ class Conversation:
         self.reminder = self.new_reminder()
 
     def new_reminder(self) -> PlanReminder:
-        return PlanReminder(self.mode, toolset=ToolsetWithExit(), history=lambda: self.history)
+        return PlanReminder(self.mode, toolset=ToolsetWithExit(), conversation=self)
 
     async def notes_from(self, reminder: PlanReminder) -> list[str]:
         notes: list[str] = []

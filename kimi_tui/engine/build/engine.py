@@ -1,7 +1,6 @@
 """Builder of a session's engine."""
 
 from contextlib import AsyncExitStack
-from functools import partial
 
 from kimi_tui.engine.background_services import BackgroundServices
 from kimi_tui.engine.build.agent_runtime import AgentRuntime, build_agent_runtime
@@ -88,7 +87,7 @@ def _build_from_parts(
         publisher=publisher,
         commands=_session_commands(core, runtime, services, publisher),
     )
-    runtime.mcp.register_commands = partial(registry.register, "mcp")
+    runtime.mcp.slash_registry = registry
     return Engine(
         wire=core.wire,
         session=core.session,
@@ -118,13 +117,14 @@ def _build_from_parts(
 def _build_publisher(
     core: SessionCore, tool_dependencies: ToolDependencies, runtime: AgentRuntime, opened: OpenedSession
 ) -> SessionPublisher:
-    publisher = SessionPublisher(
+    return SessionPublisher(
         sender=core.wire,
         session=core.session,
         context=core.context,
         agent=runtime.agent,
         runtime_settings=core.runtime_settings,
         models=core.models,
+        hooks=core.hooks,
         sandbox=tool_dependencies.sandbox is not None,
         problems=(
             *core.models.problems,
@@ -133,8 +133,6 @@ def _build_publisher(
         ),
         sent_history=opened.sent_history,
     )
-    publisher.hook_counts = lambda: core.hooks.counts
-    return publisher
 
 
 def _build_metadata(core: SessionCore, title: SessionTitle, publisher: SessionPublisher) -> SessionMetadata:
@@ -168,7 +166,7 @@ def _build_side_questions(core: SessionCore, runtime: AgentRuntime) -> SideQuest
         limits=core.limits,
         usage_totals=core.session_usage.usage_totals,
         sender=core.wire,
-        on_usage_change=runtime.soul.send_status,
+        soul=runtime.soul,
     )
 
 

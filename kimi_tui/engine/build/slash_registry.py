@@ -27,7 +27,7 @@ def build_slash_registry(
     )
     registry = SlashRegistry(
         (*builtin.all, *timeline_slash_commands(timeline.commands), *commands),
-        on_change=publisher.send_info,
+        info=publisher,
     )
-    publisher.slash_commands = lambda: tuple(it.info for it in registry.commands)
+    publisher.slash_registry = registry
     return registry

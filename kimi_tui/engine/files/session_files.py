@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 from kimi_tui.base.errors import FileProblem, KimiTuiError
 from kimi_tui.base.message import ToolCall
@@ -29,15 +29,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
-RecordFiles = Callable[[int, str, FileChanges | None], Awaitable[None]]
-"""Records the file state of a checkpoint that was created before the state was known."""
+class FileStateLog(Protocol):
+    """Records file states of checkpoints. Implemented by the conversation."""
 
-
-async def _ignore_files(checkpoint_id: int, files: str, changes: FileChanges | None) -> None:
-    """Do nothing: no checkpoint waits for its state."""
+    async def record_files(self, checkpoint_id: int, files: str, changes: FileChanges | None) -> None:
+        """Record the file state of a checkpoint that was created before the state was known."""
 
 
 class SessionFiles:
@@ -54,14 +51,14 @@ class SessionFiles:
         *,
         workspace: PathScope,
         enabled: bool,
-        record_files: RecordFiles = _ignore_files,
+        log: FileStateLog,
     ) -> None:
         self.worker = worker
         """Gives access to the file history."""
         worker.current_author = self._current_author
         self._workspace = workspace
         self._enabled = enabled
-        self._record_files = record_files
+        self._log = log
         self._pending_checkpoints: list[int] = []
         """Checkpoints whose state is being captured."""
         self._capture_requested = asyncio.Event()
@@ -114,13 +111,11 @@ class SessionFiles:
 
     def tracking(self, call: ToolCall, change: PendingChange, /) -> AbstractAsyncContextManager[None]:
         """Implement `FileStates.tracking`."""
-        return self._tracking(call, change, agent="")
+        return self.tracking_by(call, change, agent="")
 
     def for_subagent(self, agent_id: str) -> "SubagentFiles":
         """Return the same files for a sub-agent, whose checkpoints belong to another conversation."""
-        return SubagentFiles(
-            self.current_state, lambda call, change: self._tracking(call, change, agent=agent_id)
-        )
+        return SubagentFiles(self, agent_id)
 
     @asynccontextmanager
     async def tracking_task(self, task_id: str, command: str) -> AsyncIterator[None]:
@@ -185,7 +180,8 @@ class SessionFiles:
             return [str(error)]
 
     @asynccontextmanager
-    async def _tracking(self, call: ToolCall, change: PendingChange, *, agent: str) -> AsyncIterator[None]:
+    async def tracking_by(self, call: ToolCall, change: PendingChange, *, agent: str) -> AsyncIterator[None]:
+        """Track the changes of a call by the sub-agent `agent`, or by the main agent if it's empty."""
         paths = self._covered_paths(change.files) if self._enabled else []
         if paths is not None and not paths:
             yield
@@ -244,7 +240,7 @@ class SessionFiles:
         for checkpoint_id in pending:
             changes = self._pop_changes() if self._state else None
             try:
-                await self._record_files(checkpoint_id, self._state or self._problem, changes)
+                await self._log.record_files(checkpoint_id, self._state or self._problem, changes)
             except KimiTuiError:
                 logger.warning("can't record the file state of a checkpoint", exc_info=True)
 
@@ -273,24 +269,20 @@ class SessionFiles:
 class SubagentFiles:
     """Implements `soul.FileStates` for a sub-agent."""
 
-    def __init__(
-        self,
-        state: Callable[[], str],
-        tracking: Callable[[ToolCall, PendingChange], AbstractAsyncContextManager[None]],
-    ) -> None:
-        self._state = state
-        self._tracking = tracking
+    def __init__(self, files: SessionFiles, agent_id: str) -> None:
+        self._files = files
+        self._agent_id = agent_id
 
     def at_checkpoint(self, *, fresh: bool) -> FilesAtCheckpoint:
         """Return the last known state. A sub-agent's checkpoints can't be reverted to."""
-        return FilesAtCheckpoint(self._state())
+        return FilesAtCheckpoint(self._files.current_state())
 
     def request_state(self, checkpoint_id: int) -> None:
         """Do nothing: no state is ever pending."""
 
     def tracking(self, call: ToolCall, change: PendingChange, /) -> AbstractAsyncContextManager[None]:
         """Implement `FileStates.tracking`."""
-        return self._tracking(call, change)
+        return self._files.tracking_by(call, change, agent=self._agent_id)
 
 
 def _error_text(error: Exception) -> str:

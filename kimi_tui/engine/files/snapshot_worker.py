@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
@@ -46,19 +46,26 @@ class SnapshotResult:
     """All files that a tool changed, without directories."""
 
 
+class HistoryFactory(Protocol):
+    """Builds the file history of a session."""
+
+    def build(self) -> "FileHistory":
+        """Return the file history, not yet open. Blocks."""
+
+
 class SnapshotWorker:
     """Gives exclusive access to the file history of one session."""
 
     def __init__(
         self,
-        make_history: Callable[[], "FileHistory"],
+        factory: HistoryFactory,
         *,
         known_states: Sequence[str],
         sender: EventSender,
         report_interval_s: float = 0.1,
     ) -> None:
         self._report_interval_s = report_interval_s
-        self._make_history = make_history
+        self._factory = factory
         self._known_states = known_states
         self._sender = sender
         self._history: FileHistory | None = None
@@ -190,7 +197,7 @@ class SnapshotWorker:
     async def _open_history(self) -> "FileHistory":
         if self._history is None:
             with _translate_os_errors():
-                history = await run_in_thread_shielded(self._make_history)
+                history = await run_in_thread_shielded(self._factory.build)
                 history.default_author = self.current_author
                 self.recovered_outcome = await run_in_thread_shielded(history.open, self._known_states)
             self._history = history

@@ -21,7 +21,7 @@ async def discover_session_mcp(core: SessionCore, *, toolset: Toolset, folder: O
 
     Raises: ConfigError for servers from the command line.
     """
-    options, workspace, approval, context = core.options, core.workspace, core.approval, core.context
+    options, workspace, approval = core.options, core.workspace, core.approval
     servers = await asyncio.to_thread(
         find_servers,
         data_dir=options.data_dir,
@@ -38,7 +38,7 @@ async def discover_session_mcp(core: SessionCore, *, toolset: Toolset, folder: O
                 core.wire,
                 approval=approval,
                 runtime_settings=core.runtime_settings,
-                record_usage=core.session_usage.usage_totals.add,
+                usage_totals=core.session_usage.usage_totals,
             ),
             roots=(workspace.work_dir, *workspace.additional_dirs),
         ),
@@ -46,7 +46,7 @@ async def discover_session_mcp(core: SessionCore, *, toolset: Toolset, folder: O
         excluded=core.spec.mcp_exclude,
         approval=approval,
         folder=folder,
-        history=lambda: context.history,
+        context=core.context,
         sender=core.wire,
         connect_timeout_s=INTERACTIVE_TIMEOUT_S if options.interactive else NONINTERACTIVE_TIMEOUT_S,
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from urllib.parse import urlsplit
 
@@ -11,7 +11,6 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.ids import new_id
 from kimi_tui.base.terminal_text import show_invisible
 from kimi_tui.base.token_usage import TokenUsage
-from kimi_tui.llm.provider import LLM
 from kimi_tui.mcp.client_handler import ElicitationRequest, ElicitationResult, SamplingRequest, SamplingResult
 from kimi_tui.mcp.elicitation import (
     DECLINE,
@@ -26,6 +25,7 @@ from kimi_tui.mcp.elicitation import (
 from kimi_tui.permission.rule import SAMPLING
 from kimi_tui.permission.subject import McpSubject
 from kimi_tui.soul.runtime_settings import RuntimeSettings
+from kimi_tui.soul.usage_totals import UsageTotals
 from kimi_tui.tools.approval import Approval, ToolRejected
 from kimi_tui.tools.tool import CallContext
 from kimi_tui.wire.channel import Wire
@@ -46,14 +46,12 @@ class McpServerRequests:
         *,
         approval: Approval,
         runtime_settings: RuntimeSettings,
-        record_usage: Callable[[TokenUsage, LLM], None],
-        open_link: Callable[[str], bool] = webbrowser.open,
+        usage_totals: UsageTotals,
     ) -> None:
         self._wire = wire
         self._approval = approval
         self._runtime_settings = runtime_settings
-        self._record_usage = record_usage
-        self._open_link = open_link
+        self._usage_totals = usage_totals
 
     async def elicit(self, server: str, call: CallContext, request: ElicitationRequest) -> ElicitationResult:
         """Ask the user. Dismissing the question cancels the request; one of the answers declines it."""
@@ -111,7 +109,7 @@ class McpServerRequests:
                             pass
         finally:
             if usage is not None:
-                self._record_usage(usage, llm)
+                self._usage_totals.add(usage, llm)
         return SamplingResult("".join(texts), llm.chat_provider.model_name)
 
     async def _open_url(
@@ -125,7 +123,7 @@ class McpServerRequests:
         if DECLINE in answers:
             return ElicitationResult("decline")
         if OPEN_LINK in answers:
-            await asyncio.to_thread(self._open_link, request.url)
+            await asyncio.to_thread(webbrowser.open, request.url)
         return ElicitationResult("accept")
 
     async def _ask(self, call: CallContext, questions: Sequence[Question]) -> list[str]:

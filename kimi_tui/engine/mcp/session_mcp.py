@@ -16,7 +16,8 @@ from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.engine.mcp.prompts import prompt_commands
 from kimi_tui.engine.mcp.status import build_status, format_status
 from kimi_tui.engine.mcp.tool_catalog import McpToolCatalog, build_tool_catalog
-from kimi_tui.engine.slash.registry import AnyCommand, SlashCommand
+from kimi_tui.engine.slash.registry import SlashCommand, SlashRegistry
+from kimi_tui.history.context import Context
 from kimi_tui.mcp.config_discovery import ConfiguredServers
 from kimi_tui.mcp.content import to_model_content
 from kimi_tui.mcp.errors import McpServerError
@@ -65,7 +66,7 @@ class SessionMcp:
         excluded: Sequence[str],
         approval: Approval,
         folder: OutputFolder,
-        history: Callable[[], Sequence[Message]],
+        context: Context,
         sender: EventSender,
         connect_timeout_s: float,
     ) -> None:
@@ -75,12 +76,12 @@ class SessionMcp:
         self._main_link = _ToolsetLink(toolset, approval, tuple(excluded))
         self._links = [self._main_link]
         self._folder = folder
-        self._history = history
+        self._context = context
         self._sender = sender
         self._connect_timeout_s = connect_timeout_s
         """Longest time that the first turn waits for servers that are still connecting."""
-        self.register_commands: Callable[[Sequence[AnyCommand]], None] = lambda _: None
-        """Called with the slash commands for the servers' prompts."""
+        self.slash_registry: SlashRegistry | None = None
+        """Gets the slash commands for the servers' prompts."""
         self._features: tuple[ServerFeatures, ...] = ()
         self._status: McpStatus | None = None
         self._prepared = asyncio.Event()
@@ -161,7 +162,9 @@ class SessionMcp:
         self._features = features
         for link in self._links:
             self._update_toolset(link)
-        self.register_commands(prompt_commands(self._servers_with_features, self._folder))
+        if self.slash_registry is not None:
+            commands = prompt_commands(self._servers_with_features, self._folder)
+            self.slash_registry.register(_PROVIDER, commands)
 
     @property
     def _servers_with_features(self) -> list[McpServer]:
@@ -202,13 +205,13 @@ class SessionMcp:
     # notes for the model
 
     def _is_in_history(self, note: str) -> bool:
-        return any(is_system_note(it.content) and note in text_of(it.content) for it in self._history())
+        return any(is_system_note(it.content) and note in text_of(it.content) for it in self._context.history)
 
     def _find_new_mentions(self) -> list[tuple[str, str]]:
         """Return the server name and URI of each resource mentioned since the last response."""
         mentions: list[tuple[str, str]] = []
         names = {server.name for server in self._servers.all}
-        for message in reversed(self._history()):
+        for message in reversed(self._context.history):
             if message.role != "user":
                 break
             if is_system_note(message.content) or any(message is it for it in self._seen_messages):

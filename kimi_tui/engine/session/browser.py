@@ -2,11 +2,11 @@
 
 import asyncio
 from pathlib import Path
-from typing import Protocol
 
 from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.base.message import Message
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.engine.session.info_sender import InfoSender
 from kimi_tui.engine.session.title import SessionTitle
 from kimi_tui.history.journal import raw_lines
 from kimi_tui.history.message_history import is_note
@@ -20,14 +20,6 @@ _MAX_LISTED = 1_000
 _MAX_PREVIEW_MESSAGES = 30
 _MAX_PREVIEW_CHARACTERS = 2_000
 _SNIPPET_CHARACTERS = 60
-
-
-class InfoSender(Protocol):
-    """Sends the session info."""
-
-    def send_info(self) -> None:
-        """Send the session info."""
-        ...
 
 
 class SessionBrowser:

@@ -1,7 +1,7 @@
 """Publisher of session info, replays and notices."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError, SessionError
@@ -9,13 +9,15 @@ from kimi_tui.base.message import Message
 from kimi_tui.base.redaction import redact
 from kimi_tui.engine.models.model_pool import ModelPool
 from kimi_tui.engine.recording.replay_sender import send_replay
+from kimi_tui.engine.session.hooks import SessionHooks
 from kimi_tui.engine.session.notices import build_notice
+from kimi_tui.engine.slash.registry import SlashRegistry
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.wire.event_sender import EventSender
-from kimi_tui.wire.events import SessionInfo, SlashCommandInfo
+from kimi_tui.wire.events import SessionInfo
 
 MAX_PROBLEMS = 5
 """Maximum number of invalid files that are reported one by one."""
@@ -34,6 +36,7 @@ class SessionPublisher:
         agent: Agent,
         runtime_settings: RuntimeSettings,
         models: ModelPool,
+        hooks: SessionHooks,
         sandbox: bool = False,
         problems: Sequence[KimiTuiError] = (),
         sent_history: Sequence[Message] | None = None,
@@ -45,13 +48,11 @@ class SessionPublisher:
         self._agent = agent
         self._runtime_settings = runtime_settings
         self._models = models
+        self._hooks = hooks
         self._sandbox = sandbox
         self._problems = problems
         self._sent_history = sent_history
-        self.slash_commands: Callable[[], tuple[SlashCommandInfo, ...]] = tuple
-        """Returns the current slash commands."""
-        self.hook_counts: Callable[[], dict[str, int]] = dict
-        """Returns the current number of hooks by event."""
+        self.slash_registry: SlashRegistry | None = None
         context.on_file_rewritten = self._on_directory_recreated
 
     def send_info(self) -> None:
@@ -71,11 +72,11 @@ class SessionPublisher:
                 accept_edits=self._runtime_settings.accept_edits,
                 sandbox=self._sandbox,
                 capabilities=tuple(sorted(llm.capabilities)) if llm is not None else (),
-                slash_commands=self.slash_commands(),
+                slash_commands=self.slash_registry.command_infos if self.slash_registry is not None else (),
                 models=tuple(self._models.names),
                 tools=self._agent.toolset.names,
                 recording=str(self._session.wire_file),
-                hooks=self.hook_counts(),
+                hooks=self._hooks.counts,
             )
         )
 

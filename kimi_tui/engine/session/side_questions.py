@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 
 from kimi_tui.base.content_parts import TextPart, system_note
 from kimi_tui.base.errors import APIEmptyResponseError, KimiTuiError, UsageError
@@ -18,6 +17,7 @@ from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.modalities import drop_unsupported_media
 from kimi_tui.soul.model_call import ModelCall, ResponseInterrupted
 from kimi_tui.soul.runtime_settings import RuntimeSettings
+from kimi_tui.soul.soul import Soul
 from kimi_tui.soul.usage_totals import UsageTotals
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import BtwBegin, BtwEnd
@@ -48,16 +48,16 @@ class SideQuestions:
         limits: Limits,
         usage_totals: UsageTotals,
         sender: EventSender,
-        on_usage_change: Callable[[], None],
+        soul: Soul,
     ) -> None:
-        """`on_usage_change` is called after each response."""
+        """`soul` sends the usage after each response."""
         self._agent = agent
         self._context = context
         self._runtime_settings = runtime_settings
         self._limits = limits
         self._usage_totals = usage_totals
         self._sender = sender
-        self._on_usage_change = on_usage_change
+        self._soul = soul
         self._queue: asyncio.Queue[BtwBegin] = asyncio.Queue()
         self._running: set[asyncio.Task[None]] = set()
 
@@ -103,7 +103,7 @@ class SideQuestions:
             end = BtwEnd(begin.id, error=redact(f"Internal error: {type(error).__name__}: {error}."))
         finally:
             self._sender.send(end)
-            self._on_usage_change()
+            self._soul.send_status()
 
     async def _answer(self, question: str) -> str:
         for instructions in (_INSTRUCTIONS, _TEXT_ONLY_INSTRUCTIONS):

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.frozen import frozen
+from kimi_tui.engine.session.info_sender import InfoSender
 from kimi_tui.wire.commands import TimelineCommand
 from kimi_tui.wire.events import SlashCommandInfo
 
@@ -76,12 +77,11 @@ AnyCommand = SlashCommand | PromptCommand | TimelineSlashCommand
 class SlashRegistry:
     """Finds commands by name. Registered commands never override built-in ones."""
 
-    def __init__(
-        self, builtin: Sequence[AnyCommand], *, on_change: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, builtin: Sequence[AnyCommand], *, info: InfoSender | None = None) -> None:
+        """`info` sends the session info after each change."""
         self._builtin = tuple(builtin)
         self._registered: dict[str, tuple[AnyCommand, ...]] = {}
-        self._on_change = on_change
+        self._info = info
 
     @property
     def commands(self) -> tuple[AnyCommand, ...]:
@@ -95,11 +95,17 @@ class SlashRegistry:
                 used_names.update((command.name, *command.aliases))
         return tuple(available)
 
+    @property
+    def command_infos(self) -> tuple[SlashCommandInfo, ...]:
+        """The commands as sent to front ends."""
+        return tuple(command.info for command in self.commands)
+
     def register(self, provider: str, commands: Sequence[AnyCommand]) -> None:
         """Replace the commands of `provider`."""
         if self._registered.get(provider, ()) != (new := tuple(commands)):
             self._registered[provider] = new
-            self._on_change()
+            if self._info is not None:
+                self._info.send_info()
 
     async def complete_argument(self, name: str, text: str) -> tuple[str, ...]:
         """Return completions of the argument `text` of the command `name`."""

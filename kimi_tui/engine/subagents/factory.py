@@ -40,7 +40,7 @@ from kimi_tui.wire.event_sender import EventSender
 class ToolProvider(Protocol):
     """Registers additional tools with a sub-agent's toolset."""
 
-    def __call__(
+    def register_tools(
         self, toolset: Toolset, *, approval: Approval, excluded: Sequence[str] = ()
     ) -> Callable[[], None]:
         """Register tools that ask `approval` with `toolset`. Return a function that unregisters them."""
@@ -79,6 +79,7 @@ class SubagentInstance:
     soul: Soul
     context: Context
     call_ids: CallIds
+    todos: "SubagentTodos"
     unregister_callbacks: Sequence[Callable[[], None]]
 
     async def close(self) -> None:
@@ -104,7 +105,6 @@ class SubagentFactory:
         source: ApprovalSource,
         sender: EventSender,
         delegation: Callable[[ResolvedAgentSpec], SubagentRunner | None],
-        save_todos: Callable[[tuple[TodoItem, ...]], None],
     ) -> SubagentInstance:
         """Build the sub-agent of `record`, with its conversation so far.
 
@@ -120,7 +120,7 @@ class SubagentFactory:
             if model
             else replace(shared.runtime_settings)
         )
-        todos = SubagentTodos(record.todos, save_todos)
+        todos = SubagentTodos(record.todos)
         dmailbox = DMailbox()
         nested = delegation(spec)
         approval = SubagentApproval(shared.approval, source)
@@ -158,25 +158,21 @@ class SubagentFactory:
             hooks=SubagentHookDispatcher(shared.hooks),
         )
         unregister_callbacks = [
-            register(agent.toolset, approval=approval, excluded=spec.mcp_exclude)
-            for register in shared.tool_providers
+            provider.register_tools(agent.toolset, approval=approval, excluded=spec.mcp_exclude)
+            for provider in shared.tool_providers
         ]
-        return SubagentInstance(soul, context, call_ids, unregister_callbacks)
+        return SubagentInstance(soul, context, call_ids, todos, unregister_callbacks)
 
 
 class SubagentTodos:
     """A sub-agent's own todo list."""
 
-    def __init__(
-        self, items: tuple[TodoItem, ...], on_change: Callable[[tuple[TodoItem, ...]], None]
-    ) -> None:
+    def __init__(self, items: tuple[TodoItem, ...]) -> None:
         self.items = items
-        self._on_change = on_change
 
     async def set(self, items: tuple[TodoItem, ...]) -> None:
         """Replace the list."""
         self.items = items
-        self._on_change(items)
 
 
 def _remove_task_tool(spec: ResolvedAgentSpec) -> ResolvedAgentSpec:

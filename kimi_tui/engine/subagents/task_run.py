@@ -20,7 +20,6 @@ from kimi_tui.hooks.dispatcher import HookDispatcher
 from kimi_tui.hooks.events import SubagentStart, SubagentStop
 from kimi_tui.soul.wire_approval import ApprovalSource
 from kimi_tui.tools.task import SubagentRunner
-from kimi_tui.wire.display_blocks import TodoItem
 from kimi_tui.wire.event_sender import EventSender
 
 logger = logging.getLogger(__name__)
@@ -74,7 +73,7 @@ class SubagentRun:
         finally:
             if self._instance is not None:
                 steps = self._record.steps + self._instance.soul.steps
-                self._record = replace(self._record, steps=steps)
+                self._record = replace(self._record, steps=steps, todos=self._instance.todos.items)
                 await self._instance.close()
             self._record = replace(self._record, status=status, problem=problem)
             await self._save_record()
@@ -117,16 +116,12 @@ class SubagentRun:
             source=source,
             sender=sender,
             delegation=delegation,
-            save_todos=self._set_todos,
         )
         await self._instance.soul.run(self._prompt)
 
     @property
     def _final_response(self) -> str:
         return final_response(self._instance.context.history) if self._instance is not None else ""
-
-    def _set_todos(self, items: tuple[TodoItem, ...]) -> None:
-        self._record = replace(self._record, todos=items)
 
     async def _save_record(self) -> None:
         try:

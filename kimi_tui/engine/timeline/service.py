@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.config.settings import CheckpointSettings
 from kimi_tui.engine.files.coverage import covered_dirs, display_path, excluded_dirs
 from kimi_tui.engine.files.session_files import SessionFiles
-from kimi_tui.engine.files.snapshot_worker import SnapshotWorker
+from kimi_tui.engine.files.snapshot_worker import HistoryFactory, SnapshotWorker
 from kimi_tui.engine.session.notices import Severity, build_notice
 from kimi_tui.engine.session.todos import SessionTodos
 from kimi_tui.engine.timeline.commands import TimelineCommands
@@ -46,22 +45,19 @@ class TimelineService:
         settings: CheckpointSettings,
         todos: SessionTodos,
         sender: EventSender,
-        make_history: "Callable[[], FileHistory] | None" = None,
+        history_factory: HistoryFactory | None = None,
     ) -> None:
         self._session = session
         self._context = context
         self._todos = todos
         self._sender = sender
-        self._limits = snapshot_limits(settings)
         earlier_states = [checkpoint.files for checkpoint in context.checkpoints]
         worker = SnapshotWorker(
-            make_history or (lambda: _build_history(data_dir, session, workspace, self._limits)),
+            history_factory or ProjectHistoryFactory(data_dir, session, workspace, snapshot_limits(settings)),
             known_states=[files for files in earlier_states if files is not None and is_manifest(files)],
             sender=sender,
         )
-        self.files = SessionFiles(
-            worker, workspace=workspace, enabled=settings.files, record_files=context.record_files
-        )
+        self.files = SessionFiles(worker, workspace=workspace, enabled=settings.files, log=context)
         self.publisher = TimelinePublisher(session=session, context=context, files=self.files, sender=sender)
         self.reverts = RevertExecutor(
             session=session,
@@ -131,15 +127,27 @@ def snapshot_limits(settings: CheckpointSettings) -> SnapshotLimits:
     )
 
 
-def _build_history(
-    data_dir: Path, session: Session, workspace: PathScope, limits: SnapshotLimits
-) -> "FileHistory":
-    from kimi_tui.history.snapshots.file_history import FileHistory
-    from kimi_tui.history.snapshots.project_store import ProjectStore
+class ProjectHistoryFactory:
+    """Builds the history of a session's files in the store of its project."""
 
-    store = ProjectStore(data_dir, session.work_dir, session.id)
-    store.collect_when_due(limits)
-    limits = replace(limits, own=os.path.realpath(data_dir))
-    return FileHistory(
-        store, limits=limits, added_dirs=covered_dirs(workspace), excluded=excluded_dirs(workspace)
-    )
+    def __init__(
+        self, data_dir: Path, session: Session, workspace: PathScope, limits: SnapshotLimits
+    ) -> None:
+        self._data_dir = data_dir
+        self._session = session
+        self._workspace = workspace
+        self._limits = limits
+
+    def build(self) -> "FileHistory":
+        """Return the file history, not yet open. Removes old snapshots if that is due."""
+        from kimi_tui.history.snapshots.file_history import FileHistory
+        from kimi_tui.history.snapshots.project_store import ProjectStore
+
+        store = ProjectStore(self._data_dir, self._session.work_dir, self._session.id)
+        store.collect_when_due(self._limits)
+        return FileHistory(
+            store,
+            limits=replace(self._limits, own=os.path.realpath(self._data_dir)),
+            added_dirs=covered_dirs(self._workspace),
+            excluded=excluded_dirs(self._workspace),
+        )
