@@ -11,7 +11,6 @@ from kimi_tui.engine.session.publisher import SessionPublisher
 from kimi_tui.engine.session.todos import SessionTodos
 from kimi_tui.history.session import Session
 from kimi_tui.soul.soul import Soul
-from kimi_tui.soul.wire_approval import WireApproval
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import TodoUpdate
 
@@ -25,7 +24,6 @@ class Engine:
         wire: Wire,
         session: Session,
         soul: Soul,
-        approval: WireApproval,
         todos: SessionTodos,
         publisher: SessionPublisher,
         modes: Modes,
@@ -36,14 +34,12 @@ class Engine:
         self._wire = wire
         self._session = session
         self._soul = soul
-        self._approval = approval
         self._todos = todos
         self._publisher = publisher
         self._modes = modes
         self._services = services
         self._dispatcher = dispatcher
         self._resources = resources
-        modes.on_change = self._on_mode_change
 
     async def serve(self) -> None:
         """Replay the session, then handle commands until Shutdown.
@@ -74,7 +70,3 @@ class Engine:
         self._modes.announce()
         self._services.background_work.send_initial_state()
         self._soul.send_status()
-
-    def _on_mode_change(self) -> None:
-        self._approval.resolve_granted_requests()
-        self._publisher.send_info()

@@ -1,7 +1,7 @@
 """Compactor of an agent's conversation, which never loses the current request."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 
 from kimi_tui.base.compaction_markers import is_summary
@@ -27,7 +27,8 @@ from kimi_tui.soul.model_call import ModelCall, ResponseInterrupted
 from kimi_tui.soul.retry import MAX_COMPACTION_WAIT_S
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.soul.usage_totals import UsageTotals
-from kimi_tui.wire.display_blocks import TodoItem
+from kimi_tui.tools.background.tasks import BackgroundTasks
+from kimi_tui.tools.todo import TodoStore
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import CompactionBegin, CompactionEnd, Notification, Reverted
 
@@ -46,10 +47,10 @@ class CompactionConfig:
 
     strategy: CompactionStrategy = field(default_factory=LLMSummaryCompaction)
     trigger: CompactionTrigger = field(default_factory=CompactionTrigger)
-    todos: Callable[[], Sequence[TodoItem]] = tuple
-    """Returns the current todo list."""
-    carry_over_texts: Sequence[Callable[[], str]] = ()
-    """Functions that each return another paragraph to restate after a compaction, or an empty string."""
+    todos: TodoStore | None = None
+    """The todo list, which is restated after a compaction."""
+    tasks: BackgroundTasks | None = None
+    """Background tasks. The running ones are restated after a compaction."""
 
 
 @frozen
@@ -210,8 +211,10 @@ class Compactor:
         self, shorter: Sequence[Message], request: Message | None, *, in_progress: bool
     ) -> CompactionResult:
         messages, index = _insert_request(shorter, request)
-        todos, files = self._config.todos(), touched_files(self._context.history)
-        paragraphs = [text for build_text in self._config.carry_over_texts if (text := build_text())]
+        todos = self._config.todos.items if self._config.todos is not None else ()
+        files = touched_files(self._context.history)
+        running = self._config.tasks.summarize_running() if self._config.tasks is not None else ""
+        paragraphs = [running] if running else []
         if todos or files or paragraphs or in_progress:
             messages.append(build_carry_over(todos, files, in_progress=in_progress, paragraphs=paragraphs))
         tokens = estimate_tokens(messages) + self._agent.overhead_tokens

@@ -52,7 +52,7 @@ class PlanReminder:
         self._conversation = conversation
         self._notes = _PlanNotes()
 
-    async def __call__(self, add_note: AddNote, /) -> None:
+    async def remind(self, add_note: AddNote, /) -> None:
         """Add the note that the conversation lacks, if any."""
         noted = self._notes.state_in(self._conversation.history)
         if not self._plan_mode.is_on:

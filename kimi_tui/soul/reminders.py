@@ -12,5 +12,5 @@ added.
 class Reminder(Protocol):
     """Adds a note when there is news, for example that a background task has finished."""
 
-    async def __call__(self, add_note: AddNote, /) -> None:
+    async def remind(self, add_note: AddNote, /) -> None:
         """Add the notes due before the next step, if any. Each note is added once."""

@@ -214,8 +214,8 @@ class Soul:
         return False
 
     async def _add_reminders(self) -> None:
-        for remind in self._reminders:
-            await remind(self._append_note)
+        for reminder in self._reminders:
+            await reminder.remind(self._append_note)
 
     async def _continue_after_stop_hook(self) -> bool:
         """Return whether a hook asks the model to continue; if so, add the hook's reason."""

@@ -155,8 +155,10 @@ class BareSession:
             session=session,
             runtime_settings=runtime_settings,
             plan=PlanFile(self._home, session.id),
+            approval=approval,
             sender=wire,
         )
+        modes.info = publisher
         side_questions = SideQuestions(
             agent=agent,
             context=context,
@@ -223,7 +225,6 @@ class BareSession:
             wire=wire,
             session=session,
             soul=soul,
-            approval=approval,
             todos=todos,
             publisher=publisher,
             modes=modes,

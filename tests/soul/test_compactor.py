@@ -135,6 +135,15 @@ class Mail(SendDMail):
         return ToolSchema("SendDMail", "", build_json_schema(self.Params))
 
 
+class FixedTodos:
+    """A todo list that stays as it is."""
+
+    items = (TODO,)
+
+    async def set(self, items: tuple[TodoItem, ...]) -> None:
+        raise AssertionError("nothing changes the list")
+
+
 class SoulHarness:
     def __init__(
         self,
@@ -171,7 +180,7 @@ class SoulHarness:
             compaction=CompactionConfig(
                 strategy=strategy or LLMSummaryCompaction(),
                 trigger=CompactionTrigger(reserved_context_size=500),
-                todos=lambda: (TODO,),
+                todos=FixedTodos(),
             ),
         )
 

@@ -41,7 +41,7 @@ class Conversation:
         async def add_note(text: str) -> None:
             notes.append(text)
 
-        await reminder(add_note)
+        await reminder.remind(add_note)
         return notes
 
     def append_notes(self, notes: Sequence[str]) -> None:

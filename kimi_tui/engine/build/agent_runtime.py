@@ -77,7 +77,7 @@ async def build_agent_runtime(
     host_tools.register_tools(agent.toolset, approval=core.approval)
     shared.tool_providers.extend((host_tools, mcp))
     pending_notes = PendingNotes()
-    reminders = (background_work.tasks.report_ended, mcp.remind, pending_notes.remind)
+    reminders = (background_work.tasks, mcp, pending_notes)
     return AgentRuntime(
         soul=_build_soul(core, tool_dependencies, agent=agent, shared=shared, reminders=reminders),
         agent=agent,
@@ -148,8 +148,8 @@ def _build_soul(
         file_states=shared.files,
         compaction=replace(
             shared.compaction,
-            todos=lambda: tool_dependencies.todos.items,
-            carry_over_texts=(shared.tasks.summarize_running,),
+            todos=tool_dependencies.todos,
+            tasks=shared.tasks,
         ),
         call_ids=shared.call_ids,
         reminders=reminders,

@@ -73,6 +73,12 @@ def build_core(
     runtime_settings = initial_runtime_settings(models, options, session, spec)
     runtime_settings.plan_mode = initial_plan_mode(plan, options, session)
     environment = FilteredEnvironment(models, keep=settings.sandbox.env)
+    approval = WireApproval(
+        wire=wire,
+        runtime_settings=runtime_settings,
+        rules=initial_rules(settings.permissions, session.state.grants, workspace),
+        grant_store=SessionGrantStore(session, data_dir=options.data_dir),
+    )
     return SessionCore(
         wire=wire,
         options=options,
@@ -84,15 +90,12 @@ def build_core(
         spec=spec,
         models=models,
         runtime_settings=runtime_settings,
-        modes=Modes(session=session, runtime_settings=runtime_settings, plan=plan, sender=wire),
+        modes=Modes(
+            session=session, runtime_settings=runtime_settings, plan=plan, approval=approval, sender=wire
+        ),
         session_usage=SessionUsage(session),
         limits=build_limits(options),
-        approval=WireApproval(
-            wire=wire,
-            runtime_settings=runtime_settings,
-            rules=initial_rules(settings.permissions, session.state.grants, workspace),
-            grant_store=SessionGrantStore(session, data_dir=options.data_dir),
-        ),
+        approval=approval,
         environment=environment,
         hooks=build_session_hooks(settings.hooks, session, wire, environment=environment),
     )

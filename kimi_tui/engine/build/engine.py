@@ -55,6 +55,7 @@ def _build_from_parts(
     resources: AsyncExitStack,
 ) -> Engine:
     publisher = _build_publisher(core, tool_dependencies, runtime, opened)
+    core.modes.info = publisher
     title = SessionTitle(core.session)
     user_services = build_user_services(
         core,
@@ -92,7 +93,6 @@ def _build_from_parts(
         wire=core.wire,
         session=core.session,
         soul=runtime.soul,
-        approval=core.approval,
         todos=tool_dependencies.todos,
         publisher=publisher,
         modes=core.modes,

@@ -1,15 +1,16 @@
 """Modes of a session: thinking, yolo, accept edits and plan mode."""
 
 import logging
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.ids import new_id
+from kimi_tui.engine.session.info_sender import InfoSender
 from kimi_tui.engine.session.plan_file import PlanFile
 from kimi_tui.history.session import Session
 from kimi_tui.soul.runtime_settings import RuntimeSettings
+from kimi_tui.soul.wire_approval import WireApproval
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import Notification, PlanDisplay, StatusUpdate
 
@@ -25,16 +26,16 @@ class Modes:
         session: Session,
         runtime_settings: RuntimeSettings,
         plan: PlanFile,
+        approval: WireApproval,
         sender: EventSender,
     ) -> None:
         self._session = session
         self._runtime_settings = runtime_settings
         self._sender = sender
         self._plan = plan
-        self.on_change: Callable[[], None] = lambda: None
-        """Called after each change, to send session info and to approve requests that no longer need an
-        answer.
-        """
+        self._approval = approval
+        self.info: InfoSender | None = None
+        """Sends the session info after each change."""
 
     @property
     def is_on(self) -> bool:
@@ -60,25 +61,25 @@ class Modes:
     def set_thinking(self, enabled: bool) -> None:
         """Turn thinking on or off, from the next step on."""
         self._runtime_settings.thinking = enabled
-        self.on_change()
+        self._handle_change()
 
     async def set_yolo(self, enabled: bool) -> None:
         """Turn yolo mode on or off."""
         self._runtime_settings.yolo = enabled
-        self.on_change()
+        self._handle_change()
         await self._save(yolo=enabled)
 
     async def set_accept_edits(self, enabled: bool) -> None:
         """Turn automatic approval of harmless edits in the working directory on or off."""
         self._runtime_settings.accept_edits = enabled
-        self.on_change()
+        self._handle_change()
 
     async def set_plan_mode(self, enabled: bool) -> None:
         """Turn plan mode on or off. The model is notified before its next step."""
         if enabled == self.is_on:
             return
         self._runtime_settings.plan_mode.is_on = enabled
-        self.on_change()
+        self._handle_change()
         self._sender.send(StatusUpdate(plan_mode=enabled))
         await self._save(plan_mode=enabled)
 
@@ -104,6 +105,12 @@ class Modes:
     async def clear_plan(self) -> None:
         """Delete the plan. Raises FileProblem."""
         await self._plan.clear()
+
+    def _handle_change(self) -> None:
+        """Approve requests that no longer need an answer, and send the session info."""
+        self._approval.resolve_granted_requests()
+        if self.info is not None:
+            self.info.send_info()
 
     async def _save(self, **changes: Any) -> None:
         """Save modes for a resumed session. If that fails, warn the user; the mode applies anyway."""

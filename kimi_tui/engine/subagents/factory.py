@@ -25,7 +25,7 @@ from kimi_tui.soul.subagent_approval import SubagentApproval
 from kimi_tui.soul.usage_totals import UsageTotals
 from kimi_tui.soul.wire_approval import ApprovalSource, WireApproval
 from kimi_tui.tools.approval import Approval
-from kimi_tui.tools.background.tasks import BackgroundTasks
+from kimi_tui.tools.background.tasks import BackgroundTasks, SubagentTaskReminder
 from kimi_tui.tools.dmail import DMailbox
 from kimi_tui.tools.file.media import ModelCapabilities
 from kimi_tui.tools.file.read_tracker import FileTracker, PathLocks
@@ -152,9 +152,9 @@ class SubagentFactory:
             usage_totals=shared.usage_totals,
             sender=sender,
             file_states=shared.files.for_subagent(record.id),
-            compaction=replace(shared.compaction, todos=lambda: todos.items, carry_over_texts=()),
+            compaction=replace(shared.compaction, todos=todos, tasks=None),
             call_ids=call_ids,
-            reminders=(shared.tasks.reminder_for(call_ids.owns),),
+            reminders=(SubagentTaskReminder(shared.tasks, call_ids),),
             hooks=SubagentHookDispatcher(shared.hooks),
         )
         unregister_callbacks = [

@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.shielding import run_in_thread_shielded
@@ -27,15 +27,20 @@ MAX_RUNNING = 20
 _MAX_ENDED_SHOWN = 30
 """Maximum number of ended tasks that front ends get."""
 
-TaskReminder = Callable[[Callable[[str], Awaitable[None]]], Coroutine[Any, Any, None]]
-"""Adds a reminder through the given function, if there is something to report."""
-
 
 class TaskTracker(Protocol):
     """Observes the changes that tasks make to files."""
 
     def tracking_task(self, task_id: str, command: str) -> AbstractAsyncContextManager[None]:
         """Return a context that is entered before a task may change files, and exited afterwards."""
+        ...
+
+
+class CallOwner(Protocol):
+    """An agent that makes tool calls."""
+
+    def owns(self, call_id: str) -> bool:
+        """Return whether the call is one of the agent's."""
         ...
 
 
@@ -174,8 +179,8 @@ class BackgroundTasks:
 
     # reports to the model
 
-    async def report_ended(self, add_reminder: Callable[[str], Awaitable[None]]) -> None:
-        """Report the tasks that have ended since the last report."""
+    async def remind(self, add_reminder: Callable[[str], Awaitable[None]], /) -> None:
+        """Report the tasks that have ended since the last report. Implements `soul.Reminder`."""
         unreported = [it for it in self._records.values() if it.task.status != "running" and not it.told]
         if not unreported:
             return
@@ -183,22 +188,13 @@ class BackgroundTasks:
         for record in unreported:
             await self.mark_reported(record.task.id)
 
-    def reminder_for(self, is_owned_call: Callable[[str], bool]) -> TaskReminder:
-        """Return a reminder for a sub-agent that reports the end of the tasks it started.
-
-        `is_owned_call` returns whether a call id is one of the sub-agent's. The session's main agent gets the
-        same reports.
-        """
-        reported: set[str] = set()
-
-        async def report_ended(add_reminder: Callable[[str], Awaitable[None]]) -> None:
-            for record in list(self._records.values()):
-                task = record.task
-                if task.status != "running" and task.id not in reported and is_owned_call(record.call_id):
-                    await add_reminder(format_ended(task))
-                    reported.add(task.id)
-
-        return report_ended
+    def ended_tasks_of(self, owner: CallOwner) -> list[BackgroundTask]:
+        """Return the ended tasks that calls of `owner` started."""
+        return [
+            record.task
+            for record in self._records.values()
+            if record.task.status != "running" and owner.owns(record.call_id)
+        ]
 
     async def mark_reported(self, task_id: str) -> None:
         """Record that the model knows that a task has ended."""
@@ -288,3 +284,22 @@ def _kill_leftovers(record: TaskRecord) -> bool | None:
     if record.task.kind == "bash" and kill_marked(record.task.output):
         return True
     return None
+
+
+class SubagentTaskReminder:
+    """Reports the end of a sub-agent's tasks to it. The session's main agent gets the same reports.
+
+    Implements `soul.Reminder`.
+    """
+
+    def __init__(self, tasks: BackgroundTasks, owner: CallOwner) -> None:
+        self._tasks = tasks
+        self._owner = owner
+        self._reported: set[str] = set()
+
+    async def remind(self, add_reminder: Callable[[str], Awaitable[None]], /) -> None:
+        """Report the tasks that have ended since the last report."""
+        for task in self._tasks.ended_tasks_of(self._owner):
+            if task.id not in self._reported:
+                await add_reminder(format_ended(task))
+                self._reported.add(task.id)

@@ -130,7 +130,7 @@ async def test_task_output_can_wait_for_the_end(tool_env: BashEnv) -> None:
     async def add_reminder(text: str) -> None:
         reminders.append(text)
 
-    await tool_env.tasks.report_ended(add_reminder)
+    await tool_env.tasks.remind(add_reminder)
     assert not reminders  # the model has seen the end
 
 

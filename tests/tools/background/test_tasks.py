@@ -53,7 +53,7 @@ class TaskEnv:
         async def add_reminder(text: str) -> None:
             self.reminders.append(text)
 
-        await self.tasks.report_ended(add_reminder)
+        await self.tasks.remind(add_reminder)
         return list(self.reminders)
 
     def sent_of(self, kind: type) -> list[Any]:
