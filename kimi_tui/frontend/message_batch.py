@@ -43,6 +43,8 @@ class MessageBatch:
     """A batch of messages. Each list is in the order of arrival; a message may be in several lists."""
 
     def __init__(self, messages: Sequence[Outgoing]) -> None:
+        self.all = messages
+        """All messages."""
         self._by_type: dict[type, list[Any]] = {}
         for message in messages:
             self._by_type.setdefault(type(message), []).append(message)

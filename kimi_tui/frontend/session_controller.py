@@ -1,29 +1,81 @@
-"""Sends the user's prompts, answers and interrupts to the engine, and restores what couldn't be sent."""
+"""Session controller: the state of a session and what its user does with it, without drawing anything."""
 
-from collections.abc import Callable
-from typing import Protocol
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal, Protocol
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal_text import sanitize_line
-from kimi_tui.frontend import prompt_queue
 from kimi_tui.frontend.drafts import Draft
 from kimi_tui.frontend.image_attachments import ImageAttachments
+from kimi_tui.frontend.message_batch import MessageBatch
+from kimi_tui.frontend.parsed_command import ParsedCommand, parse_command
+from kimi_tui.frontend.replay_state import apply_batch
 from kimi_tui.frontend.session_state import SessionViewState, without_request
-from kimi_tui.i18n.translate import tr, tr_n
-from kimi_tui.wire.channel import Wire
-from kimi_tui.wire.commands import Command, Prompt, Steer
+from kimi_tui.frontend.shell_line import ShellLine
+from kimi_tui.frontend.terminal_notifier import TerminalNotifier
+from kimi_tui.i18n.translate import tr, tr_n, translate_error
+from kimi_tui.wire.channel import Outgoing, Wire
+from kimi_tui.wire.commands import Command, Interrupt, Prompt, RunSlash, Shutdown, Steer, StopShell
 from kimi_tui.wire.events import ApprovalResponse, TurnEnd
 from kimi_tui.wire.requests import Answer, QuestionResponse
 
+CommandResult = Literal["done", "send", "edit"]
+"""Whether a command was run, is sent to the agent as a prompt, or stays in the prompt for editing."""
+
 
 class Submission(Protocol):
-    """The text to send, and the draft to restore if it can't be sent."""
+    """What the user submitted: a prompt, a slash command or a command for their shell."""
 
-    text: str
-    draft: Draft
+    @property
+    def text(self) -> str:
+        """What the user typed."""
+        ...
+
+    @property
+    def draft(self) -> Draft:
+        """The prompt's content, to restore if it can't be sent."""
+        ...
+
+    @property
+    def shell_line(self) -> ShellLine | None:
+        """The command for the user's shell, if it is one."""
+        ...
+
+
+class StateOwner(Protocol):
+    """Holder of the session state."""
+
+    @property
+    def state(self) -> SessionViewState:
+        """Current state of the session."""
+        ...
+
+
+class EngineSession(StateOwner, Protocol):
+    """The session's state, and the engine that runs it."""
+
+    def command(self, command: Command) -> None:
+        """Send a command to the engine."""
+        ...
+
+
+class PromptImageSource(Protocol):
+    """Where the images of prompts come from."""
+
+    @property
+    def images(self) -> ImageAttachments:
+        """The images that prompts can refer to."""
+        ...
+
+    async def add_image_tokens(self, text: str) -> str:
+        """Return `text` with tokens for the images that it mentions. Raises KimiTuiError."""
+        ...
 
 
 class PromptInput(Protocol):
-    """The prompt editor."""
+    """Where the user writes prompts."""
 
     def fill(self, text: str) -> None:
         """Insert `text` before the current content."""
@@ -34,109 +86,173 @@ class PromptInput(Protocol):
         ...
 
     def remember(self, text: str, draft: Draft) -> None:
-        """Add a sent prompt to the history."""
+        """Add `text` to the history after `draft` was sent."""
         ...
 
 
-class StateOwner(Protocol):
-    """Holder of the session state."""
+class SessionFrontEnd(Protocol):
+    """What a session controller needs of the front end that shows the session."""
 
-    state: SessionViewState
+    def show_state(self, state: SessionViewState) -> None:
+        """Show the new state."""
+        ...
+
+    def show_batch(self, batch: MessageBatch) -> None:
+        """Show new messages. They are part of the state already."""
+        ...
+
+    def show_error(self, message: str) -> None:
+        """Show an error."""
+        ...
+
+    async def run_command(self, command: ParsedCommand) -> CommandResult:
+        """Run a slash command."""
+        ...
+
+    async def run_in_shell(self, line: ShellLine) -> None:
+        """Run a command in the user's shell."""
+        ...
+
+    async def offer_writing(self) -> None:
+        """Tell the user how to continue this read-only session."""
+        ...
 
 
 class SessionController:
-    """Sends, queues, steers, interrupts and answers, and updates the owner's state."""
+    """Applies the engine's messages to the state, and sends what the user submits, queues, steers or answers.
+
+    `state` changes only here; the front end is told of each change.
+    """
 
     def __init__(
         self,
         *,
-        owner: StateOwner,
         wire: Wire,
-        prompt: Callable[[], PromptInput],
-        show_error: Callable[[str], None],
+        front_end: SessionFrontEnd,
+        prompt: PromptInput,
+        attachments: PromptImageSource,
+        notifier: TerminalNotifier,
         clock: Callable[[], float],
-        image_attachments: Callable[[], ImageAttachments],
     ) -> None:
-        self._owner = owner
         self._wire = wire
+        self._front_end = front_end
         self._prompt = prompt
-        self._show_error = show_error
+        self._attachments = attachments
+        self._notifier = notifier
         self._clock = clock
-        self._image_attachments = image_attachments
-        self._last_prompt = ""
+        self._sending = asyncio.Lock()
+        self._running_commands = 0
+        """Number of commands whose end is awaited."""
+        self.last_prompt = ""
         """The last prompt that was sent to start a turn."""
+        self.state = SessionViewState()
 
-    def submit(self, submission: Submission) -> bool:
-        """Send a submission, or queue it while a turn is running. Return whether that was possible."""
-        if not self._can_submit(submission):
-            return False
-        self._owner.state, command = prompt_queue.submit(self._owner.state, submission.text)
-        self._send_command(command)
-        self._prompt().remember(submission.text, submission.draft)
-        return True
+    # from the engine
 
-    def steer(self, submission: Submission) -> None:
-        """Send a submission to the running turn."""
-        if self._can_submit(submission):
-            self._owner.state, command = prompt_queue.steer(self._owner.state, submission.text)
-            self._send_command(command)
-            self._prompt().remember(submission.text, submission.draft)
+    def show_batch(self, batch: Sequence[Outgoing]) -> None:
+        """Apply messages to the state and show them. After a turn, send the next queued prompt."""
+        messages = MessageBatch(batch)
+        self._set_state(apply_batch(self.state, messages.session, now=self._clock()))
+        self._front_end.show_batch(messages)
+        turn_ends = messages.of_type(TurnEnd)
+        if turn_ends and not self.state.is_replaying:
+            self._handle_turn_end(turn_ends[-1])
+        self._notifier.observe(self.state, messages)
 
-    def interrupt(self) -> None:
-        """Stop the running turn."""
-        self._owner.state, command = prompt_queue.interrupt(self._owner.state)
-        self._send_command(command)
-
-    def answer(self, answer: Answer) -> None:
-        """Answer an open request."""
-        self._wire.answer(answer)
-        if isinstance(answer, ApprovalResponse | QuestionResponse):
-            self._owner.state = without_request(self._owner.state, answer.request_id, now=self._clock())
-
-    def edit_last_queued(self) -> None:
-        """Edit the prompt that was queued last."""
-        self._owner.state, text = prompt_queue.pop_queued(self._owner.state)
-        self._prompt().fill(text)
-
-    def handle_turn_end(self, end: TurnEnd) -> None:
-        """Send the next queued prompt or return the queue to the editor. Restore a prompt that was not
+    def _handle_turn_end(self, end: TurnEnd) -> None:
+        """Send the next queued prompt, or return the queue to the prompt. Restore a prompt that was not
         recorded.
         """
         if end.failure is not None and end.failure.kind == "JournalWriteError" and end.steps == 0:
-            self._prompt().fill(self._last_prompt)
-        self._owner.state, command, returned = prompt_queue.advance_queue(self._owner.state)
-        self._send_command(command)
-        if returned:
-            self._prompt().fill(returned)
+            self._prompt.fill(self.last_prompt)
+        queue = self.state.queue
+        if not queue or self.state.is_busy:
+            return
+        if self.state.last_outcome == "finished":
+            self._set_state(replace(self.state, queue=queue[1:]))
+            self._start_turn(queue[0])
+        else:  # the queued prompts may no longer apply
+            self._set_state(replace(self.state, queue=()))
+            self._prompt.fill("\n\n".join(queue))
 
-    def abandon(self) -> None:
-        """Restore the prompts that the failed engine never received."""
-        self._owner.state, unsaved = prompt_queue.abandon(self._owner.state)
-        if unsaved:
-            self._prompt().fill(unsaved)
+    # prompts
 
-    def _send_command(self, command: Command | None) -> None:
-        match command:
-            case None:
-                pass
-            case Prompt(user_input=str(text)):
-                self._last_prompt = text
-                self._wire.command(Prompt(self._image_attachments().expand(text)))
-            case Steer(user_input=str(text)):
-                self._wire.command(Steer(self._image_attachments().expand(text)))
-            case _:
-                self._wire.command(command)
+    async def submit(self, submission: Submission) -> bool:
+        """Run a command, or send or queue a prompt. Return whether the agent gets a prompt.
 
-    def _can_submit(self, submission: Submission) -> bool:
-        if self._owner.state.has_failed or self._wire.is_closed:
-            return self._reject(submission, tr("The session has ended. Messages can't be sent."))
-        session = self._owner.state.session
-        image_count = len(self._image_attachments().find_named(submission.text))
+        What can't be sent returns to the prompt. Prompts are sent in the order in which they were submitted.
+        """
+        if (line := submission.shell_line) is not None:
+            self._prompt.remember(line.history_entry, submission.draft)
+            await self._front_end.run_in_shell(line)
+        elif (command := parse_command(submission.text)) is not None:
+            match await self._front_end.run_command(command):
+                case "done":
+                    self._prompt.remember(command.history_entry(submission.text), submission.draft)
+                case "edit":
+                    self._prompt.give_back(submission.draft)
+                case "send":
+                    return await self._submit_prompt(submission)
+        elif self.state.read_only:
+            self._prompt.give_back(submission.draft)
+            await self._front_end.offer_writing()
+        else:
+            return await self._submit_prompt(submission)
+        return False
+
+    async def _submit_prompt(self, submission: Submission) -> bool:
+        async with self._sending:
+            try:
+                text = await self._attachments.add_image_tokens(submission.text)
+            except KimiTuiError as error:
+                return self._reject(submission.draft, translate_error(error))
+            if not self._can_send(text, submission.draft):
+                return False
+            if self.state.is_busy:
+                self._set_state(replace(self.state, queue=(*self.state.queue, text)))
+            else:
+                self._start_turn(text)
+            self._prompt.remember(text, submission.draft)
+            return True
+
+    def steer(self, text: str, draft: Draft) -> None:
+        """Send a message to the running turn. Without one, start a turn."""
+        if not self._can_send(text, draft):
+            return
+        state = self.state
+        if state.is_closing:
+            self._set_state(replace(state, queue=(*state.queue, text)))
+        elif state.turn is not None:
+            self._set_state(replace(state, unacknowledged_steers=(*state.unacknowledged_steers, text)))
+            self._wire.command(Steer(self._attachments.images.expand(text)))
+        else:
+            self._start_turn(text)
+        self._prompt.remember(text, draft)
+
+    def edit_last_queued(self) -> None:
+        """Return the prompt that was queued last to the prompt for editing."""
+        if queue := self.state.queue:
+            self._set_state(replace(self.state, queue=queue[:-1]))
+            self._prompt.fill(queue[-1])
+
+    def _start_turn(self, text: str) -> None:
+        state = self.state
+        self._set_state(
+            replace(state, sent_count=state.sent_count + 1, unacknowledged=(*state.unacknowledged, text))
+        )
+        self.last_prompt = text
+        self._wire.command(Prompt(self._attachments.images.expand(text)))
+
+    def _can_send(self, text: str, draft: Draft) -> bool:
+        if self.state.has_failed or self._wire.is_closed:
+            return self._reject(draft, tr("The session has ended. Messages can't be sent."))
+        session = self.state.session
+        image_count = len(self._attachments.images.find_named(text))
         if image_count and session is not None and "image_in" not in session.capabilities:
             model = sanitize_line(session.model) or tr("The model")
             what = tr_n("the image", "the {count} images", image_count)
             return self._reject(
-                submission,
+                draft,
                 tr(
                     "{model} doesn't support images. Remove {what} or use a model that supports images.",
                     model=model,
@@ -145,7 +261,87 @@ class SessionController:
             )
         return True
 
-    def _reject(self, submission: Submission, reason: str) -> bool:
-        self._prompt().give_back(submission.draft)
-        self._show_error(reason)
+    def _reject(self, draft: Draft, reason: str) -> bool:
+        self._prompt.give_back(draft)
+        self._front_end.show_error(reason)
         return False
+
+    # other commands
+
+    def command(self, command: Command) -> None:
+        """Send a command to the engine."""
+        self._wire.command(command)
+
+    async def command_and_wait(self, command: Command) -> None:
+        """Send a command and wait until the engine is done with it. Raises WireClosed."""
+        session = self.state.session
+        if isinstance(command, RunSlash) and session is not None:
+            info = session.find_command(command.line.split(" ")[0])
+            if info is not None and info.takes_turn:
+                self._set_state(replace(self.state, sent_count=self.state.sent_count + 1))
+        self._running_commands += 1
+        try:
+            await self._wire.command_and_wait(command)
+        finally:
+            self._running_commands -= 1
+
+    @property
+    def is_running_command(self) -> bool:
+        """Whether the end of a command is awaited."""
+        return self._running_commands > 0
+
+    def answer(self, answer: Answer) -> bool:
+        """Answer an open request. Return whether it was still open."""
+        is_accepted = self._wire.answer(answer)
+        if isinstance(answer, ApprovalResponse | QuestionResponse):
+            self._set_state(without_request(self.state, answer.request_id, now=self._clock()))
+        return is_accepted
+
+    def interrupt(self, *, shell_first: bool = False) -> bool:
+        """Stop the running turn, otherwise the user's shell commands, otherwise a command such as a revert
+        that is still scanning files. Return whether anything was running.
+        """
+        state = self.state
+        if state.shell_ids and (shell_first or state.turn is None):
+            self._wire.command(StopShell())
+        elif state.turn is not None:
+            self._set_state(replace(state, turn=replace(state.turn, is_interrupted=True)))
+            self._wire.command(Interrupt())
+        elif state.snapshot_progress is not None or self.is_running_command:
+            self._wire.command(Interrupt())
+        else:
+            return False
+        return True
+
+    # the end of the session
+
+    def shut_down(self) -> None:
+        """Tell the engine to save and stop. Prompts submitted later are kept in the queue."""
+        self._set_state(replace(self.state, is_closing=True))
+        self._wire.command(Shutdown())
+
+    def acknowledge_all(self) -> None:
+        """Mark all sent prompts as recorded, because the engine has shut down cleanly."""
+        self._set_state(replace(self.state, unacknowledged=(), unacknowledged_steers=()))
+
+    def abandon(self) -> None:
+        """Mark the session as failed, and restore the prompts that the engine never recorded."""
+        unsaved = self.state.unsaved_prompts
+        self._set_state(
+            replace(
+                self.state,
+                turn=None,
+                sent_count=0,
+                queue=(),
+                unacknowledged=(),
+                unacknowledged_steers=(),
+                has_failed=True,
+            )
+        )
+        if unsaved:
+            self._prompt.fill("\n\n".join(unsaved))
+
+    def _set_state(self, state: SessionViewState) -> None:
+        if state is not self.state:
+            self.state = state
+            self._front_end.show_state(state)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, assert_never
+from typing import Literal, Protocol, assert_never
 
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.config.startup_settings import NotifyMode
@@ -72,6 +72,13 @@ def wrap_for_tmux(sequence: str) -> str:
     return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
 
 
+class SequenceTarget(Protocol):
+    """A terminal that escape sequences can be sent to."""
+
+    def send(self, sequence: str) -> None:
+        """Write an escape sequence without disturbing what the terminal shows."""
+
+
 class TerminalNotifier:
     """Sends a notification for each event that needs a user who is away."""
 
@@ -79,7 +86,7 @@ class TerminalNotifier:
         self,
         *,
         method: NotifyMethod,
-        send: Callable[[str], object],
+        terminal: SequenceTarget,
         clock: Callable[[], float],
         in_tmux: bool,
         reports_focus: bool = True,
@@ -89,7 +96,7 @@ class TerminalNotifier:
         """
         self._reports_focus = reports_focus
         self._method = method
-        self._send = send
+        self._terminal = terminal
         self._clock = clock
         self._in_tmux = in_tmux
         self._has_focus: bool | None = None
@@ -134,7 +141,7 @@ class TerminalNotifier:
     def _notify(self, state: SessionViewState, body: str) -> None:
         session = state.session
         title = sanitize_line(session.title) if session is not None else ""
-        self._send(
+        self._terminal.send(
             build_notification(
                 self._method, f"kimi-tui, {title}" if title else "kimi-tui", body, in_tmux=self._in_tmux
             )

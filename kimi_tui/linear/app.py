@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,18 @@ from kimi_tui.base.ids import new_id
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.config.startup_settings import NotifyMode
 from kimi_tui.frontend.double_press import DoublePress
+from kimi_tui.frontend.drafts import Draft
 from kimi_tui.frontend.input_history import InputHistory
+from kimi_tui.frontend.message_batch import MessageBatch
+from kimi_tui.frontend.parsed_command import ParsedCommand
+from kimi_tui.frontend.session_controller import CommandResult, SessionController
 from kimi_tui.frontend.session_state import SessionViewState
-from kimi_tui.frontend.shell_line import parse_shell_line
+from kimi_tui.frontend.shell_line import ShellLine, parse_shell_line
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier, detect_method
-from kimi_tui.i18n.translate import tr, translate_message
+from kimi_tui.i18n.translate import tr, translate_error, translate_message
 from kimi_tui.linear.command_context import SessionSwitch
 from kimi_tui.linear.commands import complete_command, run_command
-from kimi_tui.linear.draft import UnsentInput
+from kimi_tui.linear.draft import TypedInput, UnsentInput
 from kimi_tui.linear.engine_client import EngineClient
 from kimi_tui.linear.line_input import LineInput
 from kimi_tui.linear.output import LineOutput
@@ -57,46 +61,48 @@ class LinearApp:
     """Runs one session in linear mode."""
 
     def __init__(self, *, wire: Wire, options: LinearOptions, lines: LineInput | None = None) -> None:
-        self._lines = lines or LineInput(lambda prefix: complete_command(self._context, prefix))
-        self._output = LineOutput(self._lines.write)
-        self._notifier = TerminalNotifier(
+        self._lines = lines or LineInput()
+        self._output = LineOutput(self._lines)
+        notifier = TerminalNotifier(
             method=detect_method(options.notify),
-            send=self._lines.write_control,
+            terminal=self._lines,
             clock=options.clock,
             in_tmux="TMUX" in os.environ,
             reports_focus=False,
         )
-        self._images = PromptImages(options.work_dir)
+        images = PromptImages(options.work_dir)
         self._unsent = UnsentInput(
-            data_dir=options.data_dir,
-            work_dir=options.work_dir,
-            current_text=lambda: self._lines.current_text,
-            state=lambda: self.state,
-            images=self._images,
+            data_dir=options.data_dir, work_dir=options.work_dir, lines=self._lines, images=images
         )
         self._unsent.queued_prompts.extend(options.prompts)
+        self._session = SessionController(
+            wire=wire,
+            front_end=self,
+            prompt=self._unsent,
+            attachments=self._unsent,
+            notifier=notifier,
+            clock=options.clock,
+        )
         self._client = EngineClient(
             wire=wire,
+            session=self._session,
+            unsent=self._unsent,
             output=self._output,
-            notifier=self._notifier,
             clock=options.clock,
             version=options.version,
-            is_prompting=lambda: self._unsent.previous_lines is not None,
-            on_change=self._unsent.save_soon,
         )
         self._context = SessionCommandContext(
             work_dir=options.work_dir,
             config_file=options.config_file,
             lines=self._lines,
             output=self._output,
+            session=self._session,
             client=self._client,
             unsent=self._unsent,
-            images=self._images,
-            notifier=self._notifier,
+            images=images,
+            notifier=notifier,
         )
-        self._prompter = RequestPrompter(
-            ask=self._context.ask, write_line=self._context.write_line, edit=self._context.edit
-        )
+        self._prompter = RequestPrompter(self._context)
         self._history = InputHistory(data_dir=options.data_dir, work_dir=options.work_dir)
         self._exit_press = DoublePress(within_s=_DOUBLE_PRESS_S, clock=options.clock)
 
@@ -106,7 +112,7 @@ class LinearApp:
         `start` serves the engine. Raises KimiTuiError.
         """
         self._history.load()
-        self._lines.open(self._history.entries, self._unsent.save_soon)
+        self._lines.open(self._history.entries, self)
         if self._lines.is_editable:
             self._unsent.restore()
         self._client.subscribe()
@@ -120,12 +126,12 @@ class LinearApp:
                     raise error
                 prompt_loop.cancel()
                 return await self._offer_alternatives(error)
-            self._client.shut_down()
+            self._session.shut_down()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_SHUTDOWN_TIMEOUT_S):
                     await asyncio.wait([engine])
                 if engine.exception() is None:
-                    self._client.acknowledge_all()
+                    self._session.acknowledge_all()
             return self._context.session_switch
         finally:
             self._unsent.save_now()
@@ -137,7 +143,7 @@ class LinearApp:
     @property
     def state(self) -> SessionViewState:
         """Current state of the session."""
-        return self._client.state
+        return self._session.state
 
     @property
     def queued_prompts(self) -> tuple[str, ...]:
@@ -191,27 +197,10 @@ class LinearApp:
         if not text.strip() or self._client.is_closed:
             return
         self._add_to_history(text)
-        name, _, argument = text[1:].partition(" ")
         try:
-            if (command := parse_shell_line(text, "agent")) is not None:
-                self._unsent.save_soon()
-                await self._context.command_and_wait(
-                    RunShell(new_id(), command.command, on_terminal=command.on_terminal)
-                )
-            elif text.startswith("/") and "\n" not in text and name and "/" not in name:
-                self._unsent.save_soon()
-                await run_command(self._context, name, argument.strip())
-            elif self.state.read_only:
-                self._context.write_line(tr("This session is read-only. Use /write to continue it."))
-            else:
-                self._client.send(text, self._images.build_input(text, self.state.session))
+            await self._session.submit(TypedInput(text, Draft(text), parse_shell_line(text, "agent")))
         except KimiTuiError as error:
-            self._context.write_line(
-                tr(
-                    "Error: {what}",
-                    what=sanitize_line(f"{translate_message(error.what)} {translate_message(error.hint)}"),
-                )
-            )
+            self.show_error(translate_error(error))
         except WireClosed:
             self._client.close()
         self._unsent.save_soon()
@@ -227,7 +216,7 @@ class LinearApp:
         if answer is None:
             self.leave()
         else:
-            self._client.answer(answer, request_id=request.id)
+            self._client.answer(answer)
 
     async def _offer_alternatives(self, error: SessionInUse) -> SessionSwitch | None:
         options = [
@@ -235,9 +224,7 @@ class LinearApp:
             ("copy", tr("fork the session")),
             ("new", tr("start a new session")),
         ]
-        match await ask_choice(
-            translate_message(error.what), options, ask=self._context.ask, write_line=self._context.write_line
-        ):
+        match await ask_choice(self._context, translate_message(error.what), options):
             case "read":
                 return SessionSwitch(error.session_id, read_only=True)
             case "copy":
@@ -246,6 +233,45 @@ class LinearApp:
                 return SessionSwitch()
             case _:
                 return None
+
+    # the session
+
+    def show_state(self, state: SessionViewState) -> None:
+        """Save the prompts that the engine hasn't recorded yet."""
+        self._unsent.set_state(state)
+
+    def show_batch(self, batch: MessageBatch) -> None:
+        """Print messages."""
+        self._client.print_batch(batch)
+
+    def show_error(self, message: str) -> None:
+        """Print an error."""
+        self._context.write_line(tr("Error: {what}", what=sanitize_line(message)))
+
+    async def run_command(self, command: ParsedCommand) -> CommandResult:
+        """Run a slash command. Raises KimiTuiError and WireClosed."""
+        self._unsent.save_soon()
+        await run_command(self._context, command.name, command.argument)
+        return "done"
+
+    async def run_in_shell(self, line: ShellLine) -> None:
+        """Run a command in the user's shell and wait for it. Raises WireClosed."""
+        self._unsent.save_soon()
+        await self._context.command_and_wait(RunShell(new_id(), line.command, on_terminal=line.on_terminal))
+
+    async def offer_writing(self) -> None:
+        """Print how to continue a read-only session."""
+        self._context.write_line(tr("This session is read-only. Use /write to continue it."))
+
+    # the line being typed
+
+    def complete_line(self, prefix: str) -> Sequence[str]:
+        """Return the commands that start with `prefix`."""
+        return complete_command(self._context, prefix)
+
+    def handle_line_change(self) -> None:
+        """Save the draft."""
+        self._unsent.save_soon()
 
     # signals
 

@@ -65,7 +65,7 @@ async def _model(context: CommandContext, name: str) -> None:
     if not name:
         current = session.model if session is not None else ""
         options = [(it, f"{it}, {tr('current')}" if it == current else it) for it in models]
-        name = await ask_choice(tr("Model:"), options, ask=context.ask, write_line=context.write_line) or ""
+        name = await ask_choice(context, tr("Model:"), options) or ""
     if name and name not in models:
         context.write_line(
             tr(
@@ -205,9 +205,7 @@ async def _sessions(context: CommandContext, text: str) -> None:
         context.write_line(tr("No sessions found."))
         return
     options = [(it.id, _session_label(it)) for it in sessions]
-    chosen_id = await ask_choice(
-        tr("Sessions, most recent first:"), options, ask=context.ask, write_line=context.write_line
-    )
+    chosen_id = await ask_choice(context, tr("Sessions, most recent first:"), options)
     if chosen_id is None:
         return
     actions = [
@@ -216,7 +214,7 @@ async def _sessions(context: CommandContext, text: str) -> None:
         ("rename", tr("rename")),
         ("delete", tr("delete")),
     ]
-    match await ask_choice(tr("Action:"), actions, ask=context.ask, write_line=context.write_line):
+    match await ask_choice(context, tr("Action:"), actions):
         case "open":
             context.leave(SessionSwitch(chosen_id))
         case "copy":
@@ -244,12 +242,7 @@ async def _write(context: CommandContext, _: str) -> None:
         ("copy", tr("fork the session")),
         ("here", tr("resume it here after the other process has exited")),
     ]
-    choice = await ask_choice(
-        tr("Another process is using this session."),
-        options,
-        ask=context.ask,
-        write_line=context.write_line,
-    )
+    choice = await ask_choice(context, tr("Another process is using this session."), options)
     if choice is not None:
         context.leave(SessionSwitch(session.session_id, fork=choice == "copy"))
 

@@ -3,36 +3,44 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
 from pathlib import Path
 
+from kimi_tui.base.frozen import frozen
 from kimi_tui.frontend.drafts import Draft, DraftStore
+from kimi_tui.frontend.image_attachments import ImageAttachments
 from kimi_tui.frontend.paste_folding import FoldedPastes
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.shell_line import ShellLine
+from kimi_tui.linear.line_input import LineInput
 from kimi_tui.linear.prompt_images import PromptImages
 
 logger = logging.getLogger(__name__)
 
 
-class UnsentInput:
-    """The prompt being typed, queued prompts, and prompts that the engine hasn't recorded yet.
+@frozen
+class TypedInput:
+    """A prompt, a command or a shell line that the user typed."""
 
-    `current_text` returns the line being typed, `state` the current state of the session.
-    """
+    text: str
+    draft: Draft
+    shell_line: ShellLine | None
+
+
+class UnsentInput:
+    """The prompt being typed, queued prompts, and prompts that the engine hasn't recorded yet."""
 
     def __init__(
         self,
         *,
         data_dir: Path,
         work_dir: Path,
-        current_text: Callable[[], str],
-        state: Callable[[], SessionViewState],
+        lines: LineInput,
         images: PromptImages,
     ) -> None:
         self._drafts = DraftStore(data_dir=data_dir, work_dir=work_dir)
-        self._current_text = current_text
-        self._state = state
+        self._lines = lines
         self._images = images
+        self._state = SessionViewState()
         self._saved_image_count = 0
         self._saved_draft: Draft | None = None
         self.queued_prompts: deque[str] = deque()
@@ -54,6 +62,43 @@ class UnsentInput:
         """Return the text that the next prompt starts with. After that, it counts as typed text."""
         restored, self.restored_text = self.restored_text, ""
         return restored
+
+    @property
+    def is_prompting(self) -> bool:
+        """Whether the user is writing a prompt."""
+        return self.previous_lines is not None
+
+    def set_state(self, state: SessionViewState) -> None:
+        """Set the state of the session, whose unsaved prompts are part of the draft."""
+        self._state = state
+        self.save_soon()
+
+    # the prompt of a session controller
+
+    @property
+    def images(self) -> ImageAttachments:
+        """The images that prompts can refer to."""
+        return self._images.attachments
+
+    async def add_image_tokens(self, text: str) -> str:
+        """Return `text` with tokens of the images that it mentions and of those that are attached.
+
+        Raises KimiTuiError.
+        """
+        return self._images.add_tokens(text, self._state.session)
+
+    def fill(self, text: str) -> None:
+        """Put `text` at the start of the next prompt, if it can be edited."""
+        if self._lines.is_editable:
+            self.restored_text = "\n\n".join(filter(None, (text, self.restored_text)))
+
+    def give_back(self, draft: Draft) -> None:
+        """Do nothing: a line that could not be sent is in the history already."""
+
+    def remember(self, text: str, draft: Draft) -> None:
+        """Do nothing: the line is in the history already."""
+
+    # the draft on disk
 
     def save_soon(self) -> None:
         """Write the draft in the background if it changed."""
@@ -82,11 +127,11 @@ class UnsentInput:
 
     @property
     def _text(self) -> str:
-        state = self._state()
+        state = self._state
         # Before the session opens, the queue holds prompts of the command line.
         queued = self.queued_prompts if state.session is not None else ()
         prompt = (
-            "" if self.previous_lines is None else "\n".join([*self.previous_lines, self._current_text()])
+            "" if self.previous_lines is None else "\n".join([*self.previous_lines, self._lines.current_text])
         )
         texts = [*state.unsaved_prompts, *queued, self.restored_text, prompt]
         return " ".join(["\n\n".join(text for text in texts if text.strip()), *self._images.pending_tokens])

@@ -2,28 +2,23 @@
 
 import asyncio
 import contextlib
-from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 
-from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.terminal_text import sanitize_line
-from kimi_tui.frontend.message_batch import MessageBatch, is_session_message
-from kimi_tui.frontend.prompt_queue import acknowledge_all
-from kimi_tui.frontend.session_state import SessionViewState, reduce, without_request
-from kimi_tui.frontend.terminal_notifier import TerminalNotifier
+from kimi_tui.frontend.message_batch import MessageBatch
+from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.i18n.translate import tr
+from kimi_tui.linear.draft import UnsentInput
 from kimi_tui.linear.event_printer import EventPrinter, is_printed
 from kimi_tui.linear.messages import user_text
 from kimi_tui.linear.output import LineOutput
 from kimi_tui.linear.replay import HistoryReplay
 from kimi_tui.wire.channel import Outgoing, Subscription, Wire
-from kimi_tui.wire.commands import Command, Interrupt, Prompt, RunSlash, Shutdown, StopShell
+from kimi_tui.wire.commands import Command
 from kimi_tui.wire.events import (
     Notification,
     ReplayBegin,
     ReplayEnd,
-    RequestClosed,
     SessionInfo,
     SnapshotProgress,
     TurnBegin,
@@ -34,41 +29,33 @@ _REPLY_TIMEOUT_S = 10.0
 
 
 class EngineClient:
-    """Tracks the session's state, prints events and lets callers wait for changes.
-
-    `is_prompting` returns whether the user is writing a prompt. `on_change` is called when the state changed.
-    """
+    """Receives the engine's messages, prints them and lets callers wait for them."""
 
     def __init__(
         self,
         *,
         wire: Wire,
+        session: SessionController,
+        unsent: UnsentInput,
         output: LineOutput,
-        notifier: TerminalNotifier,
         clock: Callable[[], float],
         version: str,
-        is_prompting: Callable[[], bool],
-        on_change: Callable[[], None],
     ) -> None:
         self._wire = wire
+        self._session = session
+        self._unsent = unsent
         self._output = output
-        self._notifier = notifier
-        self._clock = clock
         self._version = version
-        self._is_prompting = is_prompting
-        self._on_change = on_change
         self._subscription: Subscription | None = None
-        self._sent_prompts: deque[str] = deque()
-        """Prompts that were typed, whose turns have not begun."""
         self._changed = asyncio.Event()
-        self._is_printing = False
+        self._has_greeted = False
+        self._is_replaying = False
+        self._is_scanning = False
+        """Whether a command is scanning files, as far as the user knows."""
         self._has_failed = False
         """Whether an error was reported since the last command, or the user interrupted it."""
-        self._running_commands = 0
-        """Number of commands that the engine is running."""
         self.printer = EventPrinter(output, clock=clock)
         self.replay = HistoryReplay(output)
-        self.state = SessionViewState()
         self.is_closed = False
         """Whether the session is over."""
 
@@ -79,51 +66,48 @@ class EngineClient:
         self._subscription = self._wire.subscribe()
 
     async def listen(self) -> None:
-        """Print events until the engine exits. Call `subscribe` first."""
+        """Pass messages to the session until the engine exits. Call `subscribe` first."""
         while self._subscription is not None and (batch := await self._subscription.drain()):
-            self._is_printing = True
-            for message in batch:
-                self._handle(message)
-            self._notifier.observe(self.state, MessageBatch(batch))
-            self._is_printing = False
-            self._on_change()
+            self._session.show_batch(batch)
             self._changed.set()
         self.close()
 
-    def _handle(self, message: Outgoing) -> None:
-        first = self.state.session is None
-        was_replaying, was_scanning = self.state.is_replaying, self.state.snapshot_progress is not None
-        if is_session_message(message):
-            self.state = reduce(self.state, message, now=self._clock())
+    def print_batch(self, batch: MessageBatch) -> None:
+        """Print messages."""
+        for message in batch.all:
+            self._print(message)
+        self._is_scanning = self._session.state.snapshot_progress is not None
+
+    def _print(self, message: Outgoing) -> None:
         match message:
-            case SessionInfo() if first:
+            case SessionInfo() if not self._has_greeted:
+                self._has_greeted = True
                 self._print_greeting(message)
             case ReplayBegin():
+                self._is_replaying = True
                 self.replay.clear()
             case ReplayEnd():
+                self._is_replaying = False
                 self.replay.print_last_turn()
-            case _ if was_replaying:
+            case _ if self._is_replaying:
                 if is_printed(message):
                     self.replay.add(message)
             case TurnBegin(user_input=user_input):
                 self.printer.print_event(message)
                 text = user_text(user_input)
-                if self._sent_prompts and self._sent_prompts[0] == text:
-                    self._sent_prompts.popleft()
-                else:
+                if text != user_text(self._unsent.images.expand(self._session.last_prompt)):
                     self._output.write_line(tr("You: {text}", text=text))
                 self._output.write_line(tr("Working. Press ctrl+c to interrupt."))
-            case SnapshotProgress():
-                if self._running_commands and self.state.snapshot_progress is not None and not was_scanning:
+            case SnapshotProgress(done=done, total=total):
+                is_scanning = total is None or done < total
+                if is_scanning and self._session.is_running_command and not self._is_scanning:
+                    self._is_scanning = True
                     self._output.write_line(tr("Scanning files. Press ctrl+c to cancel."))
-            case RequestClosed(request_id=request_id):
-                if any(request.id == request_id for request in self.state.requests):
-                    self._output.write_line(tr("The request no longer needs an answer."))
             case _:
                 self._has_failed |= isinstance(message, Notification) and message.severity == "error"
                 if is_printed(message):
                     self.printer.print_event(message)
-                if isinstance(message, ApprovalRequest | QuestionRequest) and self._is_prompting():
+                if isinstance(message, ApprovalRequest | QuestionRequest) and self._unsent.is_prompting:
                     self._output.write_line(tr("A request is awaiting your answer. Press enter to read it."))
 
     def _print_greeting(self, session: SessionInfo) -> None:
@@ -162,20 +146,10 @@ class EngineClient:
 
     async def wait_until_printed(self) -> None:
         """Wait until all events that have arrived are printed."""
-        while self._is_printing or (self._subscription is not None and self._subscription.has_pending):
+        while self._subscription is not None and self._subscription.has_pending:
             await self.wait_for_change()
 
     # to the engine
-
-    def send(self, text: str, user_input: UserInput) -> None:
-        """Start a turn with `user_input`, which the user typed as `text`. Raises WireClosed."""
-        self._sent_prompts.append(user_text(user_input))
-        self.state = replace(
-            self.state,
-            sent_count=self.state.sent_count + 1,
-            unacknowledged=(*self.state.unacknowledged, text),
-        )
-        self._wire.command(Prompt(user_input))
 
     async def command_and_wait(self, command: Command) -> bool:
         """Send `command`, wait for it and print its results. Return False if it reported an error.
@@ -183,45 +157,21 @@ class EngineClient:
         Raises WireClosed.
         """
         self._has_failed = False
-        session = self.state.session
-        if isinstance(command, RunSlash) and session is not None:
-            info = session.find_command(command.line.split(" ")[0])
-            if info is not None and info.takes_turn:
-                self.state = replace(self.state, sent_count=self.state.sent_count + 1)
-        self._running_commands += 1
-        try:
-            await self._wire.command_and_wait(command)
-        finally:
-            self._running_commands -= 1
+        await self._session.command_and_wait(command)
         await self.wait_until_printed()
         return not self._has_failed
 
-    def answer(self, answer: Answer, *, request_id: str) -> None:
+    def answer(self, answer: Answer) -> None:
         """Answer an open request."""
-        if not self._wire.answer(answer):
+        if not self._session.answer(answer):
             self._output.write_line(tr("The request no longer needs an answer."))
-        self.state = without_request(self.state, request_id, now=self._clock())
 
     def interrupt(self) -> bool:
         """Stop running work. Return False if nothing is running."""
-        if self.state.shell_ids:
-            self._wire.command(StopShell())
-        elif self.state.turn is not None or self._running_commands:
-            self._has_failed = True
-            self._wire.command(Interrupt())
-        else:
-            return False
-        return True
-
-    def shut_down(self) -> None:
-        """Tell the engine to save and exit."""
-        self._wire.command(Shutdown())
+        self._has_failed = self._session.interrupt(shell_first=True)
+        return self._has_failed
 
     def close(self) -> None:
         """Mark the session as over."""
         self.is_closed = True
         self._changed.set()
-
-    def acknowledge_all(self) -> None:
-        """Mark all prompts as recorded by the engine."""
-        self.state = acknowledge_all(self.state)

@@ -6,19 +6,29 @@ import os
 import select
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 from kimi_tui.linear.line_observer import LineObserver
 
-Completer = Callable[[str], Sequence[str]]
-"""Returns the completions of a partial line."""
+
+class LineOwner(Protocol):
+    """What reads lines from a `LineInput`."""
+
+    def complete_line(self, prefix: str) -> Sequence[str]:
+        """Return the lines that start with `prefix`."""
+        ...
+
+    def handle_line_change(self) -> None:
+        """Handle that the line being typed has changed."""
+        ...
 
 
 class LineInput:
     """Reads one line at a time in a thread. New output is printed above the line being typed."""
 
-    def __init__(self, complete: Completer) -> None:
-        self._complete = complete
+    def __init__(self) -> None:
+        self._owner: LineOwner | None = None
         self._prompt: str | None = None
         """The prompt at the cursor. None while no line is being read."""
         self._prefill = ""
@@ -26,8 +36,9 @@ class LineInput:
         self._observer: LineObserver | None = None
         self._attributes: list[object] | None = None
 
-    def open(self, history: Sequence[str], on_change: Callable[[], None]) -> None:
-        """Set up editing, history and completion. `on_change` is called shortly after the line changes."""
+    def open(self, history: Sequence[str], owner: LineOwner) -> None:
+        """Set up editing, history and completion. `owner` is notified shortly after the line changes."""
+        self._owner = owner
         with contextlib.suppress(ImportError):
             import termios
 
@@ -36,7 +47,7 @@ class LineInput:
         with contextlib.suppress(ImportError):
             import readline
 
-            self._observer = LineObserver(current_text=lambda: self.current_text, on_change=on_change)
+            self._observer = LineObserver(self)
             readline.set_auto_history(False)
             for entry in history:
                 readline.add_history(entry)
@@ -70,6 +81,11 @@ class LineInput:
     def current_text(self) -> str:
         """The text of the line being typed."""
         return "" if self._prompt is None else self._prefill or _readline_buffer()
+
+    def handle_change(self) -> None:
+        """Notify the owner that the line being typed has changed."""
+        if self._owner is not None:
+            self._owner.handle_line_change()
 
     async def ask(self, prompt: str, prefill: str = "") -> str | None:
         """Read a line that starts with `prefill`. Return None at the end of the input."""
@@ -132,7 +148,7 @@ class LineInput:
         _write(f"\r\x1b[K{text}" if text.endswith("\n") else f"\r\x1b[K{text}\n")
         _write(f"{self._prompt}{_readline_buffer()}")
 
-    def write_control(self, sequence: str) -> None:
+    def send(self, sequence: str) -> None:
         """Write a control sequence that leaves the line being typed as it is."""
         _write(sequence)
 
@@ -141,7 +157,8 @@ class LineInput:
 
         line = readline.get_line_buffer()[: readline.get_endidx()]
         start = len(line) - len(word)
-        matches = [it[start:] for it in self._complete(line) if it.startswith(line[:start])]
+        lines = self._owner.complete_line(line) if self._owner is not None else ()
+        matches = [it[start:] for it in lines if it.startswith(line[:start])]
         return matches[state] if state < len(matches) else None
 
 

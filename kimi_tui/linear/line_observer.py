@@ -2,22 +2,34 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from typing import Protocol
 
 _MIN_INTERVAL_S = 0.2
 _MAX_INTERVAL_S = 30.0
 
 
+class ObservedLine(Protocol):
+    """A line that readline edits."""
+
+    @property
+    def current_text(self) -> str:
+        """The text of the line."""
+        ...
+
+    def handle_change(self) -> None:
+        """Handle that the text has changed."""
+        ...
+
+
 class LineObserver:
-    """Calls `on_change` when the line returned by `current_text` has changed.
+    """Notifies `line` when its text has changed.
 
     A key press wakes the event loop, unless readline's thread reads the key first. So the line is also
     checked on a timer: the more recently it changed, the more often.
     """
 
-    def __init__(self, *, current_text: Callable[[], str], on_change: Callable[[], None]) -> None:
-        self._current_text = current_text
-        self._on_change = on_change
+    def __init__(self, line: ObservedLine) -> None:
+        self._line = line
         self._last_text = ""
         self._changed_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -25,7 +37,7 @@ class LineObserver:
     def start(self) -> None:
         """Start observing."""
         loop = asyncio.get_running_loop()
-        self._last_text = self._current_text()
+        self._last_text = self._line.current_text
         self._changed_at = loop.time()
         self._schedule_check(_MIN_INTERVAL_S, loop)
 
@@ -42,9 +54,9 @@ class LineObserver:
         self._timer = loop.call_later(seconds, self._check, loop)
 
     def _check(self, loop: asyncio.AbstractEventLoop) -> None:
-        if (text := self._current_text()) != self._last_text:
+        if (text := self._line.current_text) != self._last_text:
             self._last_text, self._changed_at = text, loop.time()
-            self._on_change()
+            self._line.handle_change()
         idle_s = loop.time() - self._changed_at
         self._schedule_check(max(_MIN_INTERVAL_S, min(idle_s / 10, _MAX_INTERVAL_S)), loop)
         with contextlib.suppress(OSError, NotImplementedError):  # stdin may be a file

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.frontend.image_attachments import AttachedImage, ImageAttachments
 from kimi_tui.frontend.image_loader import find_mentioned_images, load_image_file
@@ -15,13 +14,13 @@ class PromptImages:
 
     def __init__(self, work_dir: Path) -> None:
         self._work_dir = work_dir
-        self._attachments = ImageAttachments()
+        self.attachments = ImageAttachments()
         self._pending_tokens: list[str] = []
 
     @property
     def images(self) -> Mapping[int, AttachedImage]:
         """All images by number, in the order in which they were added."""
-        return self._attachments.images
+        return self.attachments.images
 
     @property
     def pending_tokens(self) -> Sequence[str]:
@@ -31,7 +30,7 @@ class PromptImages:
     def restore(self, images: Iterable[tuple[int, AttachedImage]]) -> None:
         """Add the images of a draft under their numbers."""
         for number, image in images:
-            self._attachments.add(image, number=number)
+            self.attachments.add(image, number=number)
 
     def attach(self, path: str) -> str:
         """Attach an image to the next prompt and return its token. Raises KimiTuiError."""
@@ -39,13 +38,16 @@ class PromptImages:
         self._pending_tokens.append(token)
         return token
 
-    def build_input(self, text: str, session: SessionInfo | None) -> UserInput:
-        """Return `text` with the images that it mentions and those that are attached. Raises KimiTuiError."""
+    def add_tokens(self, text: str, session: SessionInfo | None) -> str:
+        """Return `text` with tokens of the images that it mentions and of those that are attached.
+
+        Raises KimiTuiError.
+        """
         for mention, path in find_mentioned_images(text, self._work_dir).items():
             text = text.replace(mention, self._add_file(path))
         text = " ".join([text, *self._pending_tokens])
         if (
-            self._attachments.find_named(text)
+            self.attachments.find_named(text)
             and session is not None
             and "image_in" not in session.capabilities
         ):
@@ -53,7 +55,7 @@ class PromptImages:
                 f"{session.model} doesn't support images.", hint="Use a model that supports images."
             )
         self._pending_tokens = []
-        return self._attachments.expand(text)
+        return text
 
     def _add_file(self, path: Path) -> str:
-        return self._attachments.add(load_image_file(path))[1]
+        return self.attachments.add(load_image_file(path))[1]

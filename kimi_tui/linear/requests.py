@@ -1,13 +1,14 @@
 """Prompts for permission requests and questions."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import assert_never
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.answer_choices import RESPONSES, ChoiceId, choices_for
 from kimi_tui.frontend.apply_edit import apply_edit
 from kimi_tui.i18n.translate import tr
+from kimi_tui.linear.command_context import CommandContext
 from kimi_tui.linear.messages import approval_lines
 from kimi_tui.wire.events import ApprovalResponse
 from kimi_tui.wire.requests import (
@@ -19,11 +20,6 @@ from kimi_tui.wire.requests import (
     UserRequest,
 )
 
-AskLine = Callable[[str], Awaitable[str | None]]
-"""Prompts for a line. Returns None at the end of the input."""
-EditText = Callable[[str, str], Awaitable[str | None]]
-"""Lets the user edit a text in a file with the given name. Returns None if it is unchanged."""
-
 _MAX_PREVIEW_LINES = 30
 _KEYS: dict[ChoiceId, str] = {
     "once": "y", "session": "a", "always": "p", "no": "n", "feedback": "f", "edit": "e"
@@ -33,10 +29,8 @@ _KEYS: dict[ChoiceId, str] = {
 class RequestPrompter:
     """Asks the user to answer one open request at a time."""
 
-    def __init__(self, *, ask: AskLine, write_line: Callable[[str], None], edit: EditText) -> None:
-        self._ask = ask
-        self._write_line = write_line
-        self._edit = edit
+    def __init__(self, context: CommandContext) -> None:
+        self._context = context
 
     async def answer(self, request: UserRequest, *, waiting_count: int) -> Answer | None:
         """Return the user's answer, or None at the end of the input. `waiting_count` more requests are
@@ -54,7 +48,7 @@ class RequestPrompter:
 
     async def _ask_approval(self, request: ApprovalRequest, waiting_count: int) -> ApprovalResponse | None:
         edited: str | None = None
-        self._write_line(
+        self._context.write_line(
             tr("Permission request. {count} more waiting.", count=waiting_count)
             if waiting_count
             else tr("Permission request.")
@@ -63,7 +57,7 @@ class RequestPrompter:
         while True:
             choices = {_KEYS[it.id]: it for it in choices_for(request, is_edited=edited is not None)}
             options = [f"{key}: {tr(choice.label)}" for key, choice in choices.items()]
-            line = await self._ask(tr("{options}; s: Show all. Answer: ", options="; ".join(options)))
+            line = await self._context.ask(tr("{options}; s: Show all. Answer: ", options="; ".join(options)))
             if line is None:
                 return None
             key = line.strip().lower()
@@ -71,14 +65,14 @@ class RequestPrompter:
             if key == "s":
                 self._show_request(request, None)
             elif choice is None:
-                self._write_line(tr("Type one of: {keys}.", keys=", ".join([*choices, "s"])))
+                self._context.write_line(tr("Type one of: {keys}.", keys=", ".join([*choices, "s"])))
             elif choice.id == "feedback":
-                feedback = await self._ask(tr("What should it do instead? "))
+                feedback = await self._context.ask(tr("What should it do instead? "))
                 if feedback is not None and feedback.strip():
                     return ApprovalResponse(request.id, "reject", feedback.strip())
             elif choice.id == "edit":
                 if request.proposal is not None:
-                    text = await self._edit(request.proposal.text, request.proposal.name)
+                    text = await self._context.edit(request.proposal.text, request.proposal.name)
                     if text is not None:
                         edited, request = text, apply_edit(request, text)
                         self._show_request(request, _MAX_PREVIEW_LINES)
@@ -87,9 +81,11 @@ class RequestPrompter:
 
     def _show_request(self, request: ApprovalRequest, max_lines: int | None) -> None:
         lines = approval_lines(request)
-        self._write_line("\n".join(lines[:max_lines]))
+        self._context.write_line("\n".join(lines[:max_lines]))
         if max_lines is not None and len(lines) > max_lines:
-            self._write_line(tr("{count} more lines. Type s to show all.", count=len(lines) - max_lines))
+            self._context.write_line(
+                tr("{count} more lines. Type s to show all.", count=len(lines) - max_lines)
+            )
 
     # questions
 
@@ -97,11 +93,11 @@ class RequestPrompter:
         answers: dict[str, str] = {}
         for number, question in enumerate(request.questions, 1):
             prefix = tr("Question {number} of {all}: ", number=number, all=len(request.questions))
-            self._write_line(f"{prefix}{sanitize(question.question)}")
+            self._context.write_line(f"{prefix}{sanitize(question.question)}")
             for position, option in enumerate(question.options, 1):
                 description = f", {sanitize_line(option.description)}" if option.description else ""
-                self._write_line(f"{position}. {sanitize_line(option.label)}{description}")
-            line = await self._ask(
+                self._context.write_line(f"{position}. {sanitize_line(option.label)}{description}")
+            line = await self._context.ask(
                 tr("Option numbers, or your own answer (empty to skip): ")
                 if question.multi_select
                 else tr("Option number, or your own answer (empty to skip): ")
@@ -124,17 +120,15 @@ def _parse_answer(line: str, question: Question) -> str:
     return line
 
 
-async def ask_choice(
-    title: str, options: Sequence[tuple[str, str]], *, ask: AskLine, write_line: Callable[[str], None]
-) -> str | None:
+async def ask_choice(context: CommandContext, title: str, options: Sequence[tuple[str, str]]) -> str | None:
     """Let the user choose one of `options`, pairs of a value and its label. Return the value, or None."""
-    write_line(title)
+    context.write_line(title)
     for position, (_, label) in enumerate(options, 1):
-        write_line(f"{position}. {sanitize_line(label)}")
+        context.write_line(f"{position}. {sanitize_line(label)}")
     while True:
-        line = await ask(tr("Number (enter to cancel): "))
+        line = await context.ask(tr("Number (enter to cancel): "))
         if line is None or not line.strip():
             return None
         if line.strip().isdecimal() and 1 <= int(line) <= len(options):
             return options[int(line) - 1][0]
-        write_line(tr("Type a number from 1 to {count}.", count=len(options)))
+        context.write_line(tr("Type a number from 1 to {count}.", count=len(options)))

@@ -9,6 +9,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.frontend.clipboard import SystemClipboard, copy_and_report
 from kimi_tui.frontend.external_editor import edit_text_within
+from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier
 from kimi_tui.i18n.translate import tr, translate_message
@@ -31,6 +32,7 @@ class SessionCommandContext:
         config_file: Path | None,
         lines: LineInput,
         output: LineOutput,
+        session: SessionController,
         client: EngineClient,
         unsent: UnsentInput,
         images: PromptImages,
@@ -40,6 +42,7 @@ class SessionCommandContext:
         self.config_file = config_file
         self._lines = lines
         self._output = output
+        self._session = session
         self._client = client
         self._unsent = unsent
         self._images = images
@@ -50,7 +53,7 @@ class SessionCommandContext:
     @property
     def state(self) -> SessionViewState:
         """Current state of the session."""
-        return self._client.state
+        return self._session.state
 
     @property
     def results(self) -> Sequence[tuple[str, str]]:
@@ -127,4 +130,4 @@ class SessionCommandContext:
         """Exit, or open another session."""
         self.session_switch = switch
         self._client.close()
-        self._client.shut_down()
+        self._session.shut_down()

@@ -20,7 +20,8 @@ from kimi_tui.frontend.terminal_notifier import TerminalNotifier, detect_method
 from kimi_tui.i18n.translate import tr, translate_error, translate_message
 from kimi_tui.tui.keys.keymap import APP_KEYS, KeyLabels, bindings, keymap_errors, known_binding_ids
 from kimi_tui.tui.options import TuiOptions
-from kimi_tui.tui.screen.main_screen import MainScreen, ScreenReady
+from kimi_tui.tui.screen.front_end import ScreenReady
+from kimi_tui.tui.screen.main_screen import MainScreen
 from kimi_tui.tui.session_request import SessionRequested
 from kimi_tui.tui.terminal.background import query_background
 from kimi_tui.tui.terminal.extra_sequences import register_key_sequences
@@ -60,7 +61,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         """Keys typed before the app could receive them."""
         self._notifier = TerminalNotifier(
             method=detect_method(options.notify),
-            send=SequenceSender(self).send,
+            terminal=SequenceSender(self),
             clock=options.clock,
             in_tmux="TMUX" in os.environ,
         )
@@ -114,7 +115,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
 
     @on(PrintRequested)
     def _print_transcript(self) -> None:
-        if self._main is not None and (transcript := self._main.transcript) is not None:
+        if self._main is not None and (transcript := self._main.front_end.transcript) is not None:
             try:
                 self._scrollback.add_all(transcript)
             except KimiTuiError as error:
@@ -144,7 +145,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         if engine.failure is None or engine is not self._engine:
             return
         if self._main is not None:
-            self._main.show_failure(engine.failure)
+            self._main.front_end.show_failure(engine.failure)
         if isinstance(engine.failure, SessionInUse):
             self._offer_alternatives(engine.failure)
 
@@ -173,7 +174,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
             self.notify(tr("Can't open another session here."), severity="warning", markup=False)
             return
         if not self._engine.has_ended:
-            old.close_session()
+            old.session.shut_down()
             await self._wait_for_engine(old)
         request, wire = event.request, Wire()
         self._engine = EngineRunner(wire, partial(reopen, request, wire))
@@ -205,7 +206,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
 
     async def action_help(self) -> None:
         """Open the help screen."""
-        await self.run_action("screen.help")
+        await self.run_action("screen.command('help')")
 
     def action_leave(self) -> None:
         """Let the engine save and close, then exit. If called again, exit immediately."""
@@ -223,14 +224,14 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
 
     def _close_session(self) -> None:
         if self._main is not None:
-            self._main.close_session()
+            self._main.session.shut_down()
         else:
             self._engine.wire.command(Shutdown())
 
     async def _wait_for_engine(self, screen: MainScreen | None) -> None:
         """Wait for the engine to end, up to a time limit."""
         if await self._engine.wait_for_clean_end() and screen is not None:
-            screen.handle_engine_end()
+            screen.session.acknowledge_all()
 
     async def on_event(self, event: events.Event) -> None:
         """Record the time of key presses: a following focus event may mean that the user switches away."""
@@ -242,7 +243,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         """Handle the terminal window gaining focus."""
         self._notifier.set_focus(True)
         if self._main is not None:
-            self._main.handle_terminal_focus()
+            self._main.front_end.handle_terminal_focus()
 
     def on_app_blur(self) -> None:
         """Handle the terminal window losing focus."""
@@ -251,7 +252,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
     def _exit_app(self) -> None:
         self._save_draft()
         if self._options.keep_transcript and self._main is not None and not self.is_headless:
-            self.exit_lines = self._main.take_unprinted_lines()
+            self.exit_lines = self._main.front_end.take_unprinted_lines()
         elif self._main is not None:
-            self._main.clear_images()
+            self._main.front_end.clear_images()
         self.exit(return_code=1 if self._engine.failure is not None else 0)

@@ -10,13 +10,11 @@ import kimi_tui
 
 ROOT = Path(kimi_tui.__file__).parent
 MAX_METHODS_PER_CLASS = 30
-TOO_LARGE = {"MainScreen": 51, "SessionView": 35}
-"""Classes that have more methods, and how many."""
-MAX_CALLABLE_PARAMETERS = 220
+MAX_CALLABLE_PARAMETERS = 75
 """Constructor parameters that are bare callables: a reader can't follow a call through them by name."""
-MAX_CALLABLE_FIELDS = 46
+MAX_CALLABLE_FIELDS = 30
 """Fields of dataclasses that are bare callables, such as the functions in a table of commands."""
-MAX_TYPE_CHECKING_IMPORTS = 90
+MAX_TYPE_CHECKING_IMPORTS = 88
 
 
 @cache
@@ -146,7 +144,7 @@ def test_no_class_has_more_methods_than_a_reader_can_remember() -> None:
     large = {
         node.name: len(methods(node)) for _, node in classes() if len(methods(node)) > MAX_METHODS_PER_CLASS
     }
-    assert large == TOO_LARGE
+    assert large == {}
 
 
 def test_collaborators_are_objects_with_names() -> None:

@@ -1,19 +1,14 @@
 """docs/commands.md: every command is on the page, and each example runs."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
 
+from kimi_tui.frontend.parsed_command import parse_command
 from kimi_tui.frontend.session_state import SessionViewState
-from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
-from kimi_tui.tui.commands.model_setup import SETUP_COMMANDS
-from kimi_tui.tui.commands.modes import MODE_COMMANDS
-from kimi_tui.tui.commands.parse import parse_command
-from kimi_tui.tui.commands.registry import CommandRegistry, UiCommand
-from kimi_tui.tui.commands.sessions import session_commands
-from kimi_tui.tui.commands.timeline import TIMELINE_COMMANDS
-from kimi_tui.tui.commands.user import user_commands
+from kimi_tui.tui.commands.registry import CommandRegistry
+from kimi_tui.tui.commands.screen_commands import SCREEN_COMMANDS
 from kimi_tui.wire.commands import RunSlash
 from kimi_tui.wire.events import BtwEnd, Notification, SessionInfo, TurnEnd
 from tests.docs.pages import Example, examples
@@ -73,22 +68,9 @@ class FakeScreen:
         return AnyAction(name, self.actions)
 
 
-def commands_of(screen: FakeScreen) -> Sequence[UiCommand]:
-    """Return the commands of every screen and the custom ones."""
-    handlers: Any = AnyAction("handlers", screen.actions)
-    return (
-        *COMMANDS,
-        *SETUP_COMMANDS,
-        *MODE_COMMANDS,
-        *TIMELINE_COMMANDS,
-        *session_commands(handlers),
-        *user_commands(handlers),
-    )
-
-
 def test_every_command_of_the_screen_is_on_the_page() -> None:
     shown = {name_of(line) for _, line in LINES}
-    assert {command.name for command in commands_of(FakeScreen())} <= shown
+    assert {command.name for command in SCREEN_COMMANDS} <= shown
 
 
 async def test_every_command_of_a_session_is_on_the_page(home: SessionEnv) -> None:
@@ -101,13 +83,8 @@ async def test_every_command_of_a_session_is_on_the_page(home: SessionEnv) -> No
 @pytest.mark.parametrize("line", [line for heading, line in LINES if heading != CUSTOM_COMMANDS])
 async def test_each_example_of_a_screen_command_runs(line: str) -> None:
     screen = FakeScreen()
-    commands = commands_of(screen)
-    own = {command.name for command in commands}
-    registry = CommandRegistry(
-        commands,
-        state=lambda: screen.state,
-        run_engine_command=run_engine_command,
-    )
+    own = {command.name for command in SCREEN_COMMANDS}
+    registry = CommandRegistry(SCREEN_COMMANDS, session=screen)
     command = parse_command(line)
     assert command is not None
     if command.name in own:

@@ -24,24 +24,34 @@ APPROVAL = ApprovalRequest("r1", "c1", "Bash", "run command", "rm -rf build")
 ANOTHER = ApprovalRequest("r2", "c2", "EditFile", "edit file", "a.py")
 
 
+class FakeTerminal:
+    """Records the sequences it gets."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    def send(self, sequence: str) -> None:
+        self.sent.append(sequence)
+
+
 class NotifierHarness:
     """A notifier with a session, which records the sequences it sends."""
 
     def __init__(self, method: NotifyMethod = "osc9") -> None:
         self.clock = FakeClock()
-        self.sent: list[str] = []
+        self.terminal = FakeTerminal()
         self.state = SessionViewState(session=SESSION)
         self.notifier = TerminalNotifier(
-            method=method, send=self.sent.append, clock=self.clock, in_tmux=False
+            method=method, terminal=self.terminal, clock=self.clock, in_tmux=False
         )
 
     def send(self, *messages: Outgoing) -> list[str]:
         """Process `messages` and return the sequences sent for them."""
-        before = len(self.sent)
+        before = len(self.terminal.sent)
         batch = MessageBatch(messages)
         self.state = apply_batch(self.state, batch.session, now=0)
         self.notifier.observe(self.state, batch)
-        return self.sent[before:]
+        return self.terminal.sent[before:]
 
 
 @pytest.fixture

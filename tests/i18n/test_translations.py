@@ -118,7 +118,7 @@ _NOT_SHOWN = {"compile", "query_one", "query", "cast", "RunSlash"}
 _UNTRANSLATED_PREFIXES = ("$", "bold", "dim", "#", "on ", "\\", "-", "ref:", "Token.", "Kimi (Moonshot AI)")
 UNTRANSLATED = {
     "tui/commands/user.py": "text quoted in bug reports stays English",
-    "tui/commands/user_actions.py": "text quoted in bug reports stays English",
+    "tui/commands/diagnostic_facts.py": "text quoted in bug reports stays English",
     "tui/approvals/batch_review.py": "rejection reasons are read by the model",
     "tui/keys/keymap.py": "group titles and error messages are translated where they are shown",
     "frontend/session_state.py": "activity labels are translated where they are shown",

@@ -11,6 +11,7 @@ import pytest
 
 from kimi_tui.linear.app import LinearApp, LinearOptions
 from kimi_tui.linear.command_context import SessionSwitch
+from kimi_tui.linear.line_input import LineOwner
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.events import SessionInfo
 from tests.timeouts import TEST_TIMEOUT_S
@@ -31,9 +32,9 @@ class FakeLineInput:
         """The text of the line being typed."""
         self.is_editable = True
 
-    def open(self, history: Sequence[str], on_change: Callable[[], None]) -> None:
+    def open(self, history: Sequence[str], owner: LineOwner) -> None:
         self.history = list(history)
-        self._on_change = on_change
+        self._owner = owner
 
     def close(self) -> None:
         self.text += "(closed)"
@@ -60,13 +61,13 @@ class FakeLineInput:
     def write(self, text: str) -> None:
         self.text += text
 
-    def write_control(self, sequence: str) -> None:
+    def send(self, sequence: str) -> None:
         self.control_sequences.append(sequence)
 
     def start_typing(self, text: str) -> None:
         """Type `text` without pressing enter."""
         self.current_text = text
-        self._on_change()
+        self._owner.handle_line_change()
 
     def type(self, *lines: str | None) -> None:
         for line in lines:

@@ -172,7 +172,7 @@ async def test_a_draft_keeps_the_focus(open_app: Any) -> None:
         harness.clock.now += 10
         harness.ask(build_shell_request())
         await harness.wait_until(lambda: harness.screen.state.requests)
-        harness.screen.controllers.session_view._focus_offer.offer_now()
+        harness.screen.controllers.session_view.focus_offer.offer_now()
         assert harness.app.focused is harness.screen.prompt.editor
         await harness.type_text("y")
         assert harness.prompt_text == "yesy"
@@ -457,7 +457,7 @@ async def test_a_request_waits_for_the_focus_until_the_user_leaves_a_pane(
         await harness.wait_until(lambda: harness.screen.state.requests)
         harness.clock.now += 1
         session_view = harness.screen.controllers.session_view
-        session_view._focus_offer.offer_now()
+        session_view.focus_offer.offer_now()
         assert isinstance(harness.app.focused, ToolsPane)
         await harness.driver.press("escape")
         await harness.wait_until(lambda: not isinstance(harness.app.focused, ToolsPane))

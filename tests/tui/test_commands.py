@@ -6,10 +6,10 @@ from typing import Literal
 
 import pytest
 
+from kimi_tui.frontend.parsed_command import ParsedCommand, parse_command
 from kimi_tui.frontend.session_state import SessionViewState
-from kimi_tui.tui.commands.builtin import COMMANDS, run_engine_command
+from kimi_tui.tui.commands.builtin import COMMANDS
 from kimi_tui.tui.commands.command_host import Severity
-from kimi_tui.tui.commands.parse import ParsedCommand, parse_command
 from kimi_tui.tui.commands.registry import CommandRegistry
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import Command, RunSlash, SetModel, SetThinking, SetYolo
@@ -28,6 +28,7 @@ class FakeHost:
         self.notifications: list[tuple[str, Severity]] = []
         self.offered: list[str] = []
         self.actions: list[str] = []
+        self.dialogs = self
 
     def command(self, command: Command) -> None:
         self.commands.append(command)
@@ -64,7 +65,7 @@ def state() -> SessionViewState:
 
 
 def registry(state: SessionViewState) -> CommandRegistry:
-    return CommandRegistry(COMMANDS, state=lambda: state, run_engine_command=run_engine_command)
+    return CommandRegistry(COMMANDS, session=FakeHost(state))
 
 
 async def run(line: str, host: FakeHost) -> FakeHost:
@@ -205,16 +206,14 @@ def test_completions_of_the_engine_are_requested_once_and_then_listed() -> None:
 
     review = SlashCommandInfo("mcp:odd:review", "Reviews.", completes=True)
     state = SessionViewState(session=replace(SESSION, slash_commands=(review,)))
-    requests: list[CompleteArgument] = []
-    registry = CommandRegistry(
-        COMMANDS, state=lambda: state, run_engine_command=run_engine_command, ask=requests.append
-    )
+    host = FakeHost(state)
+    registry = CommandRegistry(COMMANDS, session=host)
     assert registry.arguments("mcp:odd:review", "sr") == []
-    assert requests == [CompleteArgument("mcp:odd:review", "sr")]
+    assert host.commands == [CompleteArgument("mcp:odd:review", "sr")]
     choices = ArgumentChoices("mcp:odd:review", "sr", ("src/a", "src/b"))
-    state = replace(state, replies=state.replies.with_reply(choices))
+    host.state = replace(state, replies=state.replies.with_reply(choices))
     assert [it.value for it in registry.arguments("mcp:odd:review", "sr")] == ["src/a", "src/b"]
-    assert len(requests) == 1
+    assert len(host.commands) == 1
     assert [it.value for it in registry.arguments("mcp:odd:review", "src/b")] == []
     assert [it.value for it in registry.arguments("mcp:odd:review", "src/")] == ["src/a", "src/b"]
-    assert [it.text for it in requests] == ["sr", "src/b", "src/"]
+    assert [it.text for it in host.commands] == ["sr", "src/b", "src/"]

@@ -229,7 +229,7 @@ async def test_actions_of_a_selected_block_are_listed_and_clickable(open_app: An
 async def test_a_read_only_session_offers_no_revert(open_app: Any) -> None:
     async with open_app(session=replace(SESSION, read_only=True)) as harness:
         await harness.send(*MESSAGES)
-        harness.screen.transcript.focus()
+        harness.screen.controllers.session_view.transcript.focus()
         await harness.driver.press("alt+up")
         await harness.wait_until(lambda: "y copy" in harness.screen_text())
         assert "revert to before this" not in harness.screen_text()

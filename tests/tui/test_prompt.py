@@ -334,7 +334,7 @@ async def test_an_old_draft_is_not_restored_while_the_user_types(open_app: Any, 
 async def test_messages_are_queued_until_the_screen_is_complete(open_app: Any) -> None:
     posted: list[Message] = []
     gate = MessageGate(posted.append)
-    messages = [PromptBox.Submitted("a", Draft("a")), PromptBox.ExitPressed()]
+    messages = [PromptBox.Submitted("a", Draft("a")), PromptBox.ActionRequested("exit")]
     gate.send(messages[0])
     assert posted == []
     gate.open()

@@ -195,7 +195,7 @@ async def test_the_cross_dismisses(open_app: Any) -> None:
 async def test_the_click_that_focuses_the_terminal_answers_nothing(open_app: Any) -> None:
     async with open_app() as harness:
         await ask_questions(harness, STORE)
-        harness.screen.handle_terminal_focus()
+        harness.app.on_app_focus()
         choices = harness.app.screen.query_one("QuestionPanel ChoiceList", ChoiceList)
         await harness.driver.click(choices, offset=(3, 0))
         await harness.driver.pause()

@@ -13,17 +13,12 @@ from kimi_tui.wire.commands import RunSlash, SetThinking, SetYolo
 _SWITCH = ("on", "off")
 
 
-async def run_engine_command(host: CommandHost, line: str) -> None:
-    """Run `line` as a slash command of the engine."""
-    host.command(RunSlash(line))
-
-
 async def _help(host: CommandHost, _: str) -> None:
-    host.show_help("commands")
+    host.dialogs.show_help("commands")
 
 
 async def _keys(host: CommandHost, _: str) -> None:
-    host.show_help("keys")
+    host.dialogs.show_help("keys")
 
 
 async def _model(host: CommandHost, argument: str) -> None:
@@ -101,7 +96,7 @@ async def _mcp(host: CommandHost, argument: str) -> None:
     if argument:
         host.command(RunSlash(f"mcp {argument}"))
     else:
-        host.show_mcp()
+        host.dialogs.show_mcp()
 
 
 async def _exit(host: CommandHost, _: str) -> None:
@@ -120,7 +115,7 @@ async def _tasks(host: CommandHost, argument: str) -> None:
     if argument:
         host.command(RunSlash(f"tasks {argument}"))
     else:
-        host.show_tasks()
+        host.dialogs.show_tasks()
 
 
 def _task_arguments(state: SessionViewState) -> tuple[str, ...]:

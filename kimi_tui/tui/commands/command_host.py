@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.commands import Command
 from kimi_tui.wire.timeline import RevertScope
@@ -32,12 +33,62 @@ class TimelineNavigator(Protocol):
         ...
 
 
+class CommandDialogs(Protocol):
+    """The dialogs that commands open."""
+
+    async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
+        """Let the user choose; return None if they cancel."""
+        ...
+
+    def show_help(self, topic: Literal["commands", "keys"]) -> None:
+        """Open the help."""
+        ...
+
+    def show_mcp(self) -> None:
+        """Open the list of MCP servers."""
+        ...
+
+    def show_tasks(self) -> None:
+        """Open the list of background tasks."""
+        ...
+
+    def show_text(self, title: str, text: str) -> None:
+        """Open a text in the pager."""
+        ...
+
+    async def connect_model(self) -> None:
+        """Let the user connect a model."""
+        ...
+
+    async def open_settings(self) -> None:
+        """Let the user view and change settings."""
+        ...
+
+    async def choose_session(self) -> SessionRequest | None:
+        """Let the user choose a session; return None if they cancel."""
+        ...
+
+    async def choose_agent(self, name: str) -> SessionRequest | None:
+        """Let the user choose an agent, with the named one highlighted if it exists."""
+        ...
+
+
 class CommandHost(Protocol):
-    """What commands can do to the screen."""
+    """What commands can read of the session and do on the screen."""
 
     @property
     def state(self) -> SessionViewState:
         """The state of the session."""
+        ...
+
+    @property
+    def dialogs(self) -> CommandDialogs:
+        """The dialogs that commands open."""
+        ...
+
+    @property
+    def timeline(self) -> TimelineNavigator:
+        """The timeline actions."""
         ...
 
     def command(self, command: Command) -> None:
@@ -52,33 +103,12 @@ class CommandHost(Protocol):
         """Let the user choose; return None if they cancel."""
         ...
 
-    def show_help(self, topic: Literal["commands", "keys"]) -> None:
-        """Open the help."""
-        ...
-
-    def show_mcp(self) -> None:
-        """Open the list of MCP servers."""
-        ...
-
-    async def connect_model(self) -> None:
-        """Let the user connect a model."""
-        ...
-
-    async def open_settings(self) -> None:
-        """Let the user view and change settings."""
-        ...
-
-    def show_tasks(self) -> None:
-        """Open the list of background tasks."""
+    def copy(self, text: str) -> None:
+        """Copy `text` to the clipboard and notify the user."""
         ...
 
     def toggle_pane(self, name: PaneName) -> None:
         """Show or hide a pane."""
-        ...
-
-    @property
-    def timeline(self) -> TimelineNavigator:
-        """The timeline actions."""
         ...
 
     @property
@@ -94,13 +124,39 @@ class CommandHost(Protocol):
         """Switch the model; save the choice if the config file defines the model."""
         ...
 
-    def copy(self, text: str) -> None:
-        """Copy `text` to the clipboard and notify the user."""
-        ...
-
     @property
     def last_response(self) -> str:
         """The Markdown source of the last response, or an empty string."""
+        ...
+
+    def print_all(self) -> None:
+        """Print the conversation to the terminal's scrollback."""
+        ...
+
+    async def attach_image(self, path: str) -> None:
+        """Attach the image in a file to the prompt."""
+        ...
+
+    async def edit_prompt(self) -> None:
+        """Let the user edit the prompt in their own editor."""
+        ...
+
+    @property
+    def facts(self) -> Sequence[tuple[str, str]]:
+        """Names and values for the diagnostic information."""
+        ...
+
+    @property
+    def log_tail(self) -> Sequence[str]:
+        """The last lines of the log."""
+        ...
+
+    def open_session(self, request: SessionRequest) -> None:
+        """Open another session."""
+        ...
+
+    def suspend(self) -> None:
+        """Suspend the app until `fg`."""
         ...
 
     def leave(self) -> None:

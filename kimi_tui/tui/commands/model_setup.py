@@ -1,27 +1,25 @@
 """Setup commands: connect a model and open the settings."""
 
+from kimi_tui.frontend.parsed_command import LOGIN_NAMES
 from kimi_tui.i18n.translate import tr_lazy
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.registry import UiCommand
 
-LOGIN_COMMAND = "login"
-"""The command after which users may type an API key, although it is entered in its own field."""
-
 
 async def _login(host: CommandHost, _: str) -> None:
-    await host.connect_model()
+    await host.dialogs.connect_model()
 
 
 async def _settings(host: CommandHost, _: str) -> None:
-    await host.open_settings()
+    await host.dialogs.open_settings()
 
 
 SETUP_COMMANDS = (
     UiCommand(
-        name=LOGIN_COMMAND,
+        name=LOGIN_NAMES[0],
         summary=tr_lazy("Connect a model with an API key or a local server"),
         run=_login,
-        aliases=("setup", "connect"),
+        aliases=LOGIN_NAMES[1:],
     ),
     UiCommand(
         name="settings",

@@ -4,12 +4,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.session_controller import EngineSession
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr, translate_message
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.widgets import fuzzy
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.argument_completion import CompleteArgument
+from kimi_tui.wire.commands import RunSlash
 
 _MAX_RESOURCES = 20
 
@@ -44,25 +46,21 @@ class CommandRegistry:
         self,
         commands: Sequence[UiCommand],
         *,
-        state: Callable[[], SessionViewState],
-        run_engine_command: Callable[[CommandHost, str], Awaitable[None]],
-        ask: Callable[[CompleteArgument], None] = lambda _: None,
+        session: EngineSession,
     ) -> None:
         self._own_commands = tuple(commands)
-        self._state = state
-        self._run_engine_command = run_engine_command
-        self._ask = ask
+        self._session = session
 
     @property
     def all(self) -> tuple[UiCommand, ...]:
         """All commands, sorted by name."""
         own_names = {name for command in self._own_commands for name in (command.name, *command.aliases)}
-        session = self._state().session
+        session = self._session.state.session
         engine_commands = [
             UiCommand(
                 name=info.name,
                 summary=sanitize_line(translate_message(info.description)),
-                run=self._forward_to_engine(info.name),
+                run=_forward_to_engine(info.name),
                 aliases=info.aliases,
                 argument=sanitize_line(info.argument),
                 completes=info.completes,
@@ -113,7 +111,7 @@ class CommandRegistry:
             return self._engine_choices(command.name, query)
         if command is None or command.choices is None:
             return []
-        options = command.choices(self._state())
+        options = command.choices(self._session.state)
         if query in options:
             return []
         matches = fuzzy.best_matches(query, options, len(options))
@@ -123,9 +121,9 @@ class CommandRegistry:
 
     def _engine_choices(self, name: str, text: str) -> Sequence[Choice]:
         """Return the engine's completions. If it hasn't sent any for `text`, request them."""
-        reply = self._state().replies.argument_choices
+        reply = self._session.state.replies.argument_choices
         if reply is None or (reply.command, reply.text) != (name, text):
-            self._ask(CompleteArgument(name, text))
+            self._session.command(CompleteArgument(name, text))
         if reply is None or reply.command != name or not text.startswith(reply.text):
             return []
         matches = (it for it in reply.choices if it.startswith(text) or reply.text == text)
@@ -133,7 +131,7 @@ class CommandRegistry:
 
     def resources(self, query: str) -> Sequence[Choice]:
         """Return the MCP resources that can be mentioned with `@`, as `SERVER:URI`, best match first."""
-        mcp = self._state().mcp
+        mcp = self._session.state.mcp
         names = {
             f"{server.name}:{resource.uri}": resource.name
             for server in (mcp.servers if mcp is not None else ())
@@ -155,8 +153,9 @@ class CommandRegistry:
         command = self.find(name)
         return command is not None and bool(command.argument) and not command.argument.startswith("[")
 
-    def _forward_to_engine(self, name: str) -> Callable[[CommandHost, str], Awaitable[None]]:
-        async def run(host: CommandHost, argument: str) -> None:
-            await self._run_engine_command(host, f"{name} {argument}".rstrip())
 
-        return run
+def _forward_to_engine(name: str) -> Callable[[CommandHost, str], Awaitable[None]]:
+    async def run(host: CommandHost, argument: str) -> None:
+        host.command(RunSlash(f"{name} {argument}".rstrip()))
+
+    return run

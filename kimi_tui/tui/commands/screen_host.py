@@ -4,27 +4,40 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
-
-from textual.screen import Screen
+from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.ids import new_id
+from kimi_tui.base.logging import log_tail
 from kimi_tui.base.terminal_text import sanitize
-from kimi_tui.frontend.clipboard import Clipboard, copy_and_report
+from kimi_tui.frontend.clipboard import copy_and_report
+from kimi_tui.frontend.image_loader import load_image_file
 from kimi_tui.frontend.save_choice import save_model, save_theme
+from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.shell_line import ShellLine
 from kimi_tui.i18n.translate import tr, translate_error
-from kimi_tui.tui.commands.command_host import PaneName, Severity, TimelineNavigator
+from kimi_tui.tui.commands.command_host import PaneName, Severity
+from kimi_tui.tui.commands.diagnostic_facts import diagnostic_facts
 from kimi_tui.tui.commands.registry import CommandRegistry
-from kimi_tui.tui.dialogs.help import Help
-from kimi_tui.tui.dialogs.mcp import McpDialog
-from kimi_tui.tui.dialogs.picker import Picker
-from kimi_tui.tui.dialogs.tasks import TasksDialog
+from kimi_tui.tui.commands.screen_dialogs import ScreenDialogs
 from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.prompt.prompt import PromptBox
+from kimi_tui.tui.screen.session_screen import SessionScreen
+from kimi_tui.tui.screen.session_view import SessionView
+from kimi_tui.tui.screen.timeline_place import TimelinePlace
+from kimi_tui.tui.session_request import SessionRequest, SessionRequested
+from kimi_tui.tui.terminal.edit_text import edit_text
+from kimi_tui.tui.terminal.scrollback import PrintRequested
 from kimi_tui.tui.terminal.silent_updates import remove_notifications
+from kimi_tui.tui.terminal.suspend import suspend_app, suspend_to_shell
 from kimi_tui.tui.widgets.choice_list import Choice
-from kimi_tui.wire.channel import Wire
-from kimi_tui.wire.commands import Command, SetModel
+from kimi_tui.wire.channel import Wire, WireClosed
+from kimi_tui.wire.commands import Command, RunShell, SetModel
+
+if TYPE_CHECKING:
+    from kimi_tui.tui.timeline.controller import TimelineController
 
 
 class ScreenCommandHost:
@@ -32,112 +45,120 @@ class ScreenCommandHost:
 
     def __init__(
         self,
+        screen: SessionScreen,
         *,
-        screen: Screen[Any],
         wire: Wire,
-        state: Callable[[], SessionViewState],
-        last_response: Callable[[], str],
-        toggle_pane: Callable[[PaneName], None],
-        timeline: Callable[[], TimelineNavigator],
-        clipboard: Clipboard,
+        session: SessionController,
+        prompt: PromptBox,
         registry: CommandRegistry,
+        options: TuiOptions,
         key_labels: KeyLabels,
-        version: str,
-        config_file: Path | None,
     ) -> None:
         self._screen = screen
         self._wire = wire
-        self._state = state
-        self._last_response = last_response
-        self._toggle_pane = toggle_pane
-        self._timeline = timeline
-        self._clipboard = clipboard
-        self._registry = registry
+        self._session = session
+        self._prompt = prompt
+        self._options = options
         self._key_labels = key_labels
-        self._version = version
-        self._config_file = config_file
+        self._timeline: TimelineController | None = None
+        self.dialogs = ScreenDialogs(
+            screen,
+            host=self,
+            registry=registry,
+            options=options,
+            key_labels=key_labels,
+        )
+
+    # the session
 
     @property
     def state(self) -> SessionViewState:
         """The state of the session."""
-        return self._state()
+        return self._session.state
+
+    def command(self, command: Command) -> None:
+        """Send the engine a command."""
+        self._session.command(command)
+
+    def use_model(self, name: str) -> None:
+        """Switch the model; save the choice if the config file defines the model."""
+        self.command(SetModel(name))
+        if self._options.config_file is not None:
+            self._save_choice(partial(save_model, self._options.config_file, name))
+
+    def open_session(self, request: SessionRequest) -> None:
+        """Open another session."""
+        self._screen.app.post_message(SessionRequested(request))
+
+    async def run_in_shell(self, line: ShellLine) -> None:
+        """Start a command in the user's shell; if it uses the terminal, return when it has ended."""
+        command = RunShell(new_id(), line.command, on_terminal=line.on_terminal)
+        if not line.on_terminal:
+            self.command(command)
+            return
+        try:
+            with suspend_app(self._screen.app):
+                await self._session.command_and_wait(command)
+        except WireClosed:
+            self.notify(
+                translate_error(
+                    KimiTuiError(
+                        "The session has ended. The command can't be run.", hint="Restart with --continue."
+                    )
+                ),
+                severity="error",
+            )
+        except KimiTuiError as error:
+            self.notify(translate_error(error), severity="error")
+
+    # the screen
+
+    def notify(self, message: str, *, severity: Severity = "information") -> None:
+        """Show a notification, replacing an earlier one with the same text."""
+        text = sanitize(message)
+        remove_notifications(self._screen.app, text)
+        self._screen.notify(text, severity=severity, markup=False)
+
+    async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
+        """Let the user choose; return None if they cancel."""
+        return await self.dialogs.choose(title, choices, hint=hint)
+
+    def toggle_pane(self, name: PaneName) -> None:
+        """Show or hide a pane."""
+        self._screen.call_later(self._screen.run_action, f"screen.toggle_pane('{name}')")
+
+    @property
+    def timeline(self) -> "TimelineController":
+        """Controller of the timeline, created on first use."""
+        if self._timeline is None:
+            from kimi_tui.tui.timeline.controller import TimelineController  # imported only when it is used
+
+            self._timeline = TimelineController(
+                screen=self._screen,
+                place=TimelinePlace(self._screen.query_one(SessionView)),
+                host=self,
+                wire=self._wire,
+                session_controller=self._session,
+                options=self._options,
+                key_labels=self._key_labels,
+            )
+        return self._timeline
+
+    @property
+    def has_timeline(self) -> bool:
+        """Whether the timeline has been used."""
+        return self._timeline is not None
 
     @property
     def theme_name(self) -> str:
         """The current theme."""
         return self._screen.app.theme
 
-    @property
-    def last_response(self) -> str:
-        """The Markdown source of the last response, or an empty string."""
-        return self._last_response()
-
-    def command(self, command: Command) -> None:
-        """Send the engine a command."""
-        self._wire.command(command)
-
-    def notify(self, message: str, *, severity: Severity = "information") -> None:
-        """Show a notification, replacing an earlier one with the same text."""
-        text, app = sanitize(message), self._screen.app
-        remove_notifications(app, text)
-        self._screen.notify(text, severity=severity, markup=False)
-
-    async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
-        """Let the user choose; return None if they cancel."""
-        return await self._screen.app.push_screen_wait(
-            Picker(title, choices, key_labels=self._key_labels, hint=hint)
-        )
-
-    def show_help(self, topic: Literal["commands", "keys"]) -> None:
-        """Open the help."""
-        self._screen.app.push_screen(
-            Help(topic=topic, commands=self._registry.all, key_labels=self._key_labels, version=self._version)
-        )
-
-    def show_mcp(self) -> None:
-        """Open the list of MCP servers."""
-        self._screen.app.push_screen(McpDialog(owner=self._screen, host=self, key_labels=self._key_labels))
-
-    async def connect_model(self) -> None:
-        """Let the user connect a model."""
-        from kimi_tui.tui.dialogs.model_setup import (
-            ModelSetupDialog,
-        )  # rarely needed, so not imported at startup
-
-        dialog = ModelSetupDialog(owner=self._screen, host=self, key_labels=self._key_labels)
-        if message := await self._screen.app.push_screen_wait(dialog):
-            self.notify(message)
-
-    async def open_settings(self) -> None:
-        """Let the user view and change settings."""
-        from kimi_tui.tui.commands.settings import open_settings
-
-        await open_settings(self, screen=self._screen, key_labels=self._key_labels)
-
-    def show_tasks(self) -> None:
-        """Open the list of background tasks."""
-        self._screen.app.push_screen(TasksDialog(owner=self._screen, host=self, key_labels=self._key_labels))
-
-    def toggle_pane(self, name: PaneName) -> None:
-        """Show or hide a pane."""
-        self._toggle_pane(name)
-
-    @property
-    def timeline(self) -> TimelineNavigator:
-        """The timeline actions."""
-        return self._timeline()
-
     def use_theme(self, name: str) -> None:
         """Switch the theme and save the choice."""
         self._screen.app.theme = name
-        if self._config_file is not None:
-            self._save_choice(partial(save_theme, self._config_file, name))
-
-    def use_model(self, name: str) -> None:
-        """Switch the model; save the choice if the config file defines the model."""
-        self._wire.command(SetModel(name))
-        if self._config_file is not None:
-            self._save_choice(partial(save_model, self._config_file, name))
+        if self._options.config_file is not None:
+            self._save_choice(partial(save_theme, self._options.config_file, name))
 
     def _save_choice(self, write: Callable[[], str]) -> None:
         self._screen.run_worker(self._save_and_report(write), group="config")
@@ -148,12 +169,16 @@ class ScreenCommandHost:
                 self.notify(message)
         except KimiTuiError as error:
             self.notify(
-                tr(
-                    "Not saved, applies until kimi-tui exits: {problem}",
-                    problem=translate_error(error),
-                ),
+                tr("Not saved, applies until kimi-tui exits: {problem}", problem=translate_error(error)),
                 severity="warning",
             )
+
+    # the conversation
+
+    @property
+    def last_response(self) -> str:
+        """The Markdown source of the last response, or an empty string."""
+        return self._screen.query_one(SessionView).transcript.copy_block()
 
     def copy(self, text: str) -> None:
         """Copy `text` to the clipboard and notify the user."""
@@ -161,7 +186,45 @@ class ScreenCommandHost:
 
     async def _copy(self, text: str) -> None:
         osc52 = self._screen.app.copy_to_clipboard
-        self.notify(await copy_and_report(text, clipboard=self._clipboard, copy_to_terminal=osc52))
+        self.notify(await copy_and_report(text, clipboard=self._options.clipboard, copy_to_terminal=osc52))
+
+    def print_all(self) -> None:
+        """Print the conversation to the terminal's scrollback."""
+        self._screen.app.post_message(PrintRequested())
+
+    # the prompt
+
+    async def attach_image(self, path: str) -> None:
+        """Attach the image in a file to the prompt."""
+        file = self._options.work_dir / Path(path.strip("\"'")).expanduser()
+        await self._prompt.attachments.attach(lambda: load_image_file(file))
+
+    async def edit_prompt(self) -> None:
+        """Let the user edit the prompt in their own editor."""
+        prompt = self._prompt
+        try:
+            prompt.replace_text(await edit_text(self._screen.app, prompt.editor.full_text, name="prompt.md"))
+        except KimiTuiError as error:
+            self.notify(translate_error(error), severity="error")
+
+    # the program
+
+    @property
+    def facts(self) -> Sequence[tuple[str, str]]:
+        """Names and values for the diagnostic information."""
+        return diagnostic_facts(self._options, self._screen.app.size)
+
+    @property
+    def log_tail(self) -> Sequence[str]:
+        """The last lines of the log."""
+        return log_tail(self._options.data_dir)
+
+    def suspend(self) -> None:
+        """Suspend the app until `fg`."""
+        try:
+            suspend_to_shell(self._screen.app)
+        except KimiTuiError as error:
+            self.notify(translate_error(error), severity="error")
 
     def leave(self) -> None:
         """Shut down the app."""

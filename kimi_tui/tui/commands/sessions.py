@@ -4,79 +4,55 @@ from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.registry import UiCommand
-from kimi_tui.tui.commands.user import UserActions
 from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.tui.widgets.choice_list import Choice
 
 
-def session_commands(actions: UserActions) -> tuple[UiCommand, ...]:
-    """Return the commands, which run `actions`."""
+async def _new(host: CommandHost, _: str) -> None:
+    if _check_can_leave(host):
+        host.open_session(SessionRequest())
 
-    async def new(host: CommandHost, _: str) -> None:
-        if _check_can_leave(host):
-            actions.open_session(SessionRequest())
 
-    async def sessions(host: CommandHost, _: str) -> None:
-        request = await actions.choose_session(host)
-        if request is not None and _check_can_leave(host):
-            actions.open_session(request)
+async def _sessions(host: CommandHost, _: str) -> None:
+    request = await host.dialogs.choose_session()
+    if request is not None and _check_can_leave(host):
+        host.open_session(request)
 
-    async def agents(host: CommandHost, name: str) -> None:
-        session = host.state.session
-        if session is not None and session.read_only:
-            host.notify(
-                tr("This session is read-only. Start one with /new, then use /agents."), severity="warning"
-            )
-            return
-        request = await actions.choose_agent(host, name)
-        if request is not None and _check_can_leave(host):
-            actions.open_session(request)
 
-    async def write(host: CommandHost, _: str) -> None:
-        session = host.state.session
-        if session is None or not session.read_only:
-            host.notify(tr("This session is already writable."))
-            return
-        if not session.in_use:
-            actions.open_session(SessionRequest(session_id=session.session_id))
-            return
-        choices = (
-            Choice(value="copy", label=tr("fork the session")),
-            Choice(value="here", label=tr("resume it here"), detail=tr("after the other process has exited")),
-            Choice(value="new", label=tr("start a new session")),
+async def _agents(host: CommandHost, name: str) -> None:
+    session = host.state.session
+    if session is not None and session.read_only:
+        host.notify(
+            tr("This session is read-only. Start one with /new, then use /agents."), severity="warning"
         )
-        match await host.choose(tr("Another process is using this session."), choices):
-            case "copy":
-                actions.open_session(SessionRequest(session_id=session.session_id, fork=True))
-            case "here":
-                actions.open_session(SessionRequest(session_id=session.session_id))
-            case "new":
-                actions.open_session(SessionRequest())
-            case _:
-                pass
+        return
+    request = await host.dialogs.choose_agent(name)
+    if request is not None and _check_can_leave(host):
+        host.open_session(request)
 
-    return (
-        UiCommand(name="new", summary="Start a new session; this one is kept", run=new),
-        UiCommand(
-            name="sessions",
-            summary="Resume, fork, rename or delete a session",
-            run=sessions,
-            aliases=("resume",),
-        ),
-        UiCommand(
-            name="agents",
-            summary="List agents and start a session with one",
-            run=agents,
-            aliases=("agent",),
-            argument="[NAME]",
-            choices=_agent_names,
-        ),
-        UiCommand(
-            name="write",
-            summary="Continue a read-only session, in a fork or here",
-            run=write,
-        ),
+
+async def _write(host: CommandHost, _: str) -> None:
+    session = host.state.session
+    if session is None or not session.read_only:
+        host.notify(tr("This session is already writable."))
+        return
+    if not session.in_use:
+        host.open_session(SessionRequest(session_id=session.session_id))
+        return
+    choices = (
+        Choice(value="copy", label=tr("fork the session")),
+        Choice(value="here", label=tr("resume it here"), detail=tr("after the other process has exited")),
+        Choice(value="new", label=tr("start a new session")),
     )
+    match await host.choose(tr("Another process is using this session."), choices):
+        case "copy":
+            host.open_session(SessionRequest(session_id=session.session_id, fork=True))
+        case "here":
+            host.open_session(SessionRequest(session_id=session.session_id))
+        case "new":
+            host.open_session(SessionRequest())
+        case _:
+            pass
 
 
 def _agent_names(state: SessionViewState) -> tuple[str, ...]:
@@ -88,3 +64,27 @@ def _check_can_leave(host: CommandHost) -> bool:
         return True
     host.notify(tr("A turn is running. Interrupt it first."), severity="warning")
     return False
+
+
+SESSION_COMMANDS = (
+    UiCommand(name="new", summary="Start a new session; this one is kept", run=_new),
+    UiCommand(
+        name="sessions",
+        summary="Resume, fork, rename or delete a session",
+        run=_sessions,
+        aliases=("resume",),
+    ),
+    UiCommand(
+        name="agents",
+        summary="List agents and start a session with one",
+        run=_agents,
+        aliases=("agent",),
+        argument="[NAME]",
+        choices=_agent_names,
+    ),
+    UiCommand(
+        name="write",
+        summary="Continue a read-only session, in a fork or here",
+        run=_write,
+    ),
+)

@@ -1,25 +1,22 @@
 """The settings command: opens the settings dialog and offers to reopen the session afterwards."""
 
-from typing import Any
-
-from textual.screen import Screen
-
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.dialogs.settings import SettingsDialog
 from kimi_tui.tui.keys.keymap import KeyLabels
-from kimi_tui.tui.session_request import SessionRequest, SessionRequested
+from kimi_tui.tui.screen.session_screen import SessionScreen
+from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.tui.settings_applier import SettingsApplier
 from kimi_tui.tui.widgets.choice_list import Choice
 
 
-async def open_settings(host: CommandHost, *, screen: Screen[Any], key_labels: KeyLabels) -> None:
+async def open_settings(host: CommandHost, *, screen: SessionScreen, key_labels: KeyLabels) -> None:
     """Let the user change settings; if some take effect only in a new session, offer to reopen this one."""
     applier = SettingsApplier(app=screen.app, key_labels=key_labels, host=host)
     dialog = SettingsDialog(applier=applier, owner=screen, host=host, key_labels=key_labels)
     deferred_keys = await screen.app.push_screen_wait(dialog)
-    session = host.state.session
-    if not deferred_keys or session is None or host.state.turn is not None:
+    info = host.state.session
+    if not deferred_keys or info is None or host.state.turn is not None:
         return
     choices = (
         Choice(value="now", label=tr("reopen the session"), detail=tr("keeps the conversation")),
@@ -28,6 +25,4 @@ async def open_settings(host: CommandHost, *, screen: Screen[Any], key_labels: K
     title = tr("{keys}: not in effect in this session yet", keys=", ".join(deferred_keys))
     if await host.choose(title, choices) == "now":
         # A session without messages has no title and isn't on disk, so it can't be resumed.
-        screen.app.post_message(
-            SessionRequested(SessionRequest(session_id=session.session_id if session.title else None))
-        )
+        host.open_session(SessionRequest(session_id=info.session_id if info.title else None))

@@ -1,94 +1,43 @@
 """User commands: images, editor, shell, usage and diagnostics."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.text.cell_width import pad_right
-from kimi_tui.i18n.translate import tr, translate_error
+from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.commands.registry import UiCommand
-from kimi_tui.tui.session_request import SessionRequest
 from kimi_tui.tui.transcript.blocks.block import format_tokens
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserActions:
-    """Actions of the user commands on the screen."""
-
-    open_session: Callable[[SessionRequest], None]
-    choose_session: Callable[[CommandHost], Awaitable[SessionRequest | None]]
-    choose_agent: Callable[[CommandHost, str], Awaitable[SessionRequest | None]]
-    """Shows the agents, with the named one highlighted if it exists."""
-    attach: Callable[[str], Awaitable[None]]
-    """Attaches the image in a file."""
-    edit_prompt: Callable[[], Awaitable[None]]
-    open_pager: Callable[[str, str], None]
-    """Shows a title and a text in the pager."""
-    suspend: Callable[[], None]
-    """Suspends the app until `fg`. Raises KimiTuiError."""
-    print_all: Callable[[], None]
-    """Prints the conversation to the terminal's scrollback."""
-    facts: Callable[[], Sequence[tuple[str, str]]]
-    """Returns names and values for the diagnostic information."""
-    log: Callable[[], Sequence[str]]
-    """Returns the last lines of the log."""
+async def _print_all(host: CommandHost, _: str) -> None:
+    host.print_all()
 
 
-def user_commands(actions: UserActions) -> tuple[UiCommand, ...]:
-    """Return the commands, which run `actions`."""
+async def _suspend(host: CommandHost, _: str) -> None:
+    host.suspend()
 
-    async def print_all(_: CommandHost, __: str) -> None:
-        actions.print_all()
 
-    async def suspend(host: CommandHost, _: str) -> None:
-        try:
-            actions.suspend()
-        except KimiTuiError as error:
-            host.notify(translate_error(error), severity="error")
+async def _image(host: CommandHost, path: str) -> None:
+    if path:
+        await host.attach_image(path)
+    else:
+        host.notify(tr("Use /image PATH, or paste an image."), severity="error")
 
-    async def image(host: CommandHost, path: str) -> None:
-        if path:
-            await actions.attach(path)
-        else:
-            host.notify(tr("Use /image PATH, or paste an image."), severity="error")
 
-    async def editor(_: CommandHost, __: str) -> None:
-        await actions.edit_prompt()
+async def _editor(host: CommandHost, _: str) -> None:
+    await host.edit_prompt()
 
-    async def cost(host: CommandHost, _: str) -> None:
-        actions.open_pager(tr("Usage"), _usage_text(host.state))
 
-    async def debug(host: CommandHost, _: str) -> None:
-        actions.open_pager(tr("Debug"), _debug_text(host.state, actions.facts(), actions.log()))
+async def _cost(host: CommandHost, _: str) -> None:
+    host.dialogs.show_text(tr("Usage"), _usage_text(host.state))
 
-    return (
-        UiCommand(
-            name="print",
-            summary="Print the conversation to the terminal's scrollback",
-            run=print_all,
-            binding_id="transcript.print",
-        ),
-        UiCommand(
-            name="suspend",
-            summary="Suspend kimi-tui; resume it with fg",
-            run=suspend,
-            binding_id="app.suspend",
-        ),
-        UiCommand(name="image", summary="Attach an image to the prompt", run=image, argument="PATH"),
-        UiCommand(
-            name="editor",
-            summary="Edit the prompt in your editor",
-            run=editor,
-            binding_id="prompt.editor",
-        ),
-        UiCommand(name="cost", summary="Show token usage and cost", run=cost, aliases=("usage",)),
-        UiCommand(name="debug", summary="Show diagnostic information", run=debug),
-    )
+
+async def _debug(host: CommandHost, _: str) -> None:
+    host.dialogs.show_text(tr("Debug"), _debug_text(host.state, host.facts, host.log_tail))
 
 
 def _usage_text(state: SessionViewState) -> str:
@@ -144,3 +93,28 @@ def _debug_text(state: SessionViewState, facts: Sequence[tuple[str, str]], log: 
 def _format_table(lines: Sequence[tuple[str, str]]) -> str:
     width = max(cell_len(name) for name, _ in lines)
     return "\n".join(f"{pad_right(name, width)}  {value}" for name, value in lines)
+
+
+USER_COMMANDS = (
+    UiCommand(
+        name="print",
+        summary="Print the conversation to the terminal's scrollback",
+        run=_print_all,
+        binding_id="transcript.print",
+    ),
+    UiCommand(
+        name="suspend",
+        summary="Suspend kimi-tui; resume it with fg",
+        run=_suspend,
+        binding_id="app.suspend",
+    ),
+    UiCommand(name="image", summary="Attach an image to the prompt", run=_image, argument="PATH"),
+    UiCommand(
+        name="editor",
+        summary="Edit the prompt in your editor",
+        run=_editor,
+        binding_id="prompt.editor",
+    ),
+    UiCommand(name="cost", summary="Show token usage and cost", run=_cost, aliases=("usage",)),
+    UiCommand(name="debug", summary="Show diagnostic information", run=_debug),
+)

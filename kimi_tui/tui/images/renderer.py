@@ -5,10 +5,10 @@ import binascii
 import os
 import random
 from collections.abc import Mapping
-from typing import Literal, Protocol, assert_never
+from typing import Literal, assert_never
 
 from kimi_tui.config.startup_settings import ImageMode
-from kimi_tui.frontend.terminal_notifier import wrap_for_tmux
+from kimi_tui.frontend.terminal_notifier import SequenceTarget, wrap_for_tmux
 from kimi_tui.tui.images.kitty import delete_sequence, placeholder_lines, resize_image, transmit_sequences
 from kimi_tui.tui.images.thumbnail import render_thumbnail
 from kimi_tui.tui.markdown.styled_line import StyledLine
@@ -31,13 +31,6 @@ def detect_protocol(setting: ImageMode, environment: Mapping[str, str] = os.envi
     has_truecolor = environment.get("COLORTERM") in ("truecolor", "24bit") and not environment.get("NO_COLOR")
     is_kitty = environment.get("TERM") in _KITTY_TERMS and "TMUX" not in environment
     return "kitty" if is_kitty and has_truecolor else "blocks"
-
-
-class SequenceTarget(Protocol):
-    """Terminal that receives the images."""
-
-    def send(self, sequence: str) -> None:
-        """Write an escape sequence."""
 
 
 class ImageRenderer:

@@ -55,7 +55,13 @@ class Attachments:
             self._owner.notify(warning, severity="warning", markup=False)
 
     async def add_image_tokens(self, text: str) -> str:
-        """Return `text` with a token after each image that it mentions with `@`. Raises KimiTuiError."""
+        """Return `text` with a token after each image that it mentions, if the model supports images.
+
+        Raises KimiTuiError.
+        """
+        session = self._session()
+        if "@" not in text or session is None or "image_in" not in session.capabilities:
+            return text
         mentioned = await asyncio.to_thread(find_mentioned_images, text, self._work_dir)
         for mention, path in mentioned.items():
             token = self._store(await asyncio.to_thread(load_image_file, path))

@@ -6,10 +6,10 @@ from textual.widget import Widget
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.parsed_command import parse_command
 from kimi_tui.frontend.prompt_mode import PromptMode
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
-from kimi_tui.tui.commands.parse import parse_command
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.status.header import shorten_path
 from kimi_tui.tui.terminal.silent_updates import set_border_subtitle

@@ -30,6 +30,9 @@ from kimi_tui.tui.prompt.draft_autosave import DraftAutosave
 from kimi_tui.tui.prompt.editor import EditorAction, PromptEditor
 from kimi_tui.tui.prompt.message_gate import MessageGate
 
+PromptAction = Literal["menu", "search", "paste", "editor", "edit_queued", "exit"]
+"""What the user can do with the prompt besides writing and sending it."""
+
 
 class PromptBox(Vertical):
     """The editor in its border. The upper edge shows what the agent does."""
@@ -49,11 +52,13 @@ class PromptBox(Vertical):
 
     @dataclass
     class Submitted(Message):
-        """Posted when the user sends a prompt."""
+        """Posted when the user sends a prompt, a slash command or a command for their shell."""
 
         text: str
         draft: Draft
         """The editor's content before it was sent, to restore it if sending fails."""
+        shell_line: ShellLine | None = None
+        """The command for the user's shell, if it is one."""
 
     @dataclass
     class Steered(Message):
@@ -63,32 +68,13 @@ class PromptBox(Vertical):
         draft: Draft
 
     @dataclass
-    class ShellSubmitted(Message):
-        """Posted when the user runs a command in their shell."""
+    class ActionRequested(Message):
+        """Posted when the user does something with the prompt that needs other parts of the screen."""
 
-        line: ShellLine
-        draft: Draft
+        action: PromptAction
 
     class Cleared(Message):
         """Posted when the editor becomes empty."""
-
-    class EditorPressed(Message):
-        """Posted when the user wants to edit the prompt in an external editor."""
-
-    class ExitPressed(Message):
-        """Posted when the user wants to quit."""
-
-    class SearchPressed(Message):
-        """Posted when the user wants to search the history."""
-
-    class PastePressed(Message):
-        """Posted when the user wants to paste from the clipboard."""
-
-    class MenuPressed(Message):
-        """Posted when the user opens the prompt's menu."""
-
-    class EditQueuedPressed(Message):
-        """Posted when the user wants to edit the last queued prompt."""
 
     def __init__(self, *, options: TuiOptions, key_labels: KeyLabels) -> None:
         super().__init__()
@@ -135,7 +121,7 @@ class PromptBox(Vertical):
 
     def _handle_paste(self, text: str) -> None:
         if not text.strip():
-            self.message_gate.send(self.PastePressed())  # terminals paste nothing for an image
+            self.message_gate.send(self.ActionRequested("paste"))  # terminals paste nothing for an image
         elif (path := parse_image_path(text, self._options.work_dir)) is not None:
             self.run_worker(self.attachments.attach(partial(load_image_file, path)), group="image")
         else:
@@ -250,18 +236,18 @@ class PromptBox(Vertical):
             case "dismiss":
                 self._completion_controller.dismiss()
             case "search":
-                self.message_gate.send(self.SearchPressed())
+                self.message_gate.send(self.ActionRequested("search"))
             case "paste":
-                self.message_gate.send(self.PastePressed())
+                self.message_gate.send(self.ActionRequested("paste"))
             case "shell":
                 self.mode = "agent" if self.mode == "shell" else "shell"
             case "editor":
-                self.message_gate.send(self.EditorPressed())
+                self.message_gate.send(self.ActionRequested("editor"))
             case "delete_or_exit":
                 if self.editor.text:
                     self.editor.action_delete_right()
                 else:
-                    self.message_gate.send(self.ExitPressed())
+                    self.message_gate.send(self.ActionRequested("exit"))
             case _:
                 assert_never(action)
 
@@ -269,7 +255,7 @@ class PromptBox(Vertical):
         """Perform an action that was clicked in the lower border. The editor gets the focus."""
         self.editor.focus()
         if action == "menu":
-            self.message_gate.send(self.MenuPressed())
+            self.message_gate.send(self.ActionRequested("menu"))
         else:
             self.perform_action(action)
 
@@ -278,10 +264,7 @@ class PromptBox(Vertical):
         if not self._completion_controller.accept(sending=True) or (taken := self._take_text()) is None:
             return
         text, draft = taken
-        if (line := parse_shell_line(text, self.mode)) is not None:
-            self.message_gate.send(self.ShellSubmitted(line, draft))
-        else:
-            self.message_gate.send(self.Submitted(text, draft))
+        self.message_gate.send(self.Submitted(text, draft, parse_shell_line(text, self.mode)))
 
     def _take_text(self) -> tuple[str, Draft] | None:
         # Clear the editor immediately, so that the next key begins the next prompt.
@@ -306,7 +289,7 @@ class PromptBox(Vertical):
         elif not editor.cursor_at_first_line:
             editor.action_cursor_up()
         elif self.is_blank and self.state.queue:
-            self.message_gate.send(self.EditQueuedPressed())
+            self.message_gate.send(self.ActionRequested("edit_queued"))
         elif (older := self._history_cursor.older(editor.text)) is not None:
             editor.replace_all(older)
             editor.move_cursor((0, 0))

@@ -1,5 +1,7 @@
 """List of queued prompts above the prompt."""
 
+from collections.abc import Sequence
+
 from textual import events
 from textual.content import Content
 from textual.message import Message
@@ -7,6 +9,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
 
 _MAX_SHOWN = 3
@@ -20,8 +23,7 @@ class QueueList(Static):
     QueueList.-waiting { display: block; }
     """
 
-    queue: reactive[tuple[str, ...]] = reactive(())
-    """Oldest first."""
+    state: reactive[SessionViewState] = reactive(SessionViewState(), repaint=False)
 
     class Clicked(Message):
         """Posted when the user clicks the list to edit the last prompt."""
@@ -31,8 +33,12 @@ class QueueList(Static):
         event.stop()
         self.post_message(self.Clicked())
 
-    def watch_queue(self, queue: tuple[str, ...]) -> None:
-        """Redraw the list."""
+    def watch_state(self, old: SessionViewState, state: SessionViewState) -> None:
+        """Redraw the list if the queue has changed."""
+        if old.queue != state.queue:
+            self._show(state.queue)
+
+    def _show(self, queue: Sequence[str]) -> None:
         self.set_class(bool(queue), "-waiting")
         lines = [
             Content.assemble((f" {number} ", "$accent"), sanitize_line(text[:500]))

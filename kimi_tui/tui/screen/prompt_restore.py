@@ -1,11 +1,11 @@
 """Restores the prompt of a reverted turn, so that the user can edit it."""
 
-from collections.abc import Callable
 from typing import Protocol
 
 from kimi_tui.base.content_parts import text_of
 from kimi_tui.frontend.drafts import Draft
 from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.wire.timeline import Reverted
 
 
@@ -38,14 +38,14 @@ class PromptView(Protocol):
 class PromptRestorer:
     """Puts the reverted prompt into an empty editor, and removes it when the revert is undone."""
 
-    def __init__(self, *, prompt: Callable[[], PromptView], notify: Callable[[str], None]) -> None:
+    def __init__(self, prompt: PromptView, *, host: CommandHost) -> None:
         self._prompt = prompt
-        self._notify = notify
+        self._host = host
         self._restored_text = ""
 
     def handle_revert(self, event: Reverted) -> None:
         """Update the prompt after a revert."""
-        prompt = self._prompt()
+        prompt = self._prompt
         if event.reason == "undo" and self._restored_text and prompt.text == self._restored_text:
             prompt.discard()
         self._restored_text = ""
@@ -57,4 +57,4 @@ class PromptRestorer:
             prompt.select()  # the next key replaces it, for example to type /undo
             self._restored_text = text
         elif prompt.text != text:
-            self._notify(tr("Your draft was kept. The reverted prompt is in the prompt history."))
+            self._host.notify(tr("Your draft was kept. The reverted prompt is in the prompt history."))

@@ -3,7 +3,6 @@
 It is mounted after the first frame, so that nothing it needs is imported before.
 """
 
-from collections.abc import Callable
 from typing import Literal
 
 from textual import getters, on, work
@@ -14,6 +13,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from kimi_tui.frontend.message_batch import MessageBatch
+from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.tui.approvals.batch_review import BatchReview
 from kimi_tui.tui.approvals.edit_proposal import edit_proposal
@@ -21,15 +21,17 @@ from kimi_tui.tui.approvals.focus_offer import FocusOffer
 from kimi_tui.tui.approvals.input_guard import KeyboardConfig
 from kimi_tui.tui.approvals.panel import ApprovalPanel
 from kimi_tui.tui.approvals.questions import QuestionPanel
+from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.conversation_pane import ConversationPane
 from kimi_tui.tui.panes.layout import Layer, PaneLayout, PaneName
 from kimi_tui.tui.panes.side_question import SideQuestionPane
 from kimi_tui.tui.panes.todo import TodoPane
 from kimi_tui.tui.panes.tools import ToolsPane
 from kimi_tui.tui.prompt.activity_edge import REQUEST_CLASS
+from kimi_tui.tui.screen.typing_activity import TypingActivity
 from kimi_tui.tui.transcript.transcript import Transcript
 from kimi_tui.wire.events import ApprovalResponse, BtwEnd, SideQuestionEvent
-from kimi_tui.wire.requests import Answer, ApprovalRequest, QuestionRequest
+from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest
 
 _PANEL_ROWS = 9
 """Maximum height of a permission request on a low screen."""
@@ -54,27 +56,29 @@ class SessionView(Vertical):
     def __init__(
         self,
         *,
+        host: CommandHost,
+        session: SessionController,
+        typing: TypingActivity,
         keyboard: KeyboardConfig,
-        copy: Callable[[str], None],
-        answer: Callable[[Answer], None],
-        idle_s: Callable[[], float | None],
     ) -> None:
-        """`idle_s` returns the seconds since the last key; None while the prompt contains a draft."""
         super().__init__()
+        self._host = host
+        self._session = session
         self._keyboard = keyboard
-        self._copy = copy
-        self._answer = answer
-        self._focus_offer = FocusOffer(self, open_panel=lambda: self._request_panel, idle_s=idle_s)
+        self.focus_offer = FocusOffer(
+            self, open_panel=lambda: self._request_panel, idle_s=lambda: typing.idle_s
+        )
+        """Moves the focus to the open request."""
         self._questions: QuestionPanel | None = None
         self._side_question: SideQuestionPane | None = None
-        self._pane_layout = PaneLayout(self)
+        self.pane_layout = PaneLayout(self)
 
     def compose(self) -> ComposeResult:
         """Yield the conversation and the panes side by side, with the request panel below."""
         state = SessionView.state
         with Horizontal(id="body"):
             yield ConversationPane(
-                key_labels=self._keyboard.key_labels, clock=self._keyboard.clock, copy=self._copy
+                key_labels=self._keyboard.key_labels, clock=self._keyboard.clock, copy=self._host.copy
             )
             with Vertical(id="side"):
                 yield TodoPane().data_bind(state=state)
@@ -84,28 +88,20 @@ class SessionView(Vertical):
     def watch_state(self, old: SessionViewState, state: SessionViewState) -> None:
         """Update the panes and the request panels, and offer a new request the focus."""
         if bool(old.todo) != bool(state.todo):
-            self._pane_layout.arrange(has_todo=bool(state.todo))
+            self.pane_layout.arrange(has_todo=bool(state.todo))
         self._show_questions()
         if old.requests != state.requests and isinstance(self.app.screen, BatchReview):
             self.app.screen.update_requests({request.id for request in state.requests})
         if state.requests[:1] != old.requests[:1]:
-            self._pane_layout.end_peek()
+            self.pane_layout.end_peek()
             if state.requests:
-                self.offer_focus()
+                self.focus_offer.schedule()
 
     # approvals
 
-    def offer_focus(self) -> None:
-        """Focus the open request once the user has stopped typing."""
-        self._focus_offer.schedule()
-
     def on_mount(self) -> None:
         """Watch the screen's focus."""
-        self.watch(self.screen, "focused", self._focus_offer.handle_focus_change, init=False)
-
-    def focus_request(self) -> None:
-        """Focus the open request unless it has the focus already."""
-        self._focus_offer.focus_panel()
+        self.watch(self.screen, "focused", self.focus_offer.handle_focus_change, init=False)
 
     @property
     def _request_panel(self) -> Widget | None:
@@ -142,12 +138,12 @@ class SessionView(Vertical):
 
     def _submit_review(self, answers: tuple[ApprovalResponse, ...] | None) -> None:
         for answer in answers or ():
-            self._answer(answer)
+            self._session.answer(answer)
 
     @on(ApprovalPanel.Answered)
     @on(QuestionPanel.Answered)
     def _handle_answered(self, event: ApprovalPanel.Answered | QuestionPanel.Answered) -> None:
-        self._answer(event.response)
+        self._session.answer(event.response)
 
     @on(ApprovalPanel.FocusReleased)
     def _handle_panel_left(self) -> None:
@@ -199,7 +195,7 @@ class SessionView(Vertical):
 
     @on(SideQuestionPane.CopyRequested)
     def _handle_side_question_copy(self, event: SideQuestionPane.CopyRequested) -> None:
-        self._copy(event.text)
+        self._host.copy(event.text)
 
     # the conversation
 
@@ -234,15 +230,15 @@ class SessionView(Vertical):
     @on(ToolsPane.Left)
     def _handle_tools_left(self) -> None:
         self.transcript.select_block(None)
-        if self.is_narrow:
-            self._pane_layout.hide("tools")
+        if self.pane_layout.is_narrow:
+            self.pane_layout.hide("tools")
         self.post_message(self.Left())
 
     def toggle_pane(self, name: PaneName) -> None:
         """Show and focus a pane, or hide it."""
-        shown = self._pane_layout.toggle(name, peek=bool(self.state.requests))
+        shown = self.pane_layout.toggle(name, peek=bool(self.state.requests))
         if self.state.requests:
-            self.focus_request()
+            self.focus_offer.focus_panel()
         elif shown and name == "tools":
             self.query_one(ToolsPane).focus()
         elif not shown:
@@ -257,9 +253,9 @@ class SessionView(Vertical):
         """
         if self.has_class("-expanded"):
             return "approval"
-        if self._pane_layout.peeked_pane is not None:
-            return self._pane_layout.peeked_pane
-        return "side_question" if self._side_question is not None else self._pane_layout.overlay
+        if self.pane_layout.peeked_pane is not None:
+            return self.pane_layout.peeked_pane
+        return "side_question" if self._side_question is not None else self.pane_layout.overlay
 
     def close_front_layer(self) -> None:
         """Close the front layer, except for the timeline, which has its own controller."""
@@ -269,34 +265,11 @@ class SessionView(Vertical):
             case "side_question":
                 self.close_side_question()
             case "todo" | "tools" as name:
-                self._pane_layout.hide(name)
+                self.pane_layout.hide(name)
             case "timeline" | None:
                 pass
 
-    async def show_timeline(self, pane: Widget) -> None:
-        """Show the timeline pane to the left of the conversation."""
-        if not pane.is_attached:
-            await self.query_one("#body").mount(pane, before="#conversation")
-        self._pane_layout.show_timeline(True)
-
-    def hide_timeline(self) -> None:
-        """Hide the timeline pane."""
-        self._pane_layout.show_timeline(False)
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether panes cover the conversation."""
-        return self._pane_layout.is_narrow
-
-    def preview_checkpoint(self, checkpoint_id: int | None) -> None:
-        """Scroll the conversation to a checkpoint; None returns to the previous position."""
-        self.transcript.preview_checkpoint(checkpoint_id)
-
-    def return_focus(self) -> None:
-        """Return the focus to the prompt."""
-        self.post_message(self.Left())
-
     def on_resize(self) -> None:
         """Arrange the panes and fit the request panel to the new size."""
-        self._pane_layout.arrange()
+        self.pane_layout.arrange()
         self._fit_panel()

@@ -12,7 +12,7 @@ from kimi_tui.i18n.translate import tr, tr_n
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.options import TuiOptions
-from kimi_tui.tui.screen.session_view import SessionView
+from kimi_tui.tui.screen.timeline_place import TimelinePlace
 from kimi_tui.tui.timeline.dialogs import TimelineDialogs
 from kimi_tui.tui.timeline.pane import TimelinePane
 from kimi_tui.tui.timeline.request import TimelineRequest
@@ -51,7 +51,7 @@ class TimelineController:
         self,
         *,
         screen: Screen[Any],
-        session_view: SessionView,
+        place: TimelinePlace,
         host: CommandHost,
         wire: Wire,
         session_controller: SessionController,
@@ -59,7 +59,7 @@ class TimelineController:
         key_labels: KeyLabels,
     ) -> None:
         self._screen = screen
-        self._session_view = session_view
+        self._place = place
         self._host = host
         self._wire = wire
         self._options = options
@@ -89,36 +89,36 @@ class TimelineController:
         self._is_shown = True
         self._loader.load_newest()  # first, so that the response arrives while the pane is being mounted
         if self._pane is not None:
-            await self._session_view.show_timeline(self._pane)
+            await self._place.show_timeline(self._pane)
         else:
             self._pane = TimelinePane(
                 handler=self, host=self._host, options=self._options, key_labels=self._key_labels
             )
-            await self._session_view.show_timeline(self._pane)
+            await self._place.show_timeline(self._pane)
             self._loader.show_in(self._pane.view)
         self._screen.set_focus(self._pane.view)  # immediately: the next key is for the pane
 
     def close(self) -> None:
         """Hide the pane without moving the focus."""
         self._is_shown = False
-        self._session_view.hide_timeline()
-        self._session_view.preview_checkpoint(None)
+        self._place.hide_timeline()
+        self._place.preview_checkpoint(None)
 
     def _hide(self) -> None:
         self.close()
-        self._session_view.return_focus()
+        self._place.return_focus()
 
     def leave(self) -> None:
         """Focus the prompt; on a narrow screen also hide the pane."""
-        if self._session_view.is_narrow:
+        if self._place.is_narrow:
             self._hide()
         else:
-            self._session_view.preview_checkpoint(None)
-            self._session_view.return_focus()
+            self._place.preview_checkpoint(None)
+            self._place.return_focus()
 
     def preview(self, node: TimelineNode | None) -> None:
         """Scroll the conversation to a checkpoint; None is the current state."""
-        self._session_view.preview_checkpoint(node.id if node is not None else None)
+        self._place.preview_checkpoint(node.id if node is not None else None)
 
     # from the engine
 

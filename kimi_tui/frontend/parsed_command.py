@@ -2,13 +2,20 @@
 
 from kimi_tui.base.frozen import frozen
 
+LOGIN_NAMES = ("login", "setup", "connect")
+"""Names of the command after which users may type an API key, although it is entered in its own field."""
+
 
 @frozen
 class ParsedCommand:
     """A command name and its argument."""
 
     name: str
-    argument: str
+    argument: str = ""
+
+    def history_entry(self, text: str) -> str:
+        """Return the entry in the input history for the command typed as `text`, without an API key."""
+        return f"/{LOGIN_NAMES[0]}" if self.name in LOGIN_NAMES else text
 
 
 def parse_command(text: str) -> ParsedCommand | None:

@@ -1,0 +1,98 @@
+"""Opens the dialogs of commands on the screen."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from kimi_tui.tui.commands.command_host import CommandHost
+from kimi_tui.tui.commands.registry import CommandRegistry
+from kimi_tui.tui.dialogs.agents import AgentsDialog
+from kimi_tui.tui.dialogs.help import Help
+from kimi_tui.tui.dialogs.mcp import McpDialog
+from kimi_tui.tui.dialogs.pager import Pager
+from kimi_tui.tui.dialogs.picker import Picker
+from kimi_tui.tui.dialogs.sessions import SessionsDialog
+from kimi_tui.tui.dialogs.state_dialog import StateSource
+from kimi_tui.tui.dialogs.tasks import TasksDialog
+from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.screen.session_screen import SessionScreen
+from kimi_tui.tui.session_request import SessionRequest
+from kimi_tui.tui.widgets.choice_list import Choice
+
+
+class ScreenDialogs:
+    """Implements `CommandDialogs` for a screen."""
+
+    def __init__(
+        self,
+        screen: SessionScreen,
+        *,
+        host: CommandHost,
+        registry: CommandRegistry,
+        options: TuiOptions,
+        key_labels: KeyLabels,
+    ) -> None:
+        self._screen = screen
+        self._host = host
+        self._registry = registry
+        self._options = options
+        self._key_labels = key_labels
+
+    @property
+    def _source(self) -> StateSource:
+        return StateSource(owner=self._screen, host=self._host, key_labels=self._key_labels)
+
+    async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
+        """Let the user choose; return None if they cancel."""
+        return await self._screen.app.push_screen_wait(
+            Picker(title, choices, key_labels=self._key_labels, hint=hint)
+        )
+
+    def show_help(self, topic: Literal["commands", "keys"]) -> None:
+        """Open the help."""
+        self._screen.app.push_screen(
+            Help(
+                topic=topic,
+                commands=self._registry.all,
+                key_labels=self._key_labels,
+                version=self._options.version,
+            )
+        )
+
+    def show_mcp(self) -> None:
+        """Open the list of MCP servers."""
+        self._screen.app.push_screen(McpDialog(**self._source))
+
+    def show_tasks(self) -> None:
+        """Open the list of background tasks."""
+        self._screen.app.push_screen(TasksDialog(**self._source))
+
+    def show_text(self, title: str, text: str) -> None:
+        """Open a text in the pager."""
+        self._screen.app.push_screen(
+            Pager(title=title, text=text, copy=self._host.copy, key_labels=self._key_labels)
+        )
+
+    async def connect_model(self) -> None:
+        """Let the user connect a model."""
+        from kimi_tui.tui.dialogs.model_setup import ModelSetupDialog  # rarely used
+
+        if message := await self._screen.app.push_screen_wait(ModelSetupDialog(**self._source)):
+            self._host.notify(message)
+
+    async def open_settings(self) -> None:
+        """Let the user view and change settings."""
+        from kimi_tui.tui.commands.settings import open_settings  # rarely used
+
+        await open_settings(self._host, screen=self._screen, key_labels=self._key_labels)
+
+    async def choose_session(self) -> SessionRequest | None:
+        """Let the user choose a session; return None if they cancel."""
+        return await self._screen.app.push_screen_wait(
+            SessionsDialog(wall_clock=self._options.wall_clock, **self._source)
+        )
+
+    async def choose_agent(self, name: str) -> SessionRequest | None:
+        """Let the user choose an agent, with the named one highlighted if it exists."""
+        agent = await self._screen.app.push_screen_wait(AgentsDialog(initial_agent=name, **self._source))
+        return SessionRequest(agent=agent) if agent is not None else None

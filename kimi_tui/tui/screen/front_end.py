@@ -1,0 +1,188 @@
+"""Shows the session of a session controller on the main screen."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.ids import new_id
+from kimi_tui.frontend.drafts import Draft
+from kimi_tui.frontend.message_batch import MessageBatch
+from kimi_tui.frontend.parsed_command import ParsedCommand
+from kimi_tui.frontend.pump import pump
+from kimi_tui.frontend.session_controller import CommandResult, SessionController
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.shell_line import ShellLine
+from kimi_tui.frontend.terminal_notifier import TerminalNotifier
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.prompt.prompt import PromptBox
+from kimi_tui.tui.screen.session_screen import SessionScreen
+from kimi_tui.tui.screen.typing_activity import TypingActivity
+from kimi_tui.tui.status.bar import StatusBar
+from kimi_tui.tui.terminal.scrollback import TurnCompleted
+from kimi_tui.wire.channel import Subscription, Wire
+from kimi_tui.wire.events import Notification, TurnEnd
+
+if TYPE_CHECKING:
+    from kimi_tui.tui.screen.controllers import ScreenControllers
+    from kimi_tui.tui.transcript.transcript import Transcript
+
+
+class ScreenReady(Message):
+    """Posted when the screen is complete."""
+
+
+class ScreenFrontEnd:
+    """Front end of `session` on a screen. Most of what it needs is loaded after the first frame."""
+
+    def __init__(
+        self,
+        screen: SessionScreen,
+        *,
+        wire: Wire,
+        prompt: PromptBox,
+        options: TuiOptions,
+        key_labels: KeyLabels,
+        notifier: TerminalNotifier,
+    ) -> None:
+        self._screen = screen
+        self._wire = wire
+        self._prompt = prompt
+        self._options = options
+        self._key_labels = key_labels
+        self._initial_prompt = options.initial_prompt
+        self._controllers: ScreenControllers | None = None
+        self.typing = TypingActivity(prompt=prompt, clock=options.clock)
+        self.session = SessionController(
+            wire=wire,
+            front_end=self,
+            prompt=prompt,
+            attachments=prompt.attachments,
+            notifier=notifier,
+            clock=options.clock,
+        )
+
+    async def load(self, subscription: Subscription) -> None:
+        """Complete the screen and show the messages of `subscription`."""
+        from kimi_tui.tui.screen.controllers import ScreenControllers  # imports most of the app
+
+        controllers = ScreenControllers(
+            screen=self._screen,
+            wire=self._wire,
+            session=self.session,
+            prompt=self._prompt,
+            typing=self.typing,
+            options=self._options,
+            key_labels=self._key_labels,
+        )
+        controllers.load_styles()
+        await self._screen.query_one("#middle").mount(
+            controllers.session_view.data_bind(state=SessionScreen.state)
+        )
+        self._controllers = controllers
+        self._prompt.completions.command_source = controllers.registry
+        self._screen.run_worker(pump(subscription, self.session), group="wire")
+        self._screen.app.post_message(ScreenReady())
+        self._screen.query_one(StatusBar).read_branch()
+        self._screen.run_worker(self._recover_draft(), group="disk")
+        self._prompt.message_gate.open()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the screen is complete."""
+        return self._controllers is not None
+
+    @property
+    def controllers(self) -> "ScreenControllers":
+        """The parts loaded after the first frame. Users can't reach anything that needs them before."""
+        assert self._controllers is not None
+        return self._controllers
+
+    async def _recover_draft(self) -> None:
+        orphan = await asyncio.to_thread(self._prompt.load)
+        if orphan is not None and self._prompt.adopt_orphan(orphan):
+            self.controllers.host.notify(tr("Your unsent draft was restored."))
+
+    # the session
+
+    def show_state(self, state: SessionViewState) -> None:
+        """Pass the state to the widgets."""
+        self._screen.state = state
+
+    def show_batch(self, batch: MessageBatch) -> None:
+        """Show the messages that arrived since the last frame."""
+        self.controllers.show(batch)
+        state = self.session.state
+        if not state.is_replaying and batch.has_any(TurnEnd):
+            self._screen.query_one(StatusBar).read_branch()
+            self._screen.post_message(TurnCompleted(self.controllers.session_view.transcript))
+        if self._initial_prompt and state.session is not None:
+            self._screen.post_message(PromptBox.Submitted(self._initial_prompt, Draft(self._initial_prompt)))
+            self._initial_prompt = ""
+
+    def show_error(self, message: str) -> None:
+        """Show a notification of an error."""
+        self.controllers.host.notify(message, severity="error")
+
+    def show_failure(self, error: KimiTuiError) -> None:
+        """Show in the conversation that the engine failed."""
+        self.session.abandon()
+        self.controllers.session_view.show(MessageBatch([_error_notice(error)]))
+
+    async def run_command(self, command: ParsedCommand) -> CommandResult:
+        """Run a slash command."""
+        return await self.controllers.commands.run(command)
+
+    async def run_in_shell(self, line: ShellLine) -> None:
+        """Run a command in the user's shell."""
+        await self.controllers.host.run_in_shell(line)
+
+    async def offer_writing(self) -> None:
+        """Let the user choose how to continue a read-only session."""
+        await self.run_command(ParsedCommand("write"))
+
+    # the conversation
+
+    @property
+    def transcript(self) -> "Transcript | None":
+        """The conversation; None before the first frame."""
+        return self._controllers.session_view.transcript if self._controllers is not None else None
+
+    def take_unprinted_lines(self) -> list[str]:
+        """Return the lines of this run's conversation that aren't in the terminal's scrollback yet."""
+        if self.transcript is None or not self.transcript.is_attached:
+            return []
+        self.transcript.flush()
+        return self.transcript.take_new_lines()
+
+    def clear_images(self) -> None:
+        """Delete the conversation's images from the terminal."""
+        if self._controllers is not None:
+            self._controllers.clear_images()
+
+    def handle_terminal_focus(self) -> None:
+        """Update the git branch, and ignore the click that focused the terminal."""
+        if self._controllers is not None:
+            self._controllers.session_view.handle_app_focus()
+            self._screen.query_one(StatusBar).read_branch()
+
+    def offer_focus(self) -> None:
+        """Offer the focus to an open request."""
+        if self._controllers is not None:
+            self._controllers.session_view.focus_offer.schedule()
+
+
+def _error_notice(error: KimiTuiError) -> Notification:
+    return Notification(
+        id=new_id(),
+        category="session",
+        type=type(error).__name__,
+        source_kind="app",
+        source_id="",
+        title=error.what,
+        body=error.hint,
+        severity="error",
+    )
