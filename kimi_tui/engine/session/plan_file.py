@@ -4,6 +4,9 @@ import asyncio
 import os
 from pathlib import Path
 
+import aiofiles
+import aiofiles.os
+
 from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.errors import FileProblem
 
@@ -19,7 +22,13 @@ class PlanFile:
 
     async def read(self) -> str:
         """Return the plan, or an empty string. Raises FileProblem."""
-        return await asyncio.to_thread(_read, self.path)
+        try:
+            async with aiofiles.open(self.path, "rb") as file:
+                return (await file.read(MAX_BYTES)).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise _file_problem(self.path, "read", error) from error
 
     async def write(self, plan: str) -> None:
         """Replace the plan. Raises FileProblem."""
@@ -27,17 +36,12 @@ class PlanFile:
 
     async def clear(self) -> None:
         """Delete the plan. Raises FileProblem."""
-        await asyncio.to_thread(_remove, self.path)
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES).decode("utf-8", "replace")
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise _file_problem(path, "read", error) from error
+        try:
+            await aiofiles.os.unlink(self.path)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise _file_problem(self.path, "delete", error) from error
 
 
 def _write(path: Path, plan: str) -> None:
@@ -46,13 +50,6 @@ def _write(path: Path, plan: str) -> None:
         write_private_atomic(path, f"{clean.rstrip()}\n")
     except OSError as error:
         raise _file_problem(path, "save", error) from error
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise _file_problem(path, "delete", error) from error
 
 
 def _file_problem(path: Path, action: str, error: OSError) -> FileProblem:

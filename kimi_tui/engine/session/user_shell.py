@@ -12,6 +12,8 @@ import signal
 import tempfile
 from pathlib import Path
 
+import aiofiles
+
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.engine.files.session_files import SessionFiles
@@ -146,7 +148,7 @@ class UserShell:
             stopped = False
         finally:
             output.close()
-            self._work_dir = await asyncio.to_thread(self._read_final_work_dir, work_dir)
+            self._work_dir = await self._read_final_work_dir(work_dir)
             text = output.text()
             self._sender.send(
                 ShellCommandEnd(command.id, exit_status.status, text, str(self._work_dir), stopped)
@@ -194,11 +196,12 @@ class UserShell:
     def _current_work_dir(self) -> Path:
         return self._work_dir if self._work_dir.is_dir() else self._home
 
-    def _read_final_work_dir(self, default: Path) -> Path:
+    async def _read_final_work_dir(self, default: Path) -> Path:
         if self._state is None:
             return default
         try:
-            work_dir = Path(os.fsdecode(self._state.with_name("state.dir").read_bytes().rstrip(b"\n")))
+            async with aiofiles.open(self._state.with_name("state.dir"), "rb") as file:
+                work_dir = Path(os.fsdecode((await file.read()).rstrip(b"\n")))
         except OSError:
             return default
         return work_dir if work_dir.is_dir() else default

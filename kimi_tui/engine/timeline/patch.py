@@ -1,10 +1,11 @@
 """Git patches of the file changes between two checkpoints, or between one and now."""
 
-import asyncio
 import re
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import aiofiles
 
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError
@@ -52,23 +53,21 @@ async def write_patch(
     omitted = tuple(f"{display_path(path)}: {reason}" for path, reason in patch.omitted)
     if not patch.text:
         return None
-    path = work_dir / Path(command.path).expanduser() if command.path else None
-    written = await asyncio.to_thread(_write, patch.text, path, command, work_dir)
-    return PatchWritten(str(written), command.before, command.after, len(patch.paths), omitted)
+    path = work_dir / Path(command.path).expanduser() if command.path else _free_name(work_dir, command)
+    await _write(path, patch.text)
+    return PatchWritten(str(path), command.before, command.after, len(patch.paths), omitted)
 
 
-def _write(text: bytes, given_path: Path | None, command: WritePatch, work_dir: Path) -> Path:
-    path = given_path or _free_name(work_dir, command)
+async def _write(path: Path, text: bytes) -> None:
     try:
-        with path.open("xb") as file:
-            file.write(text)
+        async with aiofiles.open(path, "xb") as file:
+            await file.write(text)
     except FileExistsError as error:
         raise KimiTuiError(f"{path} already exists.", hint="Choose another file name.") from error
     except (OSError, ValueError) as error:
         raise KimiTuiError(
             f"Can't write {path}: {reason_of(error)}.", hint="Choose another file name."
         ) from error
-    return path
 
 
 def _free_name(work_dir: Path, command: WritePatch) -> Path:

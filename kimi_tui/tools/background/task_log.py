@@ -4,6 +4,8 @@ import logging
 import os
 from pathlib import Path
 
+import aiofiles
+
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.tools.shell.captured_output import DISK_LIMIT
 
@@ -47,17 +49,17 @@ class TaskLog:
             self._file = None
 
 
-def read_chunk(path: Path, offset: int, limit: int) -> tuple[int, str, int]:
+async def read_chunk(path: Path, offset: int, limit: int) -> tuple[int, str, int]:
     """Read up to `limit` bytes from `offset` on. Return the start offset, the text and the end offset.
 
     A negative `offset` counts from the end. Chunks never split a character. A missing file is empty.
     """
     try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
+        async with aiofiles.open(path, "rb") as file:
+            size = await file.seek(0, os.SEEK_END)
             start = max(0, size + offset) if offset < 0 else min(offset, size)
-            file.seek(start)
-            data = file.read(limit)
+            await file.seek(start)
+            data = await file.read(limit)
     except OSError:
         return 0, "", 0
     if offset < 0:

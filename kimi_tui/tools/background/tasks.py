@@ -171,7 +171,7 @@ class BackgroundTasks:
 
     async def read(self, task_id: str, offset: int, limit: int) -> tuple[int, str, int]:
         """Return a chunk of a task's output like `read_chunk`; empty if the task doesn't exist."""
-        return await asyncio.to_thread(read_chunk, self._folder / f"{task_id}.log", offset, limit)
+        return await read_chunk(self._folder / f"{task_id}.log", offset, limit)
 
     async def save_process_group(self, task_id: str, group: int) -> None:
         """Save the process group of a task, so that the next run can end it if the program is killed."""

@@ -258,6 +258,6 @@ async def test_saved_output_is_limited(tmp_path: Path) -> None:
     for _ in range(5):
         log.write("12345678")
     log.close()
-    _, text, _ = read_chunk(log.path, 0, 1000)
+    _, text, _ = await read_chunk(log.path, 0, 1000)
     assert text.startswith("1234567812\n")
     assert text.count("is not saved") == 1
