@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,8 +13,8 @@ from kimi_tui.base.ids import new_id
 from kimi_tui.hooks.command_runner import HookError, run_command
 from kimi_tui.hooks.decision import HookDecision, parse_decision
 from kimi_tui.hooks.events import HookEvent, accepts_plain_text, display_target, matcher_targets, name_of
-from kimi_tui.wire.channel import WireClosed
-from kimi_tui.wire.requests import Answer, HookRequest, HookResponse, Request
+from kimi_tui.wire.channel import Wire, WireClosed
+from kimi_tui.wire.requests import HookRequest, HookResponse
 
 MAX_STDERR_CHARS = 500
 
@@ -104,7 +103,7 @@ class ClientHook:
     event_filter: HookFilter
     subscription_id: str
     timeout_s: float
-    ask: Callable[[Request], Awaitable[Answer]]
+    wire: Wire
 
     @property
     def label(self) -> str:
@@ -116,7 +115,7 @@ class ClientHook:
         request = HookRequest(new_id(), self.subscription_id, name_of(event), display_target(event), payload)
         try:
             async with asyncio.timeout(self.timeout_s):
-                answer = await self.ask(request)
+                answer = await self.wire.ask(request)
         except TimeoutError as error:
             raise HookError(f"the client didn't respond within {self.timeout_s:g} s") from error
         except WireClosed as error:

@@ -298,7 +298,7 @@ class HookClient:
         self.subscription = self.wire.subscribe()
 
     def build_hook(self, *, timeout_s: float = 20.0) -> ClientHook:
-        return ClientHook(HookFilter("PreToolUse"), "mine", timeout_s, self.wire.ask)
+        return ClientHook(HookFilter("PreToolUse"), "mine", timeout_s, self.wire)
 
     async def request(self) -> HookRequest:
         async for message in self.subscription:

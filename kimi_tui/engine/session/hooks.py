@@ -64,7 +64,7 @@ class SessionHooks:
         """Replace the client's hooks."""
         self._hooks.set_client_hooks(
             [
-                ClientHook(HookFilter(each.event, each.matcher), each.id, each.timeout, self._wire.ask)
+                ClientHook(HookFilter(each.event, each.matcher), each.id, each.timeout, self._wire)
                 for each in subscriptions
             ]
         )
