@@ -5,6 +5,7 @@ PYTHON ?= $(firstword $(foreach candidate,python3 python3.14 python3.13 python3.
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+PACKAGE ?=
 # Keep compiled modules even if the environment disables them: the tests start hundreds of modules often.
 unexport PYTHONDONTWRITEBYTECODE
 # How many times `make faults` kills the program.
@@ -15,7 +16,7 @@ STATE_MACHINES := tests/engine/test_revert_state_machine.py tests/history/test_c
 # Two more than cores: many tests wait for a program or for the screen to settle.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2)
 
-.PHONY: run test bench faults smoke check format screenshots docs clean help
+.PHONY: run test quick bench faults smoke check format screenshots docs clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -25,6 +26,11 @@ run: $(VENV)/.runtime ## open the app (ARGS="..." passes options)
 
 test: $(VENV)/.dev ## run the tests (ARGS="tests/tui -k prompt" selects some)
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+quick: $(VENV)/.dev ## run the tests of one package in under a minute (PACKAGE=engine, PACKAGE=tui/timeline)
+	@test -n "$(PACKAGE)" -a -d "tests/$(PACKAGE)" || \
+		{ echo "No tests in tests/$(PACKAGE). Name a package, for example: make quick PACKAGE=engine"; exit 1; }
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal --quick "tests/$(PACKAGE)" $(ARGS)
 
 bench: $(VENV)/.dev ## run the benchmarks next to minimal programs (ARGS="--short startup" selects some)
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -17,6 +17,30 @@ settings.register_profile(
 settings.load_profile("kimi_tui")
 
 
+_SLOW_FIXTURES = {"snap_compare"}
+_SLOW_MODULES = ("_snapshots",)
+"""Suffixes of test modules that draw whole screens."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of `make quick`."""
+    parser.addoption("--quick", action="store_true", help="leave out the tests that draw whole screens")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect slow tests with `--quick`."""
+    if not config.getoption("quick"):
+        return
+    slow = [item for item in items if _is_slow(item)]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if not _is_slow(item)]
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    fixtures = set(getattr(item, "fixturenames", ()))
+    return bool(fixtures & _SLOW_FIXTURES) or item.path.stem.endswith(_SLOW_MODULES)
+
+
 def pytest_collection_finish() -> None:
     """Exclude all imported modules from garbage collection. Scanning them takes a tenth of the time."""
     gc.collect()
