@@ -9,6 +9,7 @@ from kimi_tui.agentspec.yaml_document import suggestion_hint
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 
 _NAME = re.compile(r"\w[\w.-]*")
@@ -47,7 +48,7 @@ def find_agent(name: str, *, work_dir: Path, data_dir: Path) -> Path:
     hint = suggestion_hint(name, known, what="agents")
     if "/" in name or name.endswith((".yaml", ".yml")):
         hint = "Use --agent-file for the path of a file."
-    raise ConfigError(f"Unknown agent “{sanitize_line(name)}”.", hint=hint)
+    raise ConfigError(msg("Unknown agent “{name}”.", name=sanitize_line(name)), hint=hint)
 
 
 def is_project_agent(path: Path, *, work_dir: Path, data_dir: Path) -> bool:

@@ -11,6 +11,7 @@ from kimi_tui.agentspec.tool_names import match_tools, parse_tool
 from kimi_tui.agentspec.yaml_document import LocatedText, read_yaml_document, suggestion_hint
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.disk_errors import reason_of
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.secret_paths import is_private
 
 AGENT_FILE = "agent.yaml"
@@ -100,7 +101,8 @@ def _resolve_file(text: LocatedText) -> Path:
     path = (text.file.parent / Path(text.value).expanduser()).resolve()
     if not os.path.exists(path):  # noqa: PTH110 - pathlib raises for a name that is too long
         raise text.error(
-            f"{path} doesn't exist.", hint="Paths are relative to the directory of the agent file."
+            msg("{path} doesn't exist.", path=path),
+            hint="Paths are relative to the directory of the agent file.",
         )
     return path
 

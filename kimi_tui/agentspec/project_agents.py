@@ -8,6 +8,7 @@ from kimi_tui.agentspec.discovery import find_agent, is_project_agent
 from kimi_tui.agentspec.loader import load_agent_spec
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 
 
@@ -25,8 +26,12 @@ def load_agent_by_name(
     programs = list(dict.fromkeys(_external_programs(spec, known_tools, set())))
     if programs:
         raise ConfigError(
-            f"The agent “{name}” belongs to this project and runs {sanitize_line(', '.join(programs))}.",
-            hint=f"If you trust it after a review, start it with --agent-file {path}",
+            msg(
+                "The agent “{name}” belongs to this project and runs {programs}.",
+                name=name,
+                programs=sanitize_line(", ".join(programs)),
+            ),
+            hint=msg("If you trust it after a review, start it with --agent-file {path}", path=path),
         )
     return spec
 

@@ -16,6 +16,7 @@ from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.agentspec.yaml_document import suggestion_hint
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 
 _PREFIX = "KIMI_"
@@ -83,8 +84,16 @@ def render_prompt(spec: ResolvedAgentSpec, variables: PromptVariables) -> str:
             return known[name]
         line = spec.system_prompt_template.count("\n", 0, match.start()) + 1
         raise ConfigError(
-            f"{spec.system_prompt_path}, line {line}: unknown variable “{sanitize_line(name)}”.",
-            hint=f"{suggestion_hint(name, known, what='variables')} Write `$${{` for a literal `${{`.",
+            msg(
+                "{path}, line {line}: unknown variable “{name}”.",
+                path=spec.system_prompt_path,
+                line=line,
+                name=sanitize_line(name),
+            ),
+            hint=msg(
+                "{suggestion} Write `$${{` for a literal `${{`.",
+                suggestion=suggestion_hint(name, known, what="variables"),
+            ),
         )
 
     return _REFERENCE.sub(replacement, spec.system_prompt_template).strip()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import yaml
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 
 _NULL_TAG = "tag:yaml.org,2002:null"
@@ -115,9 +116,11 @@ def read_yaml_document(file: Path) -> LocatedMapping:
         text = file.read_text("utf-8")
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ConfigError(f"Can't read {file}: {reason}.", hint="Check the path.") from error
+        raise ConfigError(
+            msg("Can't read {path}: {reason}.", path=file, reason=reason), hint="Check the path."
+        ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} isn't UTF-8.", hint="Save it as UTF-8.") from error
+        raise ConfigError(msg("{path} isn't UTF-8.", path=file), hint="Save it as UTF-8.") from error
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -128,7 +131,8 @@ def read_yaml_document(file: Path) -> LocatedMapping:
         ) from error
     except (yaml.YAMLError, RecursionError) as error:
         raise ConfigError(
-            f"{file} isn't valid YAML: {sanitize_line(str(error))}.", hint="Fix the syntax."
+            msg("{path} isn't valid YAML: {problem}.", path=file, problem=sanitize_line(str(error))),
+            hint="Fix the syntax.",
         ) from error
     if not isinstance(node, yaml.MappingNode):
         raise _error_at(file, 1, "the file must contain a mapping.", "Write `key: value` lines.")
@@ -139,7 +143,7 @@ def suggestion_hint(name: str, known: Collection[str], *, what: str) -> str:
     """Return “Did you mean …?” with the closest of `known`, or a list of all of them."""
     matches = get_close_matches(name, known, n=1)
     if matches:
-        return f"Did you mean “{matches[0]}”?"
+        return msg("Did you mean “{name}”?", name=matches[0])
     return f"Available {what}: {', '.join(sorted(known))}." if known else f"No {what} are available."
 
 

@@ -20,18 +20,20 @@
     └── ScriptError         a scripted model's script is exhausted or invalid
 """
 
+from kimi_tui.base.message_text import as_message, join_messages, msg
+
 
 class KimiTuiError(Exception):
     """Base class of errors that are shown to the user: `what` happened, and a `hint` what to do."""
 
     def __init__(self, what: str, *, hint: str = "") -> None:
         super().__init__(what)
-        self.what = what
-        self.hint = hint
+        self.what: str = as_message(what)
+        self.hint: str = as_message(hint)
 
     def __str__(self) -> str:
-        """Return both sentences on one line."""
-        return f"{self.what} {self.hint}".strip()
+        """Return both sentences on one line, as a message that a front end can translate."""
+        return join_messages(self.what, self.hint)
 
 
 class UsageError(KimiTuiError):
@@ -79,7 +81,7 @@ class MaxStepsReached(KimiTuiError):
 
     def __init__(self, steps: int) -> None:
         super().__init__(
-            f"The turn reached the limit of {steps} steps.",
+            msg("The turn reached the limit of {steps} steps.", steps=steps),
             hint="Send “continue”, or increase loop_control.max_steps_per_turn.",
         )
         self.steps = steps

@@ -9,6 +9,9 @@ MessageParam = Union[str, int, float, "MessageText"]
 """Value of a placeholder. Text is a message too, which is translated before it is filled in."""
 _NO_PARAMS: Mapping[str, MessageParam] = MappingProxyType({})
 
+TWO_SENTENCES = "{first} {second}"
+"""Id of a message of two sentences. Some languages put no space between them."""
+
 
 class MessageText(str):
     """The English text of a message, with the id and the parameters that a front end translates it by.
@@ -29,6 +32,10 @@ class MessageText(str):
         text.params = params
         return text
 
+    def __str__(self) -> str:
+        """Return the message itself, so that an exception's text keeps the id."""
+        return self
+
     def __getnewargs__(self) -> tuple[str, Mapping[str, MessageParam]]:  # type: ignore[override]
         """Return the arguments of the constructor, for copies."""
         return self.id, self.params
@@ -36,6 +43,15 @@ class MessageText(str):
     def with_params(self, change: Callable[[str], str]) -> "MessageText":
         """Return the message with `change` applied to its parameters that are text."""
         return MessageText(self.id, {name: _change(value, change) for name, value in self.params.items()})
+
+
+def join_messages(first: str, second: str) -> str:
+    """Return two sentences as one message. Either may be empty."""
+    return (
+        MessageText(TWO_SENTENCES, {"first": first, "second": second})
+        if first and second
+        else first or second
+    )
 
 
 def msg(template: str, /, **params: object) -> MessageText:
@@ -52,6 +68,16 @@ def msg(template: str, /, **params: object) -> MessageText:
     )
 
 
+def msg_n(one: str, many: str, count: int, /, **params: object) -> MessageText:
+    """Return `one` if `count` is 1, else `many`. Both may contain `{count}`."""
+    return msg(one if count == 1 else many, count=count, **params)
+
+
+def as_message(text: str) -> MessageText:
+    """Return `text` as a message. A plain str is one without parameters."""
+    return text if isinstance(text, MessageText) else MessageText(text)
+
+
 def change_text(text: str, change: Callable[[str], str]) -> str:
     """Return `change(text)`. A message with an id keeps it: `change` is applied to its parameters."""
     return text.with_params(change) if isinstance(text, MessageText) else change(text)
@@ -63,6 +89,12 @@ def texts_to_jsonable(value: Any) -> dict[str, Any]:
     A path such as `files/0/note` consists of field names, keys and indexes. Plain text isn't included.
     """
     return {path: _to_jsonable(text) for path, text in _find_texts(value)}
+
+
+def add_texts(data: dict[str, Any], value: Any) -> dict[str, Any]:
+    """Return `data`, the JSON object of `value`, with the field `texts` if there are messages in it."""
+    texts = texts_to_jsonable(value)
+    return {**data, "texts": texts} if texts else data
 
 
 def restore_texts(value: Any, texts: Any) -> Any:

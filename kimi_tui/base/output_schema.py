@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from kimi_tui.base.content_parts import TextPart, UserInput
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 
 if TYPE_CHECKING:
@@ -82,20 +83,32 @@ def _build_validator(text: str, name: str) -> "Validator":
         schema = json.loads(text)
     except ValueError as error:
         raise UsageError(
-            f"{name} isn't valid JSON: {error}.", hint="It must contain a JSON schema."
+            msg("{source} isn't valid JSON: {problem}.", source=name, problem=error),
+            hint="It must contain a JSON schema.",
         ) from None
     if not isinstance(schema, dict):
-        raise UsageError(f"{name} isn't a JSON schema.", hint='A schema is an object: {"type": …}.')
+        raise UsageError(
+            msg("{source} isn't a JSON schema.", source=name), hint='A schema is an object: {"type": …}.'
+        )
     kind = validator_for(schema, default=Draft202012Validator)
     try:
         kind.check_schema(schema)
     except SchemaError as error:
-        what = f"{name} isn't a valid JSON schema: {error.json_path}: {error.message[:_MAX_PROBLEM_CHARS]}."
+        what = msg(
+            "{source} isn't a valid JSON schema: {path}: {problem}.",
+            source=name,
+            path=error.json_path,
+            problem=error.message[:_MAX_PROBLEM_CHARS],
+        )
         raise UsageError(what, hint="See json-schema.org for the syntax of schemas.") from None
     for reference in _find_references(schema):
         if not _is_resolvable(reference, schema):
             raise UsageError(
-                f"{name} has a reference “{sanitize_line(reference)}” that can't be resolved.",
+                msg(
+                    "{source} has a reference “{reference}” that can't be resolved.",
+                    source=name,
+                    reference=sanitize_line(reference),
+                ),
                 hint="Only references within the file are supported, such as #/$defs/name.",
             )
     validator: Validator = kind(schema)

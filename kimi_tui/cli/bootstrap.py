@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.gc_control import resume_gc
+from kimi_tui.base.message_text import msg
 from kimi_tui.cli.error_report import is_debugging
 from kimi_tui.cli.options import CliOptions
 from kimi_tui.cli.run_paths import RunPaths
@@ -135,7 +136,7 @@ def start_log(cli_options: CliOptions, data_dir: Path) -> "LogFile":
         return start_logging(data_dir, level=level)
     except OSError as error:
         raise KimiTuiError(
-            f"Can't write the log in {data_dir}: {error.strerror or error}.",
+            msg("Can't write the log in {path}: {reason}.", path=data_dir, reason=error.strerror or error),
             hint="Set KIMI_SHARE_DIR to a writable directory.",
         ) from error
 

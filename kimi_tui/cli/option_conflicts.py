@@ -3,6 +3,7 @@
 from dataclasses import fields
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.cli.options import PRINT_PANEL, CliOptions, is_given, option_flag
 
 _EXCLUSIVE = (
@@ -49,7 +50,7 @@ def _check_print_mode(cli_options: CliOptions) -> None:
     if cli_options.input_format == "stream-json" and cli_options.text:
         name = "argument" if cli_options.argument else "prompt"
         raise _conflict_error("input_format", name, "With stream-json, the input messages are the prompts.")
-    _check_session_id(cli_options, mode="print mode")
+    _check_session_id(cli_options, mode=msg("print mode"))
 
 
 def _check_daemon(cli_options: CliOptions) -> None:
@@ -102,13 +103,13 @@ def _check_wire_mode(cli_options: CliOptions) -> None:
             raise _conflict_error(
                 name, mode_option, "In Wire mode, the client sends the prompts. Remove one of them."
             )
-    _check_session_id(cli_options, mode="wire mode")
+    _check_session_id(cli_options, mode=msg("wire mode"))
 
 
 def _check_session_id(cli_options: CliOptions, *, mode: str) -> None:
     if cli_options.session == "":
         hint = "Run `kimi-tui sessions list` for a list."
-        raise UsageError(f"--session needs an ID in {mode}.", hint=hint)
+        raise UsageError(msg("--session needs an ID in {mode}.", mode=mode), hint=hint)
 
 
 def _check_screen(cli_options: CliOptions) -> None:
@@ -122,8 +123,14 @@ def _check_screen(cli_options: CliOptions) -> None:
             continue
         if cli_options.mode is not None:
             raise _conflict_error(name, "mode", "The first one requires print mode. Remove one of them.")
-        raise UsageError(f"{option_flag(name)} requires --print.", hint="Add --print, or remove the option.")
+        raise UsageError(
+            msg("{option} requires --print.", option=option_flag(name)),
+            hint="Add --print, or remove the option.",
+        )
 
 
 def _conflict_error(one: str, other: str, hint: str) -> UsageError:
-    return UsageError(f"Can't combine {option_flag(one)} with {option_flag(other)}.", hint=hint)
+    return UsageError(
+        msg("Can't combine {option} with {other}.", option=option_flag(one), other=option_flag(other)),
+        hint=hint,
+    )

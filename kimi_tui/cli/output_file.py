@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.ids import new_uid
+from kimi_tui.base.message_text import msg
 
 
 @contextmanager
@@ -45,6 +46,6 @@ def output_file(path: Path) -> Iterator[io.FileIO]:
 
 def _not_writable_error(path: Path, error: OSError) -> UsageError:
     return UsageError(
-        f"Can't write --output {path}: {error.strerror or error}.",
+        msg("Can't write --output {path}: {reason}.", path=path, reason=error.strerror or error),
         hint="Choose a writable file.",
     )

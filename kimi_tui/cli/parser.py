@@ -13,6 +13,7 @@ from math import nan
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.cli.options import SETTINGS_PANEL, CliOptions, default_of, is_positional
 from kimi_tui.i18n.translate import tr, tr_lazy
@@ -106,7 +107,9 @@ class _Parser(argparse.ArgumentParser):
         if not name and problem:
             raise self._unknown_option_error(problem)
         message = sanitize_line(message.removeprefix("argument ").replace("/", " or ", 1)).rstrip(".")
-        raise UsageError(f"{message}.", hint=f"Run `{PROGRAM} --help-all` for a list of options.")
+        raise UsageError(
+            f"{message}.", hint=msg("Run `{program} --help-all` for a list of options.", program=PROGRAM)
+        )
 
     def check_one_prompt(self, prompts: Sequence[str]) -> None:
         """Check that the prompt is a single argument. Raises UsageError."""
@@ -122,17 +125,17 @@ class _Parser(argparse.ArgumentParser):
             first.partition("=")[0].lstrip("-"), names, n=1
         )  # leading dashes would make all names similar
         hint = (
-            f"Did you mean {names[near[0]]}?"
+            msg("Did you mean {name}?", name=names[near[0]])
             if near
-            else f"Run `{PROGRAM} --help-all` for a list of options."
+            else msg("Run `{program} --help-all` for a list of options.", program=PROGRAM)
         )
-        return UsageError(f"Unknown option {sanitize_line(first)}.", hint=hint)
+        return UsageError(msg("Unknown option {option}.", option=sanitize_line(first)), hint=hint)
 
 
 def _several_words_error(rest: str) -> UsageError:
     return UsageError(
-        f"Unexpected argument “{sanitize_line(rest)}” after the prompt.",
-        hint=f'Put quotes around the prompt: {PROGRAM} "fix the bug".',
+        msg("Unexpected argument “{argument}” after the prompt.", argument=sanitize_line(rest)),
+        hint=msg('Put quotes around the prompt: {program} "fix the bug".', program=PROGRAM),
     )
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.output_schema import OutputSchema
 from kimi_tui.cli.options import CliOptions
 from kimi_tui.headless.options import PrintOptions
@@ -29,6 +30,7 @@ def _read_schema(path: Path) -> OutputSchema:
     except (OSError, UnicodeDecodeError) as error:
         problem = getattr(error, "strerror", None) or "not UTF-8 text"
         raise UsageError(
-            f"Can't read --output-schema {path}: {problem}.", hint="Choose a file with a JSON schema."
+            msg("Can't read --output-schema {path}: {reason}.", path=path, reason=problem),
+            hint="Choose a file with a JSON schema.",
         ) from error
     return OutputSchema(text, name=f"--output-schema {path}")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import data_dir, make_private_dir
 from kimi_tui.cli.options import CliOptions
 
@@ -40,7 +41,11 @@ def ensure_data_dir() -> Path:
             raise PermissionError(13, os.strerror(13))
     except OSError as error:
         raise KimiTuiError(
-            f"Can't write to the data directory {path}: {error.strerror or error}.",
+            msg(
+                "Can't write to the data directory {path}: {reason}.",
+                path=path,
+                reason=error.strerror or error,
+            ),
             hint="Set KIMI_SHARE_DIR to a writable directory.",
         ) from error
     return path.resolve()

@@ -11,6 +11,7 @@ from functools import partial
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.interrupt import ProcessInterrupt
 from kimi_tui.base.json_lines import dump_json_line
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.raw_input import RawInput
 from kimi_tui.cli.bootstrap import EngineSetup, read_config_for
 from kimi_tui.cli.option_conflicts import check_conflicts
@@ -85,7 +86,8 @@ def open_input(cli_options: CliOptions) -> Iterator[RawInput | None]:
         file = cli_options.input.expanduser().open("rb")
     except OSError as error:
         raise UsageError(
-            f"Can't read --input {cli_options.input}: {error.strerror}.", hint="Choose a readable file."
+            msg("Can't read --input {path}: {reason}.", path=cli_options.input, reason=error.strerror),
+            hint="Choose a readable file.",
         ) from error
     with file:
         yield RawInput(file.fileno())

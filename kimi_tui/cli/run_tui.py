@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.cli.bootstrap import EngineSetup, read_config_for
 from kimi_tui.cli.option_conflicts import check_conflicts
 from kimi_tui.cli.options import CliOptions
@@ -33,7 +34,7 @@ MIN_SIZE = (40, 10)
 _SWITCH_INTERVAL_S = 0.001
 """Thread switch interval. Shorter than Python's 5 ms, so that busy threads don't delay keys."""
 _CRASH_HINT = "Your session was saved. Run `kimi-tui --continue` to resume it."
-_NO_TERMINAL_HINT = 'Without a terminal, use print mode: kimi-tui -p "…".'
+_NO_TERMINAL_HINT = msg('Without a terminal, use print mode: kimi-tui -p "…".')
 
 
 def run_tui_mode(cli_options: CliOptions) -> int:
@@ -84,7 +85,8 @@ def check_is_terminal() -> None:
     for name, stream in (("input", sys.stdin), ("output", sys.stdout)):
         if stream is None or not stream.isatty():
             raise UsageError(
-                f"kimi-tui needs a terminal, but standard {name} isn't one.", hint=_NO_TERMINAL_HINT
+                msg("kimi-tui needs a terminal, but standard {name} isn't one.", name=name),
+                hint=_NO_TERMINAL_HINT,
             )
 
 
@@ -92,14 +94,20 @@ def check_terminal_usable() -> None:
     """Check the terminal's type and size. Raises UsageError."""
     if os.environ.get("TERM", "dumb") in ("dumb", "unknown", ""):
         raise UsageError(
-            f"This terminal can't display the app: TERM is “{os.environ.get('TERM', '')}”.",
+            msg("This terminal can't display the app: TERM is “{term}”.", term=os.environ.get("TERM", "")),
             hint="Set TERM to the terminal's type, such as xterm-256color, or use --screen-reader.",
         )
     columns, lines = os.get_terminal_size(sys.stdout.fileno())
     if 0 < columns < MIN_SIZE[0] or 0 < lines < MIN_SIZE[1]:
         raise UsageError(
-            f"The terminal is too small: {columns}x{lines}. kimi-tui needs {MIN_SIZE[0]}x{MIN_SIZE[1]}.",
-            hint=f"Make it larger, ideally 100x30. {_NO_TERMINAL_HINT}",
+            msg(
+                "The terminal is too small: {columns}x{lines}. kimi-tui needs {min_columns}x{min_lines}.",
+                columns=columns,
+                lines=lines,
+                min_columns=MIN_SIZE[0],
+                min_lines=MIN_SIZE[1],
+            ),
+            hint=msg("Make it larger, ideally 100x30. {alternative}", alternative=_NO_TERMINAL_HINT),
         )
 
 

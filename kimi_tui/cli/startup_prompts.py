@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError, KimiTuiError, UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.cli.run_paths import RunPaths
 from kimi_tui.config.config_source import ConfigSource
@@ -24,7 +25,7 @@ def ask_for_trust(project: ConfigSource, data_dir: Path, *, project_error: Confi
         _print_line(translate_error(project_error))
         _print_line("The project's settings are ignored.")
         return False
-    _print_line(f"This project has its own settings in {project.name}:")
+    _print_line(msg("This project has its own settings in {file}:", file=project.name))
     for line in summarize_settings(project.data):
         _print_line(f"  {line}")
     _print_line("They can allow or run commands without asking.")
@@ -37,7 +38,7 @@ def ask_for_trust(project: ConfigSource, data_dir: Path, *, project_error: Confi
 
 def ask_for_mcp_trust(project: ConfigSource, data_dir: Path) -> None:
     """Ask whether to trust the project's MCP servers. Trust is stored for the current content only."""
-    _print_line(f"This project has its own MCP servers in {project.name}:")
+    _print_line(msg("This project has its own MCP servers in {file}:", file=project.name))
     for line in summarize_servers(project):
         _print_line(f"  {line}")
     _print_line("They can run programs and connect to services.")
@@ -54,7 +55,7 @@ def offer_import(data_dir: Path) -> None:
     kimi_cli_dir = default_data_dir()
     if kimi_cli_dir is None:
         return
-    _print_line(f"Found settings and sessions of Kimi CLI in {kimi_cli_dir.folder}.")
+    _print_line(msg("Found settings and sessions of Kimi CLI in {path}.", path=kimi_cli_dir.folder))
     if not confirm("Import a copy of its config, MCP servers, input history and sessions"):
         _print_line("Nothing imported. To import later, run `kimi-tui import`.")
         return
@@ -73,12 +74,14 @@ def ask_for_session(paths: RunPaths) -> str:
 
     sessions = SessionStore(paths.data_dir).list(paths.work_dir)[:_MAX_SESSIONS]
     if not sessions:
-        raise UsageError(f"No sessions in {paths.work_dir}.", hint="Start one without --session.")
+        raise UsageError(
+            msg("No sessions in {work_dir}.", work_dir=paths.work_dir), hint="Start one without --session."
+        )
     for number, session in enumerate(sessions, 1):
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(session.updated))
         _print_line(f"{number:3}  {when}  {session.title}")
     while True:
-        answer = _prompt(f"Which session (1-{len(sessions)}, enter for 1)? ") or "1"
+        answer = _prompt(msg("Which session (1-{count}, enter for 1)? ", count=len(sessions))) or "1"
         if answer.isdecimal() and 1 <= int(answer) <= len(sessions):
             return sessions[int(answer) - 1].id
 
@@ -88,7 +91,7 @@ def _save_trust(project: ConfigSource, data_dir: Path) -> None:
         ProjectTrust(data_dir).trust(Path(project.name), project.text)
     except OSError as error:
         raise KimiTuiError(
-            f"Can't save your answer: {error.strerror or error}.",
+            msg("Can't save your answer: {reason}.", reason=error.strerror or error),
             hint="Make the data directory writable, or set KIMI_SHARE_DIR.",
         ) from error
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.raw_input import RawInput
 
 
@@ -19,7 +20,8 @@ def process_stdio(option: str) -> Iterator[tuple[RawInput, io.FileIO]]:
     """
     if sys.stdin is None or sys.stdout is None:
         raise UsageError(
-            "Standard input or output is closed.", hint=f"Start kimi-tui {option} with pipes for both."
+            "Standard input or output is closed.",
+            hint=msg("Start kimi-tui {option} with pipes for both.", option=option),
         )
     incoming, outgoing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)

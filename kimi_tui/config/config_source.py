@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 
 Syntax = Literal["toml", "yaml", "json"]
@@ -34,8 +35,8 @@ def source_from_file(path: Path) -> ConfigSource:
     syntax = SYNTAXES.get(path.suffix.lower())
     if syntax is None:
         raise ConfigError(
-            f"{path} isn't a supported config file.",
-            hint=f"Use a file that ends in {', '.join(SYNTAXES)}.",
+            msg("{path} isn't a supported config file.", path=path),
+            hint=msg("Use a file that ends in {suffixes}.", suffixes=", ".join(SYNTAXES)),
         )
     return source_from_text(read_config_text(path), name=str(path), syntax=syntax, path=path)
 
@@ -55,7 +56,7 @@ def source_from_text(text: str, *, name: str, syntax: Syntax, path: Path | None 
         data = {}
     if not isinstance(data, dict):
         raise ConfigError(
-            f"{name} must be a table of settings, not a {type(data).__name__}.",
+            msg("{file} must be a table of settings, not a {kind}.", file=name, kind=type(data).__name__),
             hint='Write it as `key = value` lines, such as `default_model = "kimi"`.',
         )
     return ConfigSource(name, _normalize(data), text, syntax, path)
@@ -67,15 +68,18 @@ def read_config_text(path: Path) -> str:
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise ConfigError(
-            f"The config file {path} doesn't exist.",
+            msg("The config file {path} doesn't exist.", path=path),
             hint="Check the path, or omit the option to use the config file in the data directory.",
         ) from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise ConfigError(f"{path}, line {line}: invalid UTF-8.", hint="Save the file as UTF-8.") from None
+        raise ConfigError(
+            msg("{path}, line {line}: invalid UTF-8.", path=path, line=line), hint="Save the file as UTF-8."
+        ) from None
     except OSError as error:
         raise ConfigError(
-            f"Can't read {path}: {error.strerror}.", hint="Check its owner and permissions."
+            msg("Can't read {path}: {reason}.", path=path, reason=error.strerror),
+            hint="Check its owner and permissions.",
         ) from error
 
 
@@ -127,7 +131,16 @@ _PARSERS: dict[Syntax, Callable[[str, str], Any]] = {
 def _syntax_error(name: str, line: int, language: str, problem: str) -> ConfigError:
     problem = sanitize_line(problem).rstrip(".")
     problem = problem[:1].lower() + problem[1:]
-    return ConfigError(f"{name}, line {line}: invalid {language}: {problem}.", hint="Fix that line.")
+    return ConfigError(
+        msg(
+            "{file}, line {line}: invalid {language}: {problem}.",
+            file=name,
+            line=line,
+            language=language,
+            problem=problem,
+        ),
+        hint="Fix that line.",
+    )
 
 
 def _normalize(value: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.config.environment import KNOWN_PROVIDERS, environment_layer
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Credentials:
         except (OSError, ValueError) as error:
             problem = getattr(error, "strerror", None) or "not valid JSON"
             raise ConfigError(
-                f"Can't read the stored API keys in {self.path}: {problem}.",
+                msg("Can't read the stored API keys in {path}: {reason}.", path=self.path, reason=problem),
                 hint="Remove the file and run `kimi-tui login` again.",
             ) from None
         tables = data.items() if isinstance(data, dict) else ()
@@ -85,7 +86,7 @@ class Credentials:
                 self.path.unlink(missing_ok=True)
         except OSError as error:
             raise ConfigError(
-                f"Can't write {self.path}: {error.strerror or error}.",
+                msg("Can't write {path}: {reason}.", path=self.path, reason=error.strerror or error),
                 hint="Make the data directory writable, or set KIMI_SHARE_DIR.",
             ) from error
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import SecretStr
 from pydantic_core import PydanticUndefined
 
+from kimi_tui.base.message_text import msg
 from kimi_tui.config.config_source import ConfigSource
 from kimi_tui.config.key_location import KeyPath
 from kimi_tui.config.loader import ENVIRONMENT, RawConfig, user_config_path
@@ -78,7 +79,7 @@ def format_input(value: Any) -> str:
             items = sorted(value) if isinstance(value, frozenset) else list(value)
             return json.dumps(items, ensure_ascii=False, default=str)
         case Mapping():
-            return f"{len(value)} entries"
+            return msg("{count} entries", count=len(value))
         case _:
             return str(value)
 
@@ -116,7 +117,7 @@ def _build_view(
     if kind == "secret":
         shown = "set" if format_input(value) else ""
     elif kind == "table" and isinstance(value, list | tuple):
-        shown = f"{len(value)} entries" if value else ""
+        shown = msg("{count} entries", count=len(value)) if value else ""
     else:
         shown = format_input(value)
     return SettingView(

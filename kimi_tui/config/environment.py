@@ -5,6 +5,7 @@ from typing import Any
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 
 KEY_VARIABLES = ("KIMI_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
@@ -136,7 +137,7 @@ def _kimi_model(environ: Mapping[str, str]) -> dict[str, Any]:
     name, size = environ.get("KIMI_MODEL_NAME"), environ.get("KIMI_MODEL_MAX_CONTEXT_SIZE")
     if size and not (size.isdecimal() and int(size) > 0):
         raise ConfigError(
-            f'KIMI_MODEL_MAX_CONTEXT_SIZE is "{size[:40]}" in the environment.',
+            msg('KIMI_MODEL_MAX_CONTEXT_SIZE is "{value}" in the environment.', value=size[:40]),
             hint="It should be a whole number of tokens, such as 262144.",
         )
     return ({"model": name} if name else {}) | ({"max_context_size": int(size)} if size else {})

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.config.config_source import (
     SYNTAXES,
     ConfigSource,
@@ -29,7 +30,7 @@ from kimi_tui.config.project_trust import ProjectTrust
 if TYPE_CHECKING:
     from kimi_tui.config.settings import Settings
 
-ENVIRONMENT = "The environment"
+ENVIRONMENT = msg("The environment")
 """Name of the source for environment variables and stored keys."""
 
 
@@ -71,7 +72,7 @@ def read_config(
     from_options = [source_from_file(config_file)] if config_file else []
     if config_text is not None:
         from_options.append(source_from_option(config_text))
-    from_options.append(ConfigSource("The command line", dict(options)))
+    from_options.append(ConfigSource(msg("The command line"), dict(options)))
     stored = Credentials(data_dir).read()
     environment = ConfigSource(
         ENVIRONMENT, credentials_layer(_merge_sources([*files, *from_options]), stored, environ)

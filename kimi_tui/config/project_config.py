@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.config.config_source import ConfigSource
 
 _USER_ONLY_KEYS = ("api_key", "base_url", "custom_headers", "env")
@@ -47,7 +48,12 @@ def _user_only_error(source: ConfigSource, key: tuple[str, ...]) -> ConfigError:
     from kimi_tui.config.key_location import line_of_key  # only needed for errors
 
     return ConfigError(
-        f"{source.name}, line {line_of_key(source, key)}: a project's config can't set {'.'.join(key)}.",
+        msg(
+            "{file}, line {line}: a project's config can't set {key}.",
+            file=source.name,
+            line=line_of_key(source, key),
+            key=".".join(key),
+        ),
         hint="Set it in your own config file: `kimi-tui config edit`.",
     )
 

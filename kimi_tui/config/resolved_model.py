@@ -9,6 +9,7 @@ from typing import Literal, assert_never
 
 from kimi_tui.base.errors import ConfigError, ModelNotSet
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.config.environment import KEY_VARIABLES, known_provider
 from kimi_tui.config.settings import ModelPrice, ModelSettings, ProviderConfig, Settings
 
@@ -51,12 +52,20 @@ def resolve_model(
     name = name or default_model_name(settings)
     model = settings.models.get(name)
     if model is None:
-        raise ConfigError(f"Unknown model “{name}”.", hint=_models_hint(settings, name))
+        raise ConfigError(msg("Unknown model “{name}”.", name=name), hint=_models_hint(settings, name))
     provider = settings.providers.get(model.provider)
     if provider is None:
         raise ConfigError(
-            f"Model {name} uses provider “{model.provider}”, which isn't configured.",
-            hint=f"Add a table [providers.{model.provider}]{_alternatives_hint(settings.providers)}.",
+            msg(
+                "Model {model} uses provider “{provider}”, which isn't configured.",
+                model=name,
+                provider=model.provider,
+            ),
+            hint=msg(
+                "Add a table [providers.{provider}]{alternatives}.",
+                provider=model.provider,
+                alternatives=_alternatives_hint(settings.providers),
+            ),
         )
     kind = _kind(provider, model.provider)
     return ResolvedModel(
@@ -85,13 +94,20 @@ def default_model_name(settings: Settings) -> str:
     if settings.models:
         raise ModelNotSet(
             "Several models are configured, but none is the default.",
-            hint=f"Choose one with --model, or set default_model to one of {_join_names(settings.models)}.",
+            hint=msg(
+                "Choose one with --model, or set default_model to one of {names}.",
+                names=_join_names(settings.models),
+            ),
         )
     raise ModelNotSet(
         "No model is configured.",
-        hint="Run `kimi-tui login` to store an API key, or set"
-        f" {', '.join(KEY_VARIABLES[:-1])} or {KEY_VARIABLES[-1]}. Configure other models with"
-        " `kimi-tui config edit`. To try it without a key, run `kimi-tui --demo`.",
+        hint=msg(
+            "Run `kimi-tui login` to store an API key, or set {variables} or {last_variable}. "
+            "Configure other models with `kimi-tui config edit`. To try it without a key, run "
+            "`kimi-tui --demo`.",
+            variables=", ".join(KEY_VARIABLES[:-1]),
+            last_variable=KEY_VARIABLES[-1],
+        ),
     )
 
 
@@ -103,7 +119,11 @@ def _kind(provider: ProviderConfig, name: str) -> ModelKind:
             return "openai"
         case "google_genai" | "gemini" | "vertexai" | "_echo" | "_chaos":
             raise ConfigError(
-                f"Provider {name} has type {provider.type}, which kimi-tui doesn't support.",
+                msg(
+                    "Provider {name} has type {type}, which kimi-tui doesn't support.",
+                    name=name,
+                    type=provider.type,
+                ),
                 hint="Use a provider of type kimi, openai or anthropic.",
             )
         case _:
@@ -119,17 +139,25 @@ def _key(provider: ProviderConfig, name: str, kind: ModelKind, environ: Mapping[
         key = environ.get(variable, "")
         if not key:
             raise ConfigError(
-                f"Provider {name} reads its API key from {variable}, which isn't set.",
-                hint=f"Run `export {variable}=…` first, or set another api_key.",
+                msg(
+                    "Provider {name} reads its API key from {variable}, which isn't set.",
+                    name=name,
+                    variable=variable,
+                ),
+                hint=msg("Run `export {variable}=…` first, or set another api_key.", variable=variable),
             )
     elif not key and known is not None:
         key = environ.get(known.key_variable, "")
     if not key and (kind in ("kimi", "anthropic") or (kind == "openai" and known is not None)):
         variable = known.key_variable if known else f"{kind.upper()}_API_KEY"
         raise ConfigError(
-            f"Provider {name} has no API key.",
-            hint=f"Run `kimi-tui login`, set {variable} in the environment, or write"
-            f' api_key = "env:{variable}" in [providers.{name}].',
+            msg("Provider {name} has no API key.", name=name),
+            hint=msg(
+                "Run `kimi-tui login`, set {variable} in the environment, or write api_key = "
+                '"env:{variable}" in [providers.{name}].',
+                variable=variable,
+                name=name,
+            ),
         )
     return key.strip()
 
@@ -138,8 +166,12 @@ def _scripts(provider: ProviderConfig, model: ModelSettings, environ: Mapping[st
     path = provider.scripts or provider.env.get(SCRIPTS_VARIABLE) or environ.get(SCRIPTS_VARIABLE)
     if not path:
         raise ConfigError(
-            f"The scripted provider {model.provider} has no scripts.",
-            hint=f"Set scripts to a file in [providers.{model.provider}], or {SCRIPTS_VARIABLE} in its env.",
+            msg("The scripted provider {provider} has no scripts.", provider=model.provider),
+            hint=msg(
+                "Set scripts to a file in [providers.{provider}], or {variable} in its env.",
+                provider=model.provider,
+                variable=SCRIPTS_VARIABLE,
+            ),
         )
     return str(Path(path).expanduser())
 
@@ -147,14 +179,16 @@ def _scripts(provider: ProviderConfig, model: ModelSettings, environ: Mapping[st
 def _models_hint(settings: Settings, name: str) -> str:
     near = get_close_matches(name, settings.models, n=3, cutoff=0.5)
     if near:
-        return f"Did you mean {' or '.join(near)}?"
+        return msg("Did you mean {name}?", name=" or ".join(near))
     return (
-        f"Configured models: {', '.join(settings.models)}." if settings.models else "No model is configured."
+        msg("Configured models: {names}.", names=", ".join(settings.models))
+        if settings.models
+        else "No model is configured."
     )
 
 
 def _alternatives_hint(names: Mapping[str, object]) -> str:
-    return f", or use {_join_names(names)}" if names else ""
+    return msg(", or use {names}", names=_join_names(names)) if names else ""
 
 
 def _join_names(names: Mapping[str, object]) -> str:

@@ -12,6 +12,7 @@ from pydantic_core import PydanticUndefined
 from tomlkit import TOMLDocument
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.config.config_source import ConfigSource
 from kimi_tui.config.effective_settings import current_value, kind_of
@@ -38,8 +39,8 @@ def set_setting(key: str, text: str | None, *, config: RawConfig, data_dir: Path
     if setting is None:
         siblings = known_keys(path[:-1]) or known_keys(())
         raise ConfigError(
-            f"Unknown setting {sanitize_line(key)}.",
-            hint=suggestion(str(path[-1]), siblings, what="keys"),
+            msg("Unknown setting {key}.", key=sanitize_line(key)),
+            hint=suggestion(str(path[-1]), siblings, what=msg("keys")),
         )
     _reject_sensitive(setting)
     file = user_config_path(data_dir)
@@ -64,7 +65,7 @@ def key_path(key: str) -> KeyPath:
         data: Any = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError:
         raise ConfigError(
-            f"“{sanitize_line(key)}” isn't a valid setting key.",
+            msg("“{key}” isn't a valid setting key.", key=sanitize_line(key)),
             hint="Use the form ui.mouse or models.kimi.model.",
         ) from None
     parts: list[str] = []
@@ -78,12 +79,12 @@ def _reject_sensitive(setting: SettingDoc) -> None:
     kind = kind_of(setting)
     if kind == "secret":
         raise ConfigError(
-            f"{dotted_key(setting.path)} is a secret and can't be set here.",
+            msg("{key} is a secret and can't be set here.", key=dotted_key(setting.path)),
             hint="Use /login, `kimi-tui login` or `kimi-tui config edit`.",
         )
     if kind == "table":
         raise ConfigError(
-            f"{dotted_key(setting.path)} contains tables and can't be set here.",
+            msg("{key} contains tables and can't be set here.", key=dotted_key(setting.path)),
             hint="Use `kimi-tui config edit`.",
         )
 
@@ -116,7 +117,7 @@ def _parse_items(text: str) -> Any:
         return tomllib.loads(f"items = {text}")["items"]
     except (tomllib.TOMLDecodeError, RecursionError):
         raise ConfigError(
-            f"“{sanitize_line(text)[:80]}” isn't a list.", hint='Use the form ["a", "b"].'
+            msg("“{text}” isn't a list.", text=sanitize_line(text)[:80]), hint='Use the form ["a", "b"].'
         ) from None
 
 
@@ -126,8 +127,8 @@ def _validate(data: Mapping[str, Any], path: KeyPath, value: Any) -> None:
     if path == ("default_model",) and value and value not in (data.get("models") or {}):
         models = list(data.get("models") or {})
         raise ConfigError(
-            f"Unknown model “{sanitize_line(str(value))}”.",
-            hint=suggestion(str(value), models, what="values"),
+            msg("Unknown model “{name}”.", name=sanitize_line(str(value))),
+            hint=suggestion(str(value), models, what=msg("values")),
         )
     try:
         Settings.model_validate(changed)

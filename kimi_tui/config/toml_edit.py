@@ -11,6 +11,7 @@ from tomlkit.items import Array, Table
 
 from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.config.config_source import read_config_text
 from kimi_tui.config.project_config import project_config_path
 from kimi_tui.config.project_trust import ProjectTrust
@@ -47,7 +48,7 @@ def allow_in_project(rule: str, *, work_dir: Path, data_dir: Path) -> None:
         trust.trust(path, read_config_text(path))
     except OSError as error:
         raise ConfigError(
-            f"Can't save that {path} is trusted: {error.strerror or error}.",
+            msg("Can't save that {path} is trusted: {reason}.", path=path, reason=error.strerror or error),
             hint="Make the data directory writable, or set KIMI_SHARE_DIR.",
         ) from error
 
@@ -109,9 +110,13 @@ def edit_config(path: Path, change: Callable[[TOMLDocument], None]) -> None:
         write_private_atomic(path, tomlkit.dumps(document))
     except OSError as error:
         raise ConfigError(
-            f"Can't write {path}: {error.strerror}.", hint="Check its owner and permissions."
+            msg("Can't write {path}: {reason}.", path=path, reason=error.strerror),
+            hint="Check its owner and permissions.",
         ) from error
 
 
 def _not_editable_error(path: Path, reason: str) -> ConfigError:
-    return ConfigError(f"Can't edit {path}: {reason}.", hint="Edit it in an editor: `kimi-tui config edit`.")
+    return ConfigError(
+        msg("Can't edit {path}: {reason}.", path=path, reason=reason),
+        hint="Edit it in an editor: `kimi-tui config edit`.",
+    )

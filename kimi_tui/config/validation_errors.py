@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.config.config_source import ConfigSource
 from kimi_tui.config.key_location import KeyPath, line_of_key
@@ -49,8 +50,12 @@ def suggestion(name: str, known: Sequence[str], *, what: str) -> str:
     """Return “Did you mean …?” with the closest of `known`, or the list of them."""
     near = get_close_matches(name, known, n=1, cutoff=0.6)
     if near:
-        return f"Did you mean {near[0]}?"
-    return f"Valid {what}: {', '.join(known)}." if known else f"It has no {what}."
+        return msg("Did you mean {name}?", name=near[0])
+    return (
+        msg("Valid {kind}: {names}.", kind=what, names=", ".join(known))
+        if known
+        else msg("It has no {kind}.", kind=what)
+    )
 
 
 def format_value(key: KeyPath, value: Any) -> str:
@@ -75,11 +80,22 @@ def _build_problem(details: ErrorDetails, sources: Sequence[ConfigSource]) -> Co
     location = location_of(source, (*source_key, key[-1]) if missing else source_key)
     dotted = ".".join(str(part) for part in key)
     if missing:
-        return ConfigProblem(f"{location}: {dotted} is missing.", f"Add `{key[-1]} = …` to that table.")
+        return ConfigProblem(
+            msg("{location}: {key} is missing.", location=location, key=dotted),
+            msg("Add `{key} = …` to that table.", key=key[-1]),
+        )
     if details["type"] in _UNKNOWN_KEY:
-        return ConfigProblem(f"{location}: unknown setting {sanitize_line(dotted)}.", _key_hint(key))
+        return ConfigProblem(
+            msg("{location}: unknown setting {key}.", location=location, key=sanitize_line(dotted)),
+            _key_hint(key),
+        )
     return ConfigProblem(
-        f"{location}: {sanitize_line(dotted)} is {format_value(key, details['input'])}.",
+        msg(
+            "{location}: {key} is {value}.",
+            location=location,
+            key=sanitize_line(dotted),
+            value=format_value(key, details["input"]),
+        ),
         _value_hint(key, details),
     )
 
@@ -87,9 +103,9 @@ def _build_problem(details: ErrorDetails, sources: Sequence[ConfigSource]) -> Co
 def location_of(source: ConfigSource | None, key: KeyPath) -> str:
     """Return the location of `key` for the beginning of a message: the file, and the line if known."""
     if source is None:
-        return "The settings"
+        return msg("The settings")
     line = line_of_key(source, key)
-    return f"{source.name}, line {line}" if line else source.name
+    return msg("{file}, line {line}", file=source.name, line=line) if line else source.name
 
 
 def _source_of(key: KeyPath, sources: Sequence[ConfigSource]) -> tuple[ConfigSource | None, KeyPath]:
@@ -121,38 +137,44 @@ def _key_hint(key: KeyPath) -> str:
     name = str(key[-1])
     siblings = known_keys(key[:-1])
     if get_close_matches(name, siblings, n=1, cutoff=0.6):
-        return suggestion(name, siblings, what="keys")
+        return suggestion(name, siblings, what=msg("keys"))
     elsewhere = [table for table, keys in _tables() if name in keys]
     if elsewhere:
-        return f"It belongs in [{elsewhere[0]}]." if elsewhere[0] else "It belongs above the first table."
-    return suggestion(name, siblings, what="keys")
+        return (
+            msg("It belongs in [{table}].", table=elsewhere[0])
+            if elsewhere[0]
+            else "It belongs above the first table."
+        )
+    return suggestion(name, siblings, what=msg("keys"))
 
 
 def _value_hint(key: KeyPath, details: ErrorDetails) -> str:
     if key[-1] == "type":
-        return suggestion(str(details["input"]), get_args(ProviderType), what="values")
+        return suggestion(str(details["input"]), get_args(ProviderType), what=msg("values"))
     kind, context = details["type"], details.get("ctx", {})
     match kind:
         case "literal_error":
             allowed = re.findall(r"'([^']*)'", context["expected"])
-            return suggestion(str(details["input"]), allowed, what="values")
+            return suggestion(str(details["input"]), allowed, what=msg("values"))
         case "value_error":
             return f"{str(context['error'])[:1].upper()}{str(context['error'])[1:]}."
         case "model_type" | "dict_type" | "dataclass_type":
-            return f"It should be a table: write [{'.'.join(map(str, key))}] and its keys below."
+            return msg(
+                "It should be a table: write [{table}] and its keys below.", table=".".join(map(str, key))
+            )
         case "tuple_type" | "list_type" | "frozen_set_type":
             return 'It should be a list, such as ["a", "b"].'
         case "string_too_short":
             return "It must not be empty."
     expected_types = {
-        "int": "a whole number",
-        "float": "a number",
-        "bool": "true or false",
-        "string": "text in quotes",
+        "int": msg("a whole number"),
+        "float": msg("a number"),
+        "bool": msg("true or false"),
+        "string": msg("text in quotes"),
     }
     expected = expected_types.get(kind.partition("_")[0])
     if expected:
-        return f"It should be {expected}."
+        return msg("It should be {expected}.", expected=expected)
     return details["msg"].replace("Input should be", "It should be") + "."
 
 

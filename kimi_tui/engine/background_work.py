@@ -7,6 +7,7 @@ from typing import Literal
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.ids import new_id
+from kimi_tui.base.message_text import msg
 from kimi_tui.config.settings import SubagentSettings as SubagentSettings
 from kimi_tui.engine.slash.registry import SlashCommand
 from kimi_tui.engine.subagents.delegation import AgentDelegation, DelegationServices
@@ -98,7 +99,8 @@ class BackgroundWork:
     def _require_task(self, task_id: str) -> None:
         if self.tasks.find(task_id) is None:
             raise KimiTuiError(
-                f"Background task “{task_id}” doesn't exist.", hint="Use /tasks to list the tasks."
+                msg("Background task “{task_id}” doesn't exist.", task_id=task_id),
+                hint="Use /tasks to list the tasks.",
             )
 
     def _load_state(self) -> None:
@@ -110,7 +112,7 @@ def _interrupted_notice(records: list[SubagentRecord]) -> Notification:
 
     lines = (f"{it.id} ({it.kind}): {it.description}" for it in records)
     return _build_notice(
-        f"Sub-agents interrupted when kimi-tui exited: {len(records)}",
+        msg("Sub-agents interrupted when kimi-tui exited: {count}", count=len(records)),
         "\n".join((*lines, "To continue their work, ask the agent to resume them.")),
         severity="warning",
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.redaction import redact
 from kimi_tui.wire.channel import Wire
 
@@ -40,7 +41,11 @@ class EngineRunner:
         except Exception as error:
             logger.exception("the engine failed")
             self.failure = KimiTuiError(
-                redact(f"The session ended with an internal error: {type(error).__name__}: {error}."),
+                msg(
+                    "The session ended with an internal error: {error}: {problem}.",
+                    error=type(error).__name__,
+                    problem=redact(str(error)),
+                ),
                 hint="The conversation is saved. Resume it with --continue.",
             )
         finally:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 
 _FALLBACKS = ("nano", "vim", "vi", "notepad.exe")
 _NEED_WAIT_FLAG = {"code", "code-insiders", "codium", "cursor", "subl", "windsurf", "zed"}
@@ -24,7 +25,9 @@ def editor_command(environment: Mapping[str, str] = os.environ) -> list[str]:
     try:
         command = shlex.split(setting)
     except ValueError as error:
-        raise KimiTuiError(f"EDITOR isn't a valid command: {setting}.", hint=_HINT) from error
+        raise KimiTuiError(
+            msg("EDITOR isn't a valid command: {command}.", command=setting), hint=_HINT
+        ) from error
     if not command:
         command = [path for name in _FALLBACKS if (path := shutil.which(name))][:1]
     if not command:
@@ -48,23 +51,36 @@ async def edit_text_within(suspension: AbstractContextManager[None], text: str, 
                 status = await _run_editor([*command, str(file)])
             if status < 0:
                 raise KimiTuiError(
-                    f"{command[0]} was killed by signal {-status}. The text is unchanged.",
+                    msg(
+                        "{command} was killed by signal {signal}. The text is unchanged.",
+                        command=command[0],
+                        signal=-status,
+                    ),
                     hint="Try again.",
                 )
             if status:
                 raise KimiTuiError(
-                    f"{command[0]} failed with exit code {status}. The text is unchanged.", hint=_HINT
+                    msg(
+                        "{command} failed with exit code {status}. The text is unchanged.",
+                        command=command[0],
+                        status=status,
+                    ),
+                    hint=_HINT,
                 )
             return file.read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            raise KimiTuiError(f"Can't edit the text: {reason_of(error)}.", hint=_HINT) from error
+            raise KimiTuiError(
+                msg("Can't edit the text: {reason}.", reason=reason_of(error)), hint=_HINT
+            ) from error
 
 
 async def _run_editor(command: list[str]) -> int:
     try:
         process = await asyncio.create_subprocess_exec(*command)
     except (OSError, ValueError) as error:
-        raise KimiTuiError(f"Can't start {command[0]}: {reason_of(error)}.", hint=_HINT) from error
+        raise KimiTuiError(
+            msg("Can't start {command}: {reason}.", command=command[0], reason=reason_of(error)), hint=_HINT
+        ) from error
     return await process.wait()
 
 

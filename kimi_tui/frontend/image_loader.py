@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.frontend.image_attachments import AttachedImage
 
 IMAGE_SUFFIXES = frozenset(
@@ -25,10 +26,13 @@ def load_image(data: bytes, *, name: str) -> AttachedImage:
     try:
         image = prepare_image(data)
     except ImageError as error:
-        raise KimiTuiError(f"Can't attach {name}: {error}.", hint="Attach another image.") from error
+        raise KimiTuiError(
+            msg("Can't attach {name}: {reason}.", name=name, reason=error), hint="Attach another image."
+        ) from error
     if image is None:
         raise KimiTuiError(
-            f"{name} isn't a supported image.", hint="Use PNG, JPEG, GIF, WebP, BMP, TIFF or AVIF."
+            msg("{name} isn't a supported image.", name=name),
+            hint="Use PNG, JPEG, GIF, WebP, BMP, TIFF or AVIF.",
         )
     return AttachedImage(data=image.data, media_type=image.media_type, size=image.size)
 
@@ -39,11 +43,12 @@ def load_image_file(path: Path) -> AttachedImage:
         data = _read_file(path)
     except (FileNotFoundError, IsADirectoryError) as error:
         raise KimiTuiError(
-            f"{path} doesn't exist or isn't a file.", hint="Enter the path of an image."
+            msg("{path} doesn't exist or isn't a file.", path=path), hint="Enter the path of an image."
         ) from error
     except OSError as error:
         raise KimiTuiError(
-            f"Can't read {path}: {error.strerror or error}.", hint="Check its permissions."
+            msg("Can't read {path}: {reason}.", path=path, reason=error.strerror or error),
+            hint="Check its permissions.",
         ) from error
     return load_image(data, name=str(path))
 
@@ -56,7 +61,7 @@ def _read_file(path: Path) -> bytes:
             raise FileNotFoundError(path)
         data = file.read(_MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
-        raise KimiTuiError(f"{path} is larger than 100 MB.", hint="Use a smaller image.")
+        raise KimiTuiError(msg("{path} is larger than 100 MB.", path=path), hint="Use a smaller image.")
     return data
 
 

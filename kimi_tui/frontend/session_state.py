@@ -13,6 +13,7 @@ from kimi_tui.base.content_parts import (
 )
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import ToolCall, ToolCallPart
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.frontend.engine_replies import EngineReplies
@@ -193,7 +194,8 @@ def reduce(state: SessionViewState, message: SessionMessage, *, now: float) -> S
         case ToolCall():
             runs = state.tool_runs.begin_call(message, now=None if state.is_replaying else now)
             return _set_activity(
-                replace(state, tool_runs=runs), f"calling {sanitize_line(message.function.name)}"
+                replace(state, tool_runs=runs),
+                msg("calling {tool}", tool=sanitize_line(message.function.name)),
             )
         case ToolCallPart():
             return replace(state, tool_runs=state.tool_runs.append_arguments(message))
@@ -211,7 +213,7 @@ def reduce(state: SessionViewState, message: SessionMessage, *, now: float) -> S
         case CompactionEnd():
             return _set_activity(replace(state, is_compacting=False), "waiting for the model")
         case HookTriggered(event=event) if event in _BLOCKING_HOOKS:
-            return _set_activity(state, f"running a hook ({event})")
+            return _set_activity(state, msg("running a hook ({event})", event=event))
         case HookResolved(event=event) if event in _BLOCKING_HOOKS:
             return _set_activity(state, "working")
         case HookTriggered() | HookResolved():
@@ -300,7 +302,14 @@ def _set_activity(state: SessionViewState, activity: str, *, step: int | None = 
 
 
 def _set_retry(state: SessionViewState, retry: StepRetry, *, now: float) -> SessionViewState:
-    state = _set_activity(state, f"retrying ({retry.next_attempt} of {retry.max_attempts})")
+    state = _set_activity(
+        state,
+        msg(
+            "retrying ({attempt} of {max_attempts})",
+            attempt=retry.next_attempt,
+            max_attempts=retry.max_attempts,
+        ),
+    )
     if state.turn is None or state.is_replaying:
         return state
     return replace(state, turn=replace(state.turn, retry_at=now + retry.wait_s))

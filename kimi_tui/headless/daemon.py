@@ -12,6 +12,7 @@ from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.exit_codes import ExitCode, exit_code_of
 from kimi_tui.base.interrupt import ProcessInterrupt
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.output_stream import OutputStream, RawStream
 from kimi_tui.base.raw_input import LineTooLong
 from kimi_tui.headless.daemon_client import MAX_LINE_BYTES, ClientListener, DaemonClient
@@ -163,7 +164,11 @@ class _Daemon:
 
     def _parse_prompt(self, line: bytes | None, number: int) -> UserInput | KimiTuiError:
         if line is None:
-            what = f"Line {number} of the input exceeds {MAX_LINE_BYTES // (1024 * 1024)} MB."
+            what = msg(
+                "Line {line} of the input exceeds {megabytes} MB.",
+                line=number,
+                megabytes=MAX_LINE_BYTES // (1024 * 1024),
+            )
             return UsageError(what, hint="Refer to a file in the prompt instead.")
         if self._options.input_format == "text":
             return line.decode("utf-8", "replace").strip()

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.interrupt import ProcessInterrupt
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.output_stream import OutputStream, RawStream
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.printer_factory import create_printer
@@ -148,7 +149,7 @@ class _PrintRun:
         error = self._out.error
         output_closed = isinstance(error, BrokenPipeError)
         if error is not None and not output_closed:
-            what = f"Can't write the output: {error.strerror or error}."
+            what = msg("Can't write the output: {reason}.", reason=error.strerror or error)
             self._stats.fail(KimiTuiError(what, hint="Free some disk space, or choose another file with -o."))
         return determine_outcome(
             self._stats,

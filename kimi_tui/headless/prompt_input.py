@@ -8,6 +8,7 @@ from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.json_codec import from_jsonable
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.pipe_reader import read_in_thread
 from kimi_tui.headless.options import PrintOptions
 
@@ -44,7 +45,7 @@ async def read_prompts(options: PrintOptions, stdin: ByteReader | None) -> Async
                 yield message
     except OSError as error:
         raise UsageError(
-            f"Can't read the input: {error.strerror or error}.",
+            msg("Can't read the input: {reason}.", reason=error.strerror or error),
             hint="Pipe in text, or choose a file with --input.",
         ) from error
 
@@ -78,16 +79,24 @@ def parse_prompt_line(line: bytes, number: int) -> UserInput:
     try:
         data: Any = json.loads(line)
     except (ValueError, RecursionError):
-        raise UsageError(f"Line {number} of the input isn't valid JSON.", hint=_FORMAT_HINT) from None
+        raise UsageError(
+            msg("Line {line} of the input isn't valid JSON.", line=number), hint=_FORMAT_HINT
+        ) from None
     if isinstance(data, dict) and data.get("type") == "user" and isinstance(data.get("message"), dict):
         data = data["message"]  # the format of Claude Code's clients
     if not isinstance(data, dict) or data.get("role") != "user":
-        raise UsageError(f"Line {number} of the input isn't a user message.", hint=_FORMAT_HINT)
+        raise UsageError(
+            msg("Line {line} of the input isn't a user message.", line=number), hint=_FORMAT_HINT
+        )
     content = data.get("content")
     try:
         parts = from_jsonable(Message, {"role": "user", "content": content}).content
     except ValueError:
-        raise UsageError(f"Line {number} of the input has invalid content.", hint=_FORMAT_HINT) from None
+        raise UsageError(
+            msg("Line {line} of the input has invalid content.", line=number), hint=_FORMAT_HINT
+        ) from None
     if not parts or (isinstance(content, str) and not content.strip()):
-        raise UsageError(f"The message on line {number} of the input is empty.", hint=_FORMAT_HINT)
+        raise UsageError(
+            msg("The message on line {line} of the input is empty.", line=number), hint=_FORMAT_HINT
+        )
     return content if isinstance(content, str) else parts

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.output_schema import ATTEMPTS, OutputSchema, SchemaMismatch
 from kimi_tui.base.redaction import redact
 from kimi_tui.frontend.text.app_commands import app_only_error
@@ -144,7 +145,11 @@ class TurnRunner:
                 problem = str(mismatch)
             else:
                 return
-        what = f"The response doesn't match the output schema after {ATTEMPTS} attempts: {problem}"
+        what = msg(
+            "The response doesn't match the output schema after {attempts} attempts: {problem}",
+            attempts=ATTEMPTS,
+            problem=problem,
+        )
         self._stats.fail(KimiTuiError(what, hint="Simplify the schema, or use another model."))
 
     async def _run_turn(self, command: Command, *, in_turn: bool = True) -> None:
@@ -195,6 +200,10 @@ class TurnRunner:
 def internal_error(error: Exception) -> KimiTuiError:
     """Return an error that describes an unexpected exception."""
     return KimiTuiError(
-        redact(f"The run failed with an internal error: {type(error).__name__}: {error}."),
+        msg(
+            "The run failed with an internal error: {error}: {problem}.",
+            error=type(error).__name__,
+            problem=redact(str(error)),
+        ),
         hint="See the log for details. `kimi-tui info` shows its path.",
     )

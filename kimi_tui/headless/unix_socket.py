@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.output_stream import OutputStream
 from kimi_tui.base.raw_input import RawInput
 from kimi_tui.headless.daemon_client import DaemonClient
@@ -33,7 +34,7 @@ def listen(path: Path) -> Iterator["UnixSocketListener"]:
             listener.listen(_BACKLOG)
         except OSError as error:
             raise UsageError(
-                f"Can't listen on --socket {path}: {error.strerror or error}.",
+                msg("Can't listen on --socket {path}: {reason}.", path=path, reason=error.strerror or error),
                 hint="Use a short path in a directory that you can write to.",
             ) from error
         listener.setblocking(False)
@@ -53,14 +54,16 @@ def _remove_stale_socket(path: Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(mode):
-        raise UsageError(f"--socket {path} already exists and isn't a socket.", hint="Use another path.")
+        raise UsageError(
+            msg("--socket {path} already exists and isn't a socket.", path=path), hint="Use another path."
+        )
     with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as probe:
         try:
             probe.connect(str(path))
         except ConnectionRefusedError:
             path.unlink()
             return
-    raise UsageError(f"--socket {path} is already in use.", hint="Use another path.")
+    raise UsageError(msg("--socket {path} is already in use.", path=path), hint="Use another path.")
 
 
 class UnixSocketListener:

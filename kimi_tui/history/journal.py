@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from kimi_tui.base.disk_errors import is_full
 from kimi_tui.base.errors import JournalGone, JournalWriteError, SessionError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.filesystem import (
     APPEND_FLAGS,
@@ -66,7 +67,7 @@ def raw_lines(path: Path, *, start: int = 0) -> Iterator[RawLine]:
                 offset += len(data)
     except OSError as error:
         raise SessionError(
-            f"Can't read {path}: {error.strerror or error}.",
+            msg("Can't read {path}: {reason}.", path=path, reason=error.strerror or error),
             hint="Check that the file and its directory are readable, or open another session.",
         ) from error
 
@@ -237,12 +238,12 @@ class Journal:
             self.resync()
         elif self.is_gone:
             raise JournalGone(
-                f"{self.path} was deleted or moved while it was in use.",
+                msg("{path} was deleted or moved while it was in use.", path=self.path),
                 hint="Move it back, or send the message again to recreate the file.",
             )
         elif size != self._end and not (self._has_debris and size > self._end):
             raise JournalWriteError(
-                f"Another program changed {self.path} while it was in use.",
+                msg("Another program changed {path} while it was in use.", path=self.path),
                 hint="Quit and resume this session, or fork it with --fork.",
             )
 
@@ -275,7 +276,11 @@ class Journal:
             yield
         except OSError as error:
             raise JournalWriteError(
-                f"Can't save the conversation: {error.strerror or error} ({self.path}).",
+                msg(
+                    "Can't save the conversation: {reason} ({path}).",
+                    reason=error.strerror or error,
+                    path=self.path,
+                ),
                 hint=_hint(error, self.path),
             ) from error
 
@@ -290,6 +295,8 @@ def _hint(error: OSError, path: Path) -> str:
                 "Earlier messages are saved."
             )
         case errno.EROFS | errno.EACCES | errno.EPERM:
-            return f"Make {path.parent} writable, or set KIMI_SHARE_DIR to a writable directory."
+            return msg(
+                "Make {path} writable, or set KIMI_SHARE_DIR to a writable directory.", path=path.parent
+            )
         case _:
             return "Check the disk, then send the message again. Earlier messages are saved."

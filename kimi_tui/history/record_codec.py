@@ -9,6 +9,7 @@ from kimi_tui.base import json_codec
 from kimi_tui.base.content_parts import ContentPart
 from kimi_tui.base.json_codec import from_json, from_jsonable, to_json, to_jsonable
 from kimi_tui.base.message import Message, Role
+from kimi_tui.base.message_text import add_texts, restore_texts
 from kimi_tui.history.records import (
     Checkpoint,
     FileStateRecord,
@@ -51,9 +52,9 @@ def encode(record: Record) -> bytes:
         case SystemPrompt(content=content):
             return _encode_line("_system_prompt", content=content)
         case Checkpoint():
-            return _encode_line("_checkpoint", **to_jsonable(record))
+            return _encode_line("_checkpoint", **add_texts(to_jsonable(record), record))
         case FileStateRecord():
-            return _encode_line("_files", **to_jsonable(record))
+            return _encode_line("_files", **add_texts(to_jsonable(record), record))
         case UsageRecord(token_count=token_count):
             return _encode_line("_usage", token_count=token_count)
         case RevertRecord():
@@ -92,7 +93,7 @@ def parse(data: bytes) -> tuple[Record, str]:
             pass  # the lenient parser below handles the line
         else:
             if not isinstance(record, Checkpoint) or 0 <= record.id < MAX_ID:
-                return record, ""
+                return _restore_texts(record, data), ""
     elif data.startswith(_PENDING) and (end := data.rstrip()).endswith(b"}}"):
         return PendingRecord(end[len(_PENDING) : -1]), ""
     text, loss = _decode_text(data)
@@ -147,12 +148,20 @@ _FAST_TYPES: dict[str, type[Any]] = {
 """Frequent records: in the form written by this module, they are parsed without intermediate dicts."""
 _LENIENT = json.JSONDecoder(strict=False)
 _PENDING = b'{"role":"_pending","message":'
+_TEXTS = b',"texts":{'
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _ROLE_FIRST = re.compile(rb'\s*\{\s*"role"\s*:\s*"(\w+)"')
 
 
 def _encode_line(role: str, **fields: Any) -> bytes:
     return json.dumps({"role": role, **fields}, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _restore_texts(record: Record, data: bytes) -> Record:
+    if _TEXTS not in data or not isinstance(record, Checkpoint | FileStateRecord):
+        return record
+    restored: Record = restore_texts(record, json.loads(data).get("texts"))
+    return restored
 
 
 def _decode_text(data: bytes) -> tuple[str, str]:

@@ -4,8 +4,8 @@ A role that starts with `_` is not a message:
 
 - `_system_prompt` {content}: the first line.
 - `_checkpoint` {id}, plus kimi-tui's own fields: uid, parent, time, kind, label, files, tokens, done,
-  changes.
-- `_files` {id, files, changes}: the file state of an earlier checkpoint, added once it is known.
+  changes, texts (the ids and parameters of generated messages, by path).
+- `_files` {id, files, changes, texts}: the file state of an earlier checkpoint, added once it is known.
 - `_usage` {token_count}: the size of the conversation up to here, as counted by the provider. Within a step,
   it follows the assistant message and precedes the tool results, since no model has seen those yet.
 - `_revert` {to, next_id, branch, reason} and `parent`, the uid of the next checkpoint's parent.

@@ -3,6 +3,7 @@
 from typing import Literal, assert_never
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 
 FindingKind = Literal[
     "torn_line",
@@ -30,23 +31,47 @@ class RepairFinding:
         """The problem and how it was handled, for the user."""
         match self.kind:
             case "torn_line":
-                return (
-                    f"Line {self.line}, the last one, was truncated ({self.detail}). "
-                    "It was moved to context.jsonl.damaged."
+                return msg(
+                    "Line {line}, the last one, was truncated ({problem}). It was moved to "
+                    "context.jsonl.damaged.",
+                    line=self.line,
+                    problem=self.detail,
                 )
             case "damaged_line":
-                return f"Line {self.line} is damaged ({self.detail}). It was skipped and stays in the file."
+                return msg(
+                    "Line {line} is damaged ({problem}). It was skipped and stays in the file.",
+                    line=self.line,
+                    problem=self.detail,
+                )
             case "mended_line":
-                return f"Line {self.line} was only partly readable: {self.detail}."
+                return msg(
+                    "Line {line} was only partly readable: {problem}.", line=self.line, problem=self.detail
+                )
             case "unknown_role":
-                return f"Line {self.line} has an unknown role ({self.detail}). It was skipped."
+                return msg(
+                    "Line {line} has an unknown role ({role}). It was skipped.",
+                    line=self.line,
+                    role=self.detail,
+                )
             case "repeated_checkpoint":
-                return f"Line {self.line} repeats checkpoint {self.detail}. The first one is used."
+                return msg(
+                    "Line {line} repeats checkpoint {checkpoint}. The first one is used.",
+                    line=self.line,
+                    checkpoint=self.detail,
+                )
             case "unanswered_call":
-                return f"{self.detail}, called in line {self.line}, has no result and counts as interrupted."
+                return msg(
+                    "{tool}, called in line {line}, has no result and counts as interrupted.",
+                    tool=self.detail,
+                    line=self.line,
+                )
             case "stray_result":
-                return f"Line {self.line} is the result of a missing tool call. It was skipped."
+                return msg(
+                    "Line {line} is the result of a missing tool call. It was skipped.", line=self.line
+                )
             case "interrupted_step":
-                return f"The step in line {self.line} was interrupted. Its finished part was kept."
+                return msg(
+                    "The step in line {line} was interrupted. Its finished part was kept.", line=self.line
+                )
             case _:
                 assert_never(self.kind)

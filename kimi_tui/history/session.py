@@ -12,6 +12,7 @@ from typing import Any
 
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.ids import new_id
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import make_private_dir, work_dir_key
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.base.token_usage import TokenUsage
@@ -60,8 +61,9 @@ class Session:
         """Problem with the session's state file, for the user; usually empty."""
         if not self._state_is_damaged:
             return ""
-        return (
-            f"Can't read {self._state_file}. Title, todo list and permissions were reset; the file is kept."
+        return msg(
+            "Can't read {path}. Title, todo list and permissions were reset; the file is kept.",
+            path=self._state_file,
         )
 
     def acquire(self) -> None:
@@ -128,15 +130,15 @@ class SessionStore:
         if len(matches) != 1:
             shown = sanitize_line(id_prefix)
             raise SessionError(
-                f"Several session IDs start with “{shown}”."
+                msg("Several session IDs start with “{id}”.", id=shown)
                 if matches
-                else f"Session “{shown}” doesn't exist.",
+                else msg("Session “{id}” doesn't exist.", id=shown),
                 hint=_suggest_sessions(id_prefix, matches or summaries),
             )
         summary = matches[0]
         if summary.work_dir is None:
             raise SessionError(
-                f"The working directory of session {summary.id} is unknown.",
+                msg("The working directory of session {id} is unknown.", id=summary.id),
                 hint="Change to that directory and resume the session with --continue.",
             )
         return self._session(summary.dir, summary.work_dir)

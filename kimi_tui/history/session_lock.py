@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kimi_tui.base.disk_errors import is_full
 from kimi_tui.base.errors import SessionError, SessionInUse
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.file_lock import Lock, flock, is_other_process_alive, process_mark
 
@@ -47,7 +48,11 @@ class SessionLock:
         except OSError as error:
             self.release()
             raise SessionError(
-                f"Can't open the session: {error.strerror or error} ({self._path}).",
+                msg(
+                    "Can't open the session: {reason} ({path}).",
+                    reason=error.strerror or error,
+                    path=self._path,
+                ),
                 hint=_hint(error, self._path.parent),
             ) from error
 
@@ -97,7 +102,10 @@ class SessionLock:
         owner = _read_owner(file).partition(" ")[0]
         os.close(file)
         return SessionInUse(
-            f"The session is in use by another process{f' (pid {owner})' if owner else ''}.",
+            msg(
+                "The session is in use by another process{process}.",
+                process=f" (pid {owner})" if owner else "",
+            ),
             session_id=self._path.name,
             hint="Stop that process, or fork the session with --fork.",
         )
@@ -116,4 +124,4 @@ def _read_owner(file: int) -> str:
 def _hint(error: OSError, folder: Path) -> str:
     if is_full(error):
         return "Free some disk space, then try again. The conversation is not affected."
-    return f"Make {folder} writable, or set KIMI_SHARE_DIR to a writable directory."
+    return msg("Make {path} writable, or set KIMI_SHARE_DIR to a writable directory.", path=folder)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from kimi_tui.base.message import Message, ToolCall
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.history.records import StepSummary
 
@@ -36,7 +37,9 @@ def summarize_step(messages: Sequence[Message]) -> StepSummary | None:
     labels = [
         _call_label(call, values) for call, values in zip(calls[:_MAX_NAMED_CALLS], arguments, strict=False)
     ]
-    more = f" and {len(calls) - _MAX_NAMED_CALLS} more" if len(calls) > _MAX_NAMED_CALLS else ""
+    more = (
+        msg(" and {rest} more", rest=len(calls) - _MAX_NAMED_CALLS) if len(calls) > _MAX_NAMED_CALLS else ""
+    )
     return StepSummary(
         label=f"{', '.join(labels)}{more}"[:_MAX_LABEL_CHARS],
         tools=tuple(call.function.name for call in calls),

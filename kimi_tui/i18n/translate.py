@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from kimi_tui.base.assets import asset_path
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.i18n.catalog import Catalog, parse_catalog
+from kimi_tui.i18n.catalog import join_sentences as join_sentences
 from kimi_tui.i18n.locale import LanguageSetting, detect_language
 
 _ENGLISH = Catalog()
-_FULL_STOPS = ("。", "？", "！", "：")
-"""Full-width punctuation. No space follows it."""
 
 
 class _ActiveLanguage:
@@ -45,14 +44,6 @@ def tr_n(one: str, many: str, count: int, /, **values: object) -> str:
 
 def tr_lazy(text: str, /) -> str:
     """Return `text` unchanged, marked for translation. It is translated where it is shown."""
-    return text
-
-
-def join_sentences(*sentences: str) -> str:
-    """Join sentences, with spaces where the language uses them."""
-    text = ""
-    for sentence in filter(None, sentences):
-        text += sentence if not text or text.endswith(_FULL_STOPS) else f" {sentence}"
     return text
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.frontend.image_attachments import AttachedImage, ImageAttachments
 from kimi_tui.frontend.image_loader import find_mentioned_images, load_image_file
 from kimi_tui.wire.events import SessionInfo
@@ -52,7 +53,8 @@ class PromptImages:
             and "image_in" not in session.capabilities
         ):
             raise KimiTuiError(
-                f"{session.model} doesn't support images.", hint="Use a model that supports images."
+                msg("{model} doesn't support images.", model=session.model),
+                hint="Use a model that supports images.",
             )
         self._pending_tokens = []
         return text

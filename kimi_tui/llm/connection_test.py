@@ -5,6 +5,7 @@ import asyncio
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.errors import APIStatusError, ChatProviderError, KimiTuiError
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.llm.factory import create_provider
 from kimi_tui.llm.provider import ProviderSettings
 
@@ -42,7 +43,7 @@ def _to_error(error: ChatProviderError | TimeoutError) -> KimiTuiError:
     if isinstance(error, APIStatusError):
         if error.status_code in _AUTH_STATUSES:
             return ApiKeyRejected(
-                f"The server rejected the API key (HTTP {error.status_code}).",
+                msg("The server rejected the API key (HTTP {status}).", status=error.status_code),
                 hint="Copy the key again, and check that it belongs to this provider and base URL.",
             )
         if error.status_code == _NOT_FOUND_STATUS:

@@ -23,6 +23,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.config.config_source import ConfigSource, source_from_text
 from kimi_tui.config.key_location import line_of_key
@@ -122,7 +123,8 @@ def write_server(path: Path, name: str, entry: Mapping[str, Any] | None) -> None
         write_private_atomic(path, text)
     except OSError as error:
         raise ConfigError(
-            f"Can't write {path}: {error.strerror or error}.", hint="Check its owner and permissions."
+            msg("Can't write {path}: {reason}.", path=path, reason=error.strerror or error),
+            hint="Check its owner and permissions.",
         ) from error
 
 
@@ -142,7 +144,7 @@ def _parse_entry(source: ConfigSource, name: str, value: Any, environ: Mapping[s
     except ConfigError as error:
         key, what = (), str(error).rstrip(".")
     line = line_of_key(source, (SERVERS_KEY, name, *key))
-    where = f"{source.name}, line {line}" if line else source.name
+    where = msg("{file}, line {line}", file=source.name, line=line) if line else source.name
     return InvalidServer(sanitize_line(name)[:64], f"{where}: {sanitize_line(what)}.")
 
 

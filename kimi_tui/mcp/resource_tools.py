@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.mcp.errors import McpServerError
 from kimi_tui.mcp.server_features import ResourceInfo
@@ -50,7 +51,7 @@ class ListMcpResources(Tool[ListMcpResourcesParams]):
             if lines
             else "No resources available."
         )
-        return success("\n".join(lines), message=message, brief=f"{len(lines)} resources")
+        return success("\n".join(lines), message=message, brief=msg("{count} resources", count=len(lines)))
 
 
 class ReadMcpResourceParams(ToolParams):

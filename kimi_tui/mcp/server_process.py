@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.shielding import run_shielded
 from kimi_tui.mcp.errors import McpServerError
 from kimi_tui.mcp.process_reaper import ProcessReaper
@@ -77,7 +78,7 @@ async def _start_process(server: StdioServer, work_dir: Path) -> Process:
 def _to_start_error(server: StdioServer, folder: Path, error: OSError | ValueError) -> McpServerError:
     if not folder.is_dir():
         return McpServerError(
-            f"The directory {folder} doesn't exist.",
+            msg("The directory {path} doesn't exist.", path=folder),
             hint="Correct the server's cwd.",
             persistence="permanent",
         )
@@ -89,7 +90,7 @@ def _to_start_error(server: StdioServer, folder: Path, error: OSError | ValueErr
         )
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return McpServerError(
-        f"Can't start {server.command}: {reason}.",
+        msg("Can't start {command}: {reason}.", command=server.command, reason=reason),
         hint="Correct the server's command.",
         persistence="permanent",
     )

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from kimi_tui.base.message_text import msg
 from kimi_tui.permission.bash.command_line import BashCommandLine
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
 from kimi_tui.permission.bash.wrappers import SHELLS
@@ -82,7 +83,11 @@ def danger_of_write(path: Path, writable_roots: WritableRoots) -> str | None:
     """
     if protection := protected_reason(path):
         return protection
-    return None if writable_roots.contains(path) else f"writes outside the working directory: {path}"
+    return (
+        None
+        if writable_roots.contains(path)
+        else msg("writes outside the working directory: {path}", path=path)
+    )
 
 
 def danger_of_commands(line: BashCommandLine, writable_roots: WritableRoots) -> str | None:
@@ -147,10 +152,10 @@ def _danger_of_command(
 
 def _privilege_danger(command: SimpleCommand) -> str | None:
     if command.program in _PRIVILEGE_TOOLS:
-        return f"runs as another user ({command.program})"
+        return msg("runs as another user ({program})", program=command.program)
     texts = [word.prefix for word in command.arguments]
     if command.program in ("chmod", "chown", "chgrp", "setfacl") and _has_flag(texts, "R", "--recursive"):
-        return f"changes permissions recursively ({command.program} -R)"
+        return msg("changes permissions recursively ({program} -R)", program=command.program)
     if command.program == "chmod" and any(
         re.fullmatch(r"[2467]\d{3}|[ugoa]*\+\w*s\w*", text) for text in texts
     ):
@@ -168,21 +173,21 @@ def _deletion_danger(command: SimpleCommand) -> str | None:
         case "rsync" if any(text.startswith(("--delete", "--remove-source")) for text in texts):
             return "deletes recursively (rsync --delete)"
         case "shred" | "srm" | "wipe":
-            return f"destroys files ({command.program})"
+            return msg("destroys files ({program})", program=command.program)
     return None
 
 
 def _system_danger(command: SimpleCommand) -> str | None:
     if command.program in _DISK_TOOLS or command.program.startswith("mkfs"):
-        return f"modifies disks or file systems ({command.program})"
+        return msg("modifies disks or file systems ({program})", program=command.program)
     if command.program in _SYSTEM_TOOLS:
-        return f"changes the system ({command.program})"
+        return msg("changes the system ({program})", program=command.program)
     return None
 
 
 def _kill_danger(command: SimpleCommand) -> str | None:
     if command.program in ("killall", "killall5", "pkill"):
-        return f"kills processes by name ({command.program})"
+        return msg("kills processes by name ({program})", program=command.program)
     if command.program == "kill" and "-1" in [word.prefix for word in command.arguments][1:]:
         return "kills all processes"
     return None
@@ -196,23 +201,29 @@ def _network_danger(command: SimpleCommand) -> str | None:
 
 def _dynamic_code_danger(command: SimpleCommand) -> str | None:
     if command.reads_pipe and executes_stdin(command):
-        return f"pipes into {command.program}"
+        return msg("pipes into {program}", program=command.program)
     runs_text = command.program in SHELLS or command.program in ("eval", "source", ".")
     if runs_text and any(word.kind == "unknown" for word in command.arguments):
-        return f"runs code that isn't known in advance ({command.program})"
+        return msg("runs code that isn't known in advance ({program})", program=command.program)
     return None
 
 
 def _publish_danger(command: SimpleCommand) -> str | None:
     words = {word.prefix for word in command.arguments[:3]}
     if subcommands := words & _PUBLISH_SUBCOMMANDS.get(command.program, set()):
-        return f"publishes ({command.program} {subcommands.pop()})"
+        return msg(
+            "publishes ({program} {subcommand})", program=command.program, subcommand=subcommands.pop()
+        )
     if command.program.startswith("python") and {"twine", "upload"} <= {
         word.prefix for word in command.arguments
     }:
         return "publishes (twine upload)"
     if subcommands := words & _DESTRUCTIVE_SUBCOMMANDS.get(command.program, set()):
-        return f"changes or deletes shared resources ({command.program} {subcommands.pop()})"
+        return msg(
+            "changes or deletes shared resources ({program} {subcommand})",
+            program=command.program,
+            subcommand=subcommands.pop(),
+        )
     return None
 
 
@@ -221,7 +232,9 @@ def _exec_option_danger(command: SimpleCommand) -> str | None:
     for word in command.arguments:
         option = word.prefix.partition("=")[0]
         if any(is_option(option, name) or _has_attached_value(word.prefix, name) for name in names):
-            return f"makes {command.program} run another program ({option})"
+            return msg(
+                "makes {program} run another program ({option})", program=command.program, option=option
+            )
     return None
 
 
@@ -242,7 +255,7 @@ def _upload_danger(command: SimpleCommand) -> str | None:
             or any(re.match("[^=]*@", word.prefix) for word in encoded)
             or any(re.search("=[@<]", word.text) for word in forms)
         )
-    return f"uploads a file ({command.program})" if uploads else None
+    return msg("uploads a file ({program})", program=command.program) if uploads else None
 
 
 def _clock_danger(command: SimpleCommand) -> str | None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from kimi_tui.base.message_text import msg
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
 from kimi_tui.permission.write_targets import is_option
 
@@ -36,7 +37,7 @@ def git_danger(command: SimpleCommand) -> str | None:
     for option in (text.partition("=")[0] for text in rest):
         for name in (*_EXEC_OPTIONS[""], *_EXEC_OPTIONS.get(subcommand, ())):
             if is_option(option, name) or (len(name) == 2 and re.match(f"{name}(?!-)", option)):
-                return f"makes git run another program ({option})"
+                return msg("makes git run another program ({option})", option=option)
     return _transport_danger(subcommand, command.arguments[len(global_options) + 1 :]) or _loss_danger(
         subcommand, rest
     )
@@ -70,7 +71,7 @@ def _loss_danger(subcommand: str, rest: Sequence[str]) -> str | None:
         case "clean" if not _has_option(rest, "n", "--dry-run"):
             return "deletes untracked files (git clean)"
         case "checkout" | "switch" if _has_option(rest, "f", "--force", "--discard-changes"):
-            return f"discards changes (git {subcommand} --force)"
+            return msg("discards changes (git {subcommand} --force)", subcommand=subcommand)
         case "checkout" if "--" in rest or "." in rest:
             return "discards changes (git checkout of files)"
         case "restore" if not _has_option(rest, "S", "--staged") or _has_option(rest, "W", "--worktree"):
@@ -78,9 +79,9 @@ def _loss_danger(subcommand: str, rest: Sequence[str]) -> str | None:
         case "branch" if _has_option(rest, "D", "--delete"):
             return "deletes a branch"
         case "stash" if rest[:1] in (["drop"], ["clear"]):
-            return f"discards changes (git stash {rest[0]})"
+            return msg("discards changes (git stash {subcommand})", subcommand=rest[0])
         case "filter-branch" | "filter-repo" | "update-ref" | "replace":
-            return f"rewrites history (git {subcommand})"
+            return msg("rewrites history (git {subcommand})", subcommand=subcommand)
         case "reflog" | "gc" if "expire" in rest or "delete" in rest or _any_starts_with(rest, "--prune"):
             return "deletes commits that could still be recovered"
         case "worktree" if "remove" in rest:

@@ -5,6 +5,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kimi_tui.base.message_text import msg
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -48,11 +50,11 @@ def folder_pattern_for(path: Path, root: Path, *, is_work_dir: bool) -> str:
 def find_pattern_problem(pattern: str) -> tuple[str, str] | None:
     """Return what is wrong with `pattern` and how to fix it; None if it is valid."""
     if pattern.startswith(("!", "#")):
-        return f"it begins with {pattern[0]}", "Add a deny rule for the exceptions."
+        return msg("it begins with {character}", character=pattern[0]), "Add a deny rule for the exceptions."
     if ".." in re.split(r"[/\\]", pattern):
-        return "it contains ..", "Use an absolute path for files outside the working directory."
+        return msg("it contains .."), "Use an absolute path for files outside the working directory."
     if pattern != pattern.strip() or "\n" in pattern:
-        return "it has leading or trailing whitespace", "Remove the whitespace."
+        return msg("it has leading or trailing whitespace"), "Remove the whitespace."
     return None
 
 

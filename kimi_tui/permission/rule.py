@@ -20,6 +20,7 @@ from typing import Literal
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.permission.bash.cursor import UnparsableCommand
 from kimi_tui.permission.bash.parser import BashParser
 from kimi_tui.permission.bash.simple_command import SimpleCommand
@@ -96,7 +97,7 @@ def parse_rule(text: str) -> Rule:
     """Parse a rule; `str` is the inverse. Raises ConfigError."""
     match = _RULE.fullmatch(text.strip())
     if match is None or not match[2].strip():
-        raise ConfigError(f"“{text}” isn't a permission rule.", hint=_RULE_HINT)
+        raise ConfigError(msg("“{rule}” isn't a permission rule.", rule=text), hint=_RULE_HINT)
     kind, inner = match.groups()
     match kind:
         case "Bash":
@@ -107,13 +108,16 @@ def parse_rule(text: str) -> Rule:
             server, _, tool = inner.rpartition(":")
             if not server or not tool or "*" in server or ("*" in tool and tool != "*"):
                 raise ConfigError(
-                    f"“{text}” doesn't name an MCP tool.",
+                    msg("“{rule}” doesn't name an MCP tool.", rule=text),
                     hint="Write MCP(server:tool), or MCP(server:*) for all tools of a server.",
                 )
             return McpRule(server, tool)
         case _:
             if problem := find_pattern_problem(inner):
-                raise ConfigError(f"“{text}” has an invalid pattern: {problem[0]}.", hint=problem[1])
+                raise ConfigError(
+                    msg("“{rule}” has an invalid pattern: {problem}.", rule=text, problem=problem[0]),
+                    hint=problem[1],
+                )
             return PathRule("Edit" if kind == "Edit" else "Read", inner)
 
 
@@ -126,7 +130,8 @@ def format_exact(command: SimpleCommand) -> str:
 def _parse_tool_rule(text: str, inner: str) -> ToolRule:
     if _TOOL.fullmatch(inner) is None:
         raise ConfigError(
-            f"“{text}” doesn't name a tool.", hint="Write one tool's name, as in Tool(send_mail)."
+            msg("“{rule}” doesn't name a tool.", rule=text),
+            hint="Write one tool's name, as in Tool(send_mail).",
         )
     return ToolRule(inner)
 
@@ -141,9 +146,13 @@ def _parse_command_rule(text: str, inner: str) -> Rule:
     if inner.endswith("*"):
         words = inner.rstrip(":*")
         raise ConfigError(
-            f"“{text}” is ambiguous.",
-            hint=f"Write Bash({words} *) to match {words} with any arguments, or Bash(={inner}) to match"
-            " exactly this text.",
+            msg("“{rule}” is ambiguous.", rule=text),
+            hint=msg(
+                "Write Bash({words} *) to match {words} with any arguments, or Bash(={command}) to "
+                "match exactly this text.",
+                words=words,
+                command=inner,
+            ),
         )
     return ExactCommand(inner)
 
@@ -154,7 +163,7 @@ def _parse_command_prefix(text: str, inner: str) -> CommandPrefix:
         parser.parse()
     except UnparsableCommand as reason:
         raise ConfigError(
-            f"“{text}” can't be parsed: {reason}.",
+            msg("“{rule}” can't be parsed: {reason}.", rule=text, reason=reason),
             hint="Put plain words before the *, as in Bash(git diff *).",
         ) from reason
     match parser.commands:
@@ -167,7 +176,7 @@ def _parse_command_prefix(text: str, inner: str) -> CommandPrefix:
             return CommandPrefix(tuple(word.text for word in words), values)
         case _:
             raise ConfigError(
-                f"“{text}” isn't a single plain command.",
+                msg("“{rule}” isn't a single plain command.", rule=text),
                 hint="Write one rule for each command. A command line is allowed if each of its commands is.",
             )
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal, assert_never
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.permission.assessment import Assessment, assess
 from kimi_tui.permission.bash.command_line import BashCommandLine
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
@@ -66,7 +67,7 @@ class RuleSet:
         for rule in self.allow:
             if isinstance(rule, CommandPrefix) and runs_anything(rule.words):
                 raise ConfigError(
-                    f"The rule {rule} would allow any program to run.",
+                    msg("The rule {rule} would allow any program to run.", rule=rule),
                     hint="Name the program, as in Bash(python -m pytest *) or Bash(npm run test *).",
                 )
 

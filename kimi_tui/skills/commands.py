@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.skills.front_matter import read_markdown
 from kimi_tui.skills.search_path import parent_dirs
@@ -64,12 +65,16 @@ def read_command(file: Path, folder: Path) -> MarkdownCommand:
     name = ":".join(file.relative_to(folder).with_suffix("").parts)
     if not _NAME.fullmatch(name):
         raise ConfigError(
-            sanitize(f"{file}: “/{name}” isn't a valid command name."),
+            msg(
+                "{path}: “/{name}” isn't a valid command name.", path=sanitize(str(file)), name=sanitize(name)
+            ),
             hint="Use only letters, digits, `-` and `_` in the file name.",
         )
     markdown = read_markdown(file)
     if not markdown.body:
-        raise ConfigError(sanitize(f"{file}: the command is empty."), hint="Write a prompt in the file.")
+        raise ConfigError(
+            msg("{path}: the command is empty.", path=sanitize(str(file))), hint="Write a prompt in the file."
+        )
     return MarkdownCommand(
         name=name,
         description=markdown.text("description") or markdown.first_line,

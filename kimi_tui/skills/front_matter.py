@@ -7,6 +7,7 @@ from typing import Any
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.secret_paths import is_private
 from kimi_tui.base.terminal_text import sanitize
 
@@ -39,7 +40,13 @@ class MarkdownFile:
         value = self.values.get(key, default)
         if not isinstance(value, bool):
             raise ConfigError(
-                sanitize(f"{self.path}: invalid value {value!r} for {key}."), hint="Write true or false."
+                msg(
+                    "{path}: invalid value {value} for {key}.",
+                    path=sanitize(str(self.path)),
+                    value=sanitize(repr(value)),
+                    key=sanitize(key),
+                ),
+                hint="Write true or false.",
             )
         return value
 
@@ -54,27 +61,34 @@ def read_markdown(path: Path) -> MarkdownFile:
     """Read the file at `path`. Raises ConfigError that names file and line."""
     try:
         if not path.is_file():  # a FIFO would block
-            raise ConfigError(f"{path} isn't a regular file.", hint="Remove it.")
+            raise ConfigError(msg("{path} isn't a regular file.", path=path), hint="Remove it.")
         if is_private(path.resolve()):
-            raise ConfigError(f"{path} links to a file that may contain secrets.", hint="Remove it.")
+            raise ConfigError(
+                msg("{path} links to a file that may contain secrets.", path=path), hint="Remove it."
+            )
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise ConfigError(
-            f"Can't read {path}: {error.strerror or error}.", hint="Check the file and its permissions."
+            msg("Can't read {path}: {reason}.", path=path, reason=error.strerror or error),
+            hint="Check the file and its permissions.",
         ) from error
     if len(data) > MAX_BYTES:
-        raise ConfigError(f"{path} is larger than 1 MB.", hint="Move parts of it to other files.")
+        raise ConfigError(
+            msg("{path} is larger than 1 MB.", path=path), hint="Move parts of it to other files."
+        )
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} isn't UTF-8.", hint="Save it as UTF-8.") from error
+        raise ConfigError(msg("{path} isn't UTF-8.", path=path), hint="Save it as UTF-8.") from error
     lines = text.split("\n")
     if not _FENCE.match(lines[0]):
         return MarkdownFile(path, {}, text.strip())
     end = next((number for number, line in enumerate(lines[1:], 1) if _FENCE.match(line)), None)
     if end is None:
-        raise ConfigError(f"{path}, line 1: the front matter isn't closed.", hint="End it with a `---` line.")
+        raise ConfigError(
+            msg("{path}, line 1: the front matter isn't closed.", path=path), hint="End it with a `---` line."
+        )
     return MarkdownFile(path, _parse_front_matter(path, lines[1:end]), "\n".join(lines[end + 1 :]).strip())
 
 
@@ -97,13 +111,20 @@ def _parse_front_matter(path: Path, lines: list[str]) -> Mapping[str, Any]:
         line = (mark.line if mark is not None else 0) + 2
         problem = getattr(error, "problem", None) or "it can't be parsed"
         raise ConfigError(
-            sanitize(f"{path}, line {line}: the front matter isn't valid YAML: {problem}."),
+            msg(
+                "{path}, line {line}: the front matter isn't valid YAML: {problem}.",
+                path=sanitize(str(path)),
+                line=line,
+                problem=sanitize(str(problem)),
+            ),
             hint="Put values in quotes.",
         ) from error
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise ConfigError(f"{path}, line 2: the front matter has no keys.", hint="Write `key: value` lines.")
+        raise ConfigError(
+            msg("{path}, line 2: the front matter has no keys.", path=path), hint="Write `key: value` lines."
+        )
     return {str(key): value for key, value in values.items()}
 
 

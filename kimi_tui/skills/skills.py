@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.skills.front_matter import read_markdown
 from kimi_tui.skills.search_path import parent_dirs
@@ -81,11 +82,18 @@ def read_skill(file: Path) -> Skill:
     name = markdown.text("name") or file.parent.name
     if not _NAME.fullmatch(name):
         raise ConfigError(
-            sanitize(f"{file}: “{sanitize_line(name)}” isn't a valid skill name."),
+            msg(
+                "{path}: “{name}” isn't a valid skill name.",
+                path=sanitize(str(file)),
+                name=sanitize_line(name),
+            ),
             hint="Use up to 64 letters, digits, `-` and `_`.",
         )
     if not markdown.body:
-        raise ConfigError(sanitize(f"{file}: the skill is empty."), hint="Write instructions in the file.")
+        raise ConfigError(
+            msg("{path}: the skill is empty.", path=sanitize(str(file))),
+            hint="Write instructions in the file.",
+        )
     return Skill(
         name=name,
         description=(markdown.text("description") or markdown.first_line)[:MAX_DESCRIPTION],

@@ -2,6 +2,7 @@
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 
 
 class LimitReached(KimiTuiError):
@@ -31,6 +32,8 @@ class Limits:
         """Raise LimitReached if `cost_usd` has reached the limit."""
         if self.max_cost_usd is not None and cost_usd is not None and cost_usd >= self.max_cost_usd:
             raise LimitReached(
-                f"Cost limit reached: ${cost_usd:.2f} of ${self.max_cost_usd:.2f}.",
+                msg(
+                    "Cost limit reached: ${cost:.2f} of ${limit:.2f}.", cost=cost_usd, limit=self.max_cost_usd
+                ),
                 hint="Raise --max-cost to continue.",
             )

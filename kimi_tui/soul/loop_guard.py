@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from kimi_tui.base.message import ToolCall
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.soul.limits import LimitReached, LoopLimits
 from kimi_tui.tools.result_messages import result_content
@@ -62,8 +63,11 @@ class LoopGuard:
         """Raise LimitReached if a step was repeated too often."""
         if self._limits.stop_after and self._count >= self._limits.stop_after:
             raise LimitReached(
-                f"The model repeated the same step {self._count} times with the same result: "
-                f"{self._description}.",
+                msg(
+                    "The model repeated the same step {count} times with the same result: {result}.",
+                    count=self._count,
+                    result=self._description,
+                ),
                 hint="Tell it what to do instead. repetition_stop_after under [loop_control] sets the limit.",
             )
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from kimi_tui.base.content_parts import ContentPart, ImageURLPart, VideoURLPart, system_note
 from kimi_tui.base.errors import ModelNotSupported
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.llm.provider import LLM
 
 _REQUIRED_CAPABILITY: dict[type, tuple[str, str]] = {
@@ -21,9 +22,12 @@ def require_supported_media(request: Message, llm: LLM) -> None:
         capability, name = _REQUIRED_CAPABILITY.get(type(part), ("", ""))
         if capability and capability not in llm.capabilities:
             raise ModelNotSupported(
-                f"The model {llm.name} doesn't support {name}.",
-                hint="Choose another model and send the message again, or send it as text. "
-                f"If the model does support them, add {capability} to its capabilities in the config.",
+                msg("The model {model} doesn't support {input}.", model=llm.name, input=name),
+                hint=msg(
+                    "Choose another model and send the message again, or send it as text. If the model "
+                    "does support them, add {capability} to its capabilities in the config.",
+                    capability=capability,
+                ),
             )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kimi_tui.base.content_parts import UserInput, is_blank, system_note
 from kimi_tui.base.errors import ContextTooLong, HookBlocked, MaxStepsReached, UsageError
 from kimi_tui.base.message import Message, ToolCall, steer_message, user_message
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.shielding import run_shielded
 from kimi_tui.compaction.boundaries import find_latest_request
 from kimi_tui.history.context import Context
@@ -202,7 +203,7 @@ class Soul:
         if self._compactor.is_due:
             await self._compact_if_needed()
         await self._add_reminders()
-        await self._checkpointer.create("step", f"step {self.steps}")
+        await self._checkpointer.create("step", msg("step {number}", number=self.steps))
         response = await self._respond_with_compaction()
         if response.message.tool_calls is None:
             await self._context.append_step([response.message], token_count=_counted_tokens(response))
@@ -347,7 +348,9 @@ class Soul:
 
 def _context_too_long_error(error: ContextTooLong) -> ContextTooLong:
     return ContextTooLong(
-        f"The conversation is too long for the model, even after compaction: {error.what}",
+        msg(
+            "The conversation is too long for the model, even after compaction: {problem}", problem=error.what
+        ),
         status_code=error.status_code,
         hint="Switch to a model with a larger context window, revert to an earlier checkpoint, or /clear.",
     )

@@ -3,6 +3,7 @@
 from kimi_tui.base.content_parts import text_of
 from kimi_tui.base.errors import HookBlocked
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.hooks.dispatcher import HookDispatcher
 from kimi_tui.hooks.events import PostCompact, PreCompact, Stop, UserPromptSubmit
 
@@ -25,7 +26,7 @@ class TurnHooks:
         self._was_continued = False
         outcome = await self._hooks.fire(UserPromptSubmit(prompt=text_of(request.content)))
         if outcome.blocked:
-            raise HookBlocked(f"A hook blocked the prompt: {outcome.reason}", hint=_HINT)
+            raise HookBlocked(msg("A hook blocked the prompt: {reason}", reason=outcome.reason), hint=_HINT)
         return outcome.context
 
     async def before_stop(self) -> str:
@@ -47,7 +48,9 @@ class TurnHooks:
             PreCompact(trigger="auto" if automatic else "manual", token_count=tokens)
         )
         if outcome.blocked:
-            raise HookBlocked(f"A hook blocked the compaction: {outcome.reason}", hint=_HINT)
+            raise HookBlocked(
+                msg("A hook blocked the compaction: {reason}", reason=outcome.reason), hint=_HINT
+            )
 
     async def after_compaction(self, tokens: int, *, automatic: bool) -> None:
         """Fire the event after a compaction to `tokens`."""

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.wire.events import ToolReturn
 
@@ -46,7 +47,10 @@ class DMailbox:
         if dmail.checkpoint_id < 0:
             raise DMailError("Checkpoint ids are never negative.", hint=self._checkpoints_hint())
         if dmail.checkpoint_id not in self._checkpoint_ids():
-            raise DMailError(f"There is no checkpoint {dmail.checkpoint_id}.", hint=self._checkpoints_hint())
+            raise DMailError(
+                msg("There is no checkpoint {checkpoint}.", checkpoint=dmail.checkpoint_id),
+                hint=self._checkpoints_hint(),
+            )
         self._pending = dmail
 
     def pop_pending(self) -> DMail | None:
@@ -87,7 +91,7 @@ class SendDMail(Tool[SendDMailParams]):
         return success(
             message=f"The D-Mail is sent to checkpoint {params.checkpoint_id} as soon as this step ends. "
             "Stop here: call no more tools and write nothing more, because none of it would remain.",
-            brief=f"to checkpoint {params.checkpoint_id}",
+            brief=msg("to checkpoint {checkpoint}", checkpoint=params.checkpoint_id),
         )
 
 

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from pydantic import Field
 
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.wire.display_blocks import TodoBlock, TodoItem, TodoStatus
@@ -65,6 +66,6 @@ def _list_result(items: tuple[TodoItem, ...], *, message: str) -> ToolReturn:
     return success(
         lines,
         message=message or "The list is empty.",
-        brief=f"{done} of {len(items)} done" if items else "no todos",
+        brief=msg("{done} of {count} done", done=done, count=len(items)) if items else "no todos",
         display=(TodoBlock(items),),
     )

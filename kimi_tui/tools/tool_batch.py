@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import ToolCall
+from kimi_tui.base.message_text import msg
 from kimi_tui.hooks.dispatcher import NO_HOOKS, HookDispatcher
 from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.hooked_call import HookedCall
@@ -246,7 +247,8 @@ async def _run_tool(tool: Tool[Any], params: BaseModel, call: CallContext) -> To
 def _rejected_result(rejection: ToolRejected) -> ToolReturn:
     if rejection.feedback:
         result = failure(
-            f"The call was rejected: {rejection.feedback}", brief=f"rejected: {rejection.feedback}"
+            f"The call was rejected: {rejection.feedback}",
+            brief=msg("rejected: {feedback}", feedback=rejection.feedback),
         )
     else:
         result = failure(

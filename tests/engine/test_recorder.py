@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from kimi_tui.base.content_parts import TextPart
+from kimi_tui.base.message_text import MessageText, msg
 from kimi_tui.engine.recording.index import load_recording
 from kimi_tui.engine.recording.recorder import Recorder
 from kimi_tui.wire.channel import Wire
+from kimi_tui.wire.display_blocks import BriefBlock
 from kimi_tui.wire.events import (
     ReplayBegin,
     ReplayEnd,
@@ -45,6 +47,18 @@ async def test_it_begins_with_the_protocol_version(tmp_path: Path) -> None:
 async def test_fragments_become_one_line(tmp_path: Path) -> None:
     lines = await record(tmp_path / "wire.jsonl", TextPart("a"), TextPart("b"), StepBegin(2))
     assert [line["message"]["payload"] for line in lines[1:]] == [{"type": "text", "text": "ab"}, {"n": 2}]
+
+
+async def test_a_summary_of_a_result_keeps_its_id(tmp_path: Path) -> None:
+    summary = BriefBlock(msg("{count} tasks", count=3))
+    lines = await record(tmp_path / "wire.jsonl", ToolResult("1", ToolReturn(display=(summary,))))
+    assert lines[1]["message"]["payload"]["return_value"]["display"] == [{"text": "3 tasks", "type": "brief"}]
+
+    [result] = load_recording(tmp_path / "wire.jsonl").results["1"]
+    [block] = result.display
+    assert isinstance(block, BriefBlock)
+    assert isinstance(block.text, MessageText)
+    assert (block.text.id, block.text.params) == ("{count} tasks", {"count": 3})
 
 
 async def test_live_output_is_not_recorded(tmp_path: Path) -> None:

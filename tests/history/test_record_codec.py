@@ -7,6 +7,7 @@ import pytest
 from kimi_tui.base.content_parts import ImageURLPart, MediaURL, TextPart, ThinkPart
 from kimi_tui.base.json_codec import to_json
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, user_message
+from kimi_tui.base.message_text import MessageText, msg
 from kimi_tui.history.record_codec import (
     DamagedLine,
     UnknownRole,
@@ -60,6 +61,17 @@ def test_a_record_is_read_back_as_it_was_written(record):
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     assert parse(line) == (record, "")
+
+
+def test_a_generated_label_keeps_its_id():
+    label = msg("before {revert}", revert=msg("revert to {checkpoint}", checkpoint=3))
+    line = encode(Checkpoint(id=4, uid="u4", kind="revert", label=label))
+
+    assert json.loads(line)["label"] == "before revert to 3"
+    record, _ = parse(line)
+    assert isinstance(record, Checkpoint)
+    assert isinstance(record.label, MessageText)
+    assert (record.label.id, record.label.params) == (label.id, label.params)
 
 
 def test_a_pending_message_is_read_back_whole():

@@ -1,4 +1,4 @@
-"""Translatable strings in the source: arguments of `tr`, and errors that front ends translate."""
+"""Translatable strings in the source: arguments of `tr` and `msg`, and errors that front ends translate."""
 
 import ast
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def trees() -> dict[str, ast.Module]:
 
 @cache
 def translatable_strings() -> dict[str, str]:
-    """Return the front ends' messages, with named placeholders, and the modules they are in."""
+    """Return the messages with ids, and the modules they are in."""
     strings = {key: where for where, tree in trees().items() for key in _strings_in(tree)}
     for where in ("config/settings.py", "config/startup_settings.py"):
         strings |= dict.fromkeys(_setting_descriptions_in(trees()[where]), where)
@@ -57,9 +57,9 @@ def _strings_in(tree: ast.Module) -> Iterator[str]:
             continue
         texts: list[ast.expr] = []
         match call.func:
-            case ast.Name(id="tr" | "tr_lazy"):
+            case ast.Name(id="tr" | "tr_lazy" | "msg"):
                 texts = call.args[:1]
-            case ast.Name(id="tr_n"):
+            case ast.Name(id="tr_n" | "msg_n"):
                 texts = call.args[:2]
             case ast.Name(id="SlashCommand" | "UiCommand"):
                 texts = [keyword.value for keyword in call.keywords if keyword.arg == "summary"]
@@ -86,9 +86,49 @@ def _setting_descriptions_in(tree: ast.Module) -> Iterator[str]:
 
 
 @cache
-def error_templates() -> dict[str, str]:
-    """Return the texts of errors that users may see, with numbered placeholders, and their modules."""
-    templates: dict[str, str] = {}
+def error_texts() -> dict[str, str]:
+    """Return the texts without parameters of errors and notices that users may see, and their modules."""
+    texts = {
+        text: where
+        for where, expressions in _shown_expressions().items()
+        for node in expressions
+        for text in constants_in(node)
+    }
+    return {
+        text: where
+        for text, where in texts.items()
+        if _is_sentence(text) and text not in translatable_strings()
+    }
+
+
+def formatted_error_texts() -> list[str]:
+    """Return the f-strings in errors and notices that users may see. They have no id."""
+    return [
+        f"{where}:{node.lineno} {ast.unparse(node)}"
+        for where, expressions in _shown_expressions().items()
+        for expression in expressions
+        for node in formatted_texts_in(expression)
+        if _is_sentence("".join(part.value for part in node.values if isinstance(part, ast.Constant)))
+    ]
+
+
+def composed_ids() -> list[str]:
+    """Return the calls of `msg` and `msg_n` whose ids aren't literals."""
+    return [
+        f"{where}:{node.lineno} {ast.unparse(node)}"
+        for where, tree in trees().items()
+        if where != "base/message_text.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        for text in node.args[: {"msg": 1, "msg_n": 2}.get(node.func.id, 0)]
+        if not isinstance(text, ast.Constant)
+    ]
+
+
+@cache
+def _shown_expressions() -> dict[str, list[ast.expr]]:
+    """Return the texts of errors, notices and printed lines that users may see, by module."""
+    expressions: dict[str, list[ast.expr]] = {}
     for where, tree in trees().items():
         if where.partition("/")[0] in _PROGRAM_PACKAGES:
             continue
@@ -98,17 +138,12 @@ def error_templates() -> dict[str, str]:
             if isinstance(node, ast.ClassDef)
             and any(isinstance(base, ast.Name) and base.id in _ERROR_CLASSES for base in node.bases)
         }
-        expressions = [
+        expressions[where] = [
             *_errors_in(tree, error_names),
             *(_printed_texts_in(tree) if where.startswith(("cli/", "headless/")) else ()),
             *(_notification_texts_in(tree) if where.startswith(("engine/", "soul/")) else ()),
         ]
-        templates |= {template: where for text in expressions for template in templates_of(text)}
-    return {
-        text: where
-        for text, where in templates.items()
-        if _is_sentence(text) and text not in translatable_strings()
-    }
+    return expressions
 
 
 def _errors_in(tree: ast.Module, error_names: set[str]) -> Iterator[ast.expr]:
@@ -147,35 +182,40 @@ def _notification_texts_in(tree: ast.Module) -> Iterator[ast.expr]:
 
 @cache
 def constants() -> frozenset[str]:
-    """Return all strings of the source, with numbered placeholders."""
+    """Return all strings of the source."""
     return frozenset(
-        template
+        text
         for tree in trees().values()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Constant | ast.JoinedStr)
-        for template in templates_of(node)
+        if isinstance(node, ast.Constant)
+        for text in constants_in(node)
     )
 
 
-def templates_of(node: ast.expr) -> Iterator[str]:
-    """Yield the possible values of an expression, with `{1}`, `{2}` … for parts known only at run time."""
+def constants_in(node: ast.expr) -> Iterator[str]:
+    """Yield the literals that are possible values of an expression."""
     match node:
         case ast.Constant(value=str(text)):
             yield text
-        case ast.JoinedStr(values=values):
-            text, gaps = "", 0
-            for value in values:
-                if isinstance(value, ast.Constant):
-                    text += value.value
-                else:
-                    gaps += 1
-                    text += f"{{{gaps}}}"
-            yield text
         case ast.IfExp(body=body, orelse=orelse):
-            yield from templates_of(body)
-            yield from templates_of(orelse)
+            yield from constants_in(body)
+            yield from constants_in(orelse)
         case ast.Call(func=ast.Name(id="sanitize" | "sanitize_line"), args=[inner]):
-            yield from templates_of(inner)
+            yield from constants_in(inner)
+        case _:
+            return
+
+
+def formatted_texts_in(node: ast.expr) -> Iterator[ast.JoinedStr]:
+    """Yield the f-strings that are possible values of an expression."""
+    match node:
+        case ast.JoinedStr():
+            yield node
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from formatted_texts_in(body)
+            yield from formatted_texts_in(orelse)
+        case ast.Call(func=ast.Name(id="sanitize" | "sanitize_line" | "redact"), args=[inner]):
+            yield from formatted_texts_in(inner)
         case _:
             return
 

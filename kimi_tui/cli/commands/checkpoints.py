@@ -11,6 +11,7 @@ import typer
 
 from kimi_tui.base.errors import SessionError, UsageError
 from kimi_tui.base.json_codec import to_jsonable
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import data_dir
 from kimi_tui.cli.commands.diff_output import print_comparison, print_patch, print_plan
 from kimi_tui.cli.commands.runner import new_app, print_line
@@ -31,7 +32,7 @@ from kimi_tui.engine.timeline.service import snapshot_limits
 from kimi_tui.history.snapshots.limits import MB
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.step_summary import summarize_step
-from kimi_tui.i18n.translate import translate_message
+from kimi_tui.i18n.translate import tr
 from kimi_tui.wire.commands import (
     PlanRevert,
     PlanSwitch,
@@ -73,7 +74,7 @@ def list_checkpoints(
         else:
             print_line(format_checkpoint(row))
     if not tree.nodes and not as_json:
-        typer.echo(translate_message("No checkpoints yet."), err=True)
+        typer.echo(tr("No checkpoints yet."), err=True)
 
 
 @app.command()
@@ -84,7 +85,7 @@ def branches(session_id: SessionOption = None) -> None:
     for branch in reversed(own_branches):
         print_line(format_branch(branch))
     if not own_branches:
-        typer.echo(translate_message("No branches yet."), err=True)
+        typer.echo(tr("No branches yet."), err=True)
 
 
 @app.command()
@@ -124,7 +125,7 @@ def revert(
         session_id,
         PlanRevert(to, parsed_scope),
         command,
-        f"Revert to checkpoint {to}",
+        msg("Revert to checkpoint {checkpoint}", checkpoint=to),
         dry_run=dry_run,
         assume_yes=assume_yes,
     )
@@ -188,7 +189,7 @@ def switch(
         session_id,
         PlanSwitch(branch, to),
         command,
-        f"Switch to branch {branch}",
+        msg("Switch to branch {branch}", branch=branch),
         dry_run=dry_run,
         assume_yes=assume_yes,
     )
@@ -219,8 +220,10 @@ def name(
 def du() -> None:
     """Show the disk space used by this directory's file snapshots."""
     usage = ProjectStore(data_dir(), current_dir(), "").usage()
-    print_line(f"contents   {usage.contents / MB:10.1f} MB")
-    print_line(f"snapshots  {usage.manifests / MB:10.1f} MB  ({usage.states})")
+    print_line(msg("contents   {megabytes:10.1f} MB", megabytes=usage.contents / MB))
+    print_line(
+        msg("snapshots  {megabytes:10.1f} MB  ({count})", megabytes=usage.manifests / MB, count=usage.states)
+    )
 
 
 @app.command()
@@ -245,16 +248,19 @@ def prune(
         freed = store.prune(caps)
     except OSError as error:
         raise SessionError(
-            f"Can't remove old file snapshots: {error.strerror or error}.", hint=f"Check {store.folder}."
+            msg("Can't remove old file snapshots: {reason}.", reason=error.strerror or error),
+            hint=f"Check {store.folder}.",
         ) from error
-    print_line(f"Freed {freed / MB:.1f} MB.")
+    print_line(msg("Freed {megabytes:.1f} MB.", megabytes=freed / MB))
 
 
 def _parse_scope(text: str) -> RevertScope:
     for known in _SCOPES:
         if known == text:
             return known
-    raise UsageError(f"Unknown scope “{text}”.", hint=f"Use one of {', '.join(_SCOPES)}.")
+    raise UsageError(
+        msg("Unknown scope “{scope}”.", scope=text), hint=msg("Use one of {names}.", names=", ".join(_SCOPES))
+    )
 
 
 def _to_paths(only: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -293,9 +299,15 @@ async def _plan_and_revert(
         reverted = await access.revert(revert_command)
         count = len(reverted.files)
         if count == 1:
-            print_line(f"Now at checkpoint {reverted.to}; 1 file changed.")
+            print_line(msg("Now at checkpoint {checkpoint}; 1 file changed.", checkpoint=reverted.to))
         else:
-            print_line(f"Now at checkpoint {reverted.to}; {count} files changed.")
+            print_line(
+                msg(
+                    "Now at checkpoint {checkpoint}; {count} files changed.",
+                    checkpoint=reverted.to,
+                    count=count,
+                )
+            )
 
 
 async def _run_fork(session_id: str | None, to: int | None) -> None:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet, UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import data_dir
 from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.config_lint import unknown_references
@@ -74,7 +75,7 @@ def _apply_change(key: str, value: str | None) -> None:
     override = set_setting(key, value, config=config, data_dir=directory)
     print_line(f"Changed {user_config_path(directory)}.")
     if override:
-        print_line(f"{override} overrides it here.")
+        print_line(msg("{setting} overrides it here.", setting=override))
 
 
 @app.command()
@@ -89,9 +90,9 @@ def check(
         if source.path is not None:
             print_line(f"Read {source.name}.")
     if config.untrusted_source is not None:
-        print_line(f"Ignored {config.untrusted_source.name}: the file isn't trusted.")
+        print_line(msg("Ignored {file}: the file isn't trusted.", file=config.untrusted_source.name))
     if config.dropped_keys:
-        print_line(f"Ignored, used by kimi-cli only: {', '.join(config.dropped_keys)}.")
+        print_line(msg("Ignored, used by kimi-cli only: {keys}.", keys=", ".join(config.dropped_keys)))
     problems = [
         *([translate_error(config.project_error)] if config.project_error is not None else ()),
         *_problems(config),
@@ -120,7 +121,11 @@ def edit() -> int:
         code = subprocess.run([*shlex.split(command), str(file)], check=False).returncode
     except (OSError, ValueError) as error:
         raise KimiTuiError(
-            f"Can't start the editor “{command}”: {getattr(error, 'strerror', None) or error}.",
+            msg(
+                "Can't start the editor “{command}”: {reason}.",
+                command=command,
+                reason=getattr(error, "strerror", None) or error,
+            ),
             hint="Set EDITOR to an installed editor, such as nano.",
         ) from error
     return code or check()
@@ -131,7 +136,8 @@ def _write_template(file: Path) -> None:
         write_private_atomic(file, TEMPLATE)
     except OSError as error:
         raise ConfigError(
-            f"Can't write {file}: {error.strerror or error}.", hint="Check the directory's permissions."
+            msg("Can't write {path}: {reason}.", path=file, reason=error.strerror or error),
+            hint="Check the directory's permissions.",
         ) from error
 
 
@@ -147,7 +153,7 @@ def _problems(config: RawConfig) -> list[str]:
     try:
         resolve_model(settings)
     except ModelNotSet as error:
-        print_line(f"Note: {translate_error(error)}")
+        print_line(msg("Note: {problem}", problem=error))
     except KimiTuiError as error:
         problems.append(translate_error(error))
     return problems

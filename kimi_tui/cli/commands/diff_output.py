@@ -4,6 +4,7 @@ import sys
 
 import typer
 
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.cli.commands.runner import print_line
 from kimi_tui.engine.files.coverage import display_path
@@ -41,7 +42,7 @@ def print_plan(plan: RevertPlan) -> None:
     for file in plan.files:
         print_line(f"{file.action:12} {_format_file(file)}")
     for command in plan.commands:
-        print_line(f"not undone outside the working directory: $ {command}")
+        print_line(msg("not undone outside the working directory: $ {command}", command=command))
 
 
 def _format_file(file: ComparedFile | PlannedFile) -> str:

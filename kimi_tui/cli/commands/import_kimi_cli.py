@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.cli.commands.runner import print_line
 from kimi_tui.cli.kimi_cli.data_dir import default_data_dir, open_data_dir
 from kimi_tui.cli.kimi_cli.importer import ImportReport, import_all
@@ -44,4 +45,4 @@ def print_report(report: ImportReport) -> None:
     for line in (*report.notes, *report.follow_ups):
         print_line(line)
     for line in report.problems:
-        print_line(f"Problem: {line}")
+        print_line(msg("Problem: {problem}", problem=line))

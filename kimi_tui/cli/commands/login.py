@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.cli.commands.runner import print_line
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
 from kimi_tui.config.credentials import Credentials
 from kimi_tui.config.environment import KNOWN_PROVIDERS, KnownProvider
 from kimi_tui.config.loader import read_config
 from kimi_tui.config.provider_setup import ProviderConnection, normalize_key, save_provider
-from kimi_tui.i18n.translate import translate_message
+from kimi_tui.i18n.translate import tr
 from kimi_tui.llm.connection_test import ApiKeyRejected, check_model
 from kimi_tui.llm.provider import ProviderKind, ProviderSettings
 
@@ -39,11 +40,13 @@ def login(
     """Test and store an API key, read from a prompt or stdin."""
     known = _find_provider(provider or _prompt_provider())
     if base_url is not None and not base_url.startswith(("http://", "https://")):
-        raise UsageError(f"--base-url {base_url} isn't a URL.", hint="Start it with https:// or http://.")
+        raise UsageError(
+            msg("--base-url {url} isn't a URL.", url=base_url), hint="Start it with https:// or http://."
+        )
     directory = ensure_data_dir()
     key = _prompt_key(known)
     if not untested:
-        print_line(f"Testing the key with {model or known.model}…")
+        print_line(msg("Testing the key with {model}…", model=model or known.model))
         _test_connection(known, key, base_url, model or known.model)
     name = save_provider(
         ProviderConnection(provider=known.name, model=model or known.model, api_key=key, base_url=base_url),
@@ -51,25 +54,31 @@ def login(
         reload=lambda: read_config(data_dir=directory, work_dir=current_dir()),
         as_default=False,
     )
-    print_line(f"API key for {known.name} stored in {Credentials(directory).path}, readable only by you.")
-    print_line(f"To use its model, run `kimi-tui --model {name}` or /model in the app.")
+    print_line(
+        msg(
+            "API key for {name} stored in {path}, readable only by you.",
+            name=known.name,
+            path=Credentials(directory).path,
+        )
+    )
+    print_line(msg("To use its model, run `kimi-tui --model {name}` or /model in the app.", name=name))
     if os.environ.get(known.key_variable):
-        print_line(f"{known.key_variable} is set in the environment and overrides it.")
+        print_line(msg("{variable} is set in the environment and overrides it.", variable=known.key_variable))
 
 
 def _find_provider(name: str) -> KnownProvider:
     for known in KNOWN_PROVIDERS:
         if known.name == name:
             return known
-    hint = f"Use one of {', '.join(_NAMES)}. Configure others with `kimi-tui config edit`."
-    raise UsageError(f"Unknown provider “{name}”.", hint=hint)
+    hint = msg("Use one of {names}. Configure others with `kimi-tui config edit`.", names=", ".join(_NAMES))
+    raise UsageError(msg("Unknown provider “{name}”.", name=name), hint=hint)
 
 
 def _prompt_provider() -> str:
     if not sys.stdin.isatty():
-        raise UsageError("No provider given.", hint=f"Use one of {', '.join(_NAMES)}.")
+        raise UsageError("No provider given.", hint=msg("Use one of {names}.", names=", ".join(_NAMES)))
     answer = input(
-        translate_message(f"Which provider ({', '.join(_NAMES)}; enter for {_NAMES[0]})? ")
+        tr("Which provider ({names}; enter for {default})? ", names=", ".join(_NAMES), default=_NAMES[0])
     ).strip()
     return answer or _NAMES[0]
 
@@ -77,7 +86,7 @@ def _prompt_provider() -> str:
 def _prompt_key(known: KnownProvider) -> str:
     """Return the key from the prompt or stdin. Raises UsageError if it is missing or malformed."""
     if sys.stdin.isatty():
-        key = getpass.getpass(translate_message(f"API key for {known.name} (hidden): ")).strip()
+        key = getpass.getpass(tr("API key for {name} (hidden): ", name=known.name)).strip()
     else:
         key = sys.stdin.readline().strip()
     if not key:
@@ -100,11 +109,11 @@ def _test_connection(known: KnownProvider, key: str, base_url: str | None, model
         asyncio.run(check_model(settings))
     except ApiKeyRejected as error:
         raise ApiKeyRejected(
-            f"{error.what} Nothing was stored.",
+            msg("{problem} Nothing was stored.", problem=error.what),
             hint="Copy the key again, and check that it's for this provider and server (--base-url).",
         ) from error
     except KimiTuiError as error:
         raise KimiTuiError(
-            f"Can't test the key: {error.what} Nothing was stored.",
+            msg("Can't test the key: {problem} Nothing was stored.", problem=error.what),
             hint="Try again, use another --model, or store the key without a test with --untested.",
         ) from error

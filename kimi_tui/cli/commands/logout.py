@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.cli.commands.runner import print_line
 from kimi_tui.cli.run_paths import ensure_data_dir
 from kimi_tui.config.credentials import Credentials
@@ -30,13 +31,14 @@ def logout(
         chosen = stored
     elif provider is None and len(stored) > 1:
         raise UsageError(
-            "API keys of several providers are stored.", hint=f"Use {', '.join(stored)} or --all."
+            "API keys of several providers are stored.",
+            hint=msg("Use {names} or --all.", names=", ".join(stored)),
         )
     else:
         chosen = [provider or stored[0]]
     if unknown := [name for name in chosen if name not in stored]:
-        hint = f"Stored: {', '.join(stored)}."
-        raise UsageError(f"No API key stored for “{unknown[0]}”.", hint=hint)
+        hint = msg("Stored: {names}.", names=", ".join(stored))
+        raise UsageError(msg("No API key stored for “{name}”.", name=unknown[0]), hint=hint)
     for name in chosen:
         credentials.delete(name)
-        print_line(f"API key for {name} removed.")
+        print_line(msg("API key for {name} removed.", name=name))

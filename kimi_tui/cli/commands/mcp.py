@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from kimi_tui.base.errors import ConfigError, KimiTuiError, UsageError
+from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.base.paths import data_dir
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.cli.commands.runner import new_app, print_line
@@ -69,7 +70,9 @@ def add(
         if header or auth:
             raise UsageError("--header and --auth require a URL.", hint="Remove them.")
         if not words:
-            raise UsageError("No command given.", hint=f"Run `kimi-tui mcp add {name} -- COMMAND`.")
+            raise UsageError(
+                "No command given.", hint=msg("Run `kimi-tui mcp add {name} -- COMMAND`.", name=name)
+            )
         entry: dict[str, object] = {"command": words[0], "args": words[1:]}
         if env:
             entry["env"] = dict(_parse_pair(item, "=", _SEPARATED) for item in env)
@@ -77,7 +80,11 @@ def add(
         if env:
             raise UsageError("--env requires a command.", hint="Remove it.")
         if not is_url:
-            problem = "No URL given." if not words else f"“{sanitize_line(' '.join(words))}” isn't a URL."
+            problem = (
+                "No URL given."
+                if not words
+                else msg("“{text}” isn't a URL.", text=sanitize_line(" ".join(words)))
+            )
             raise UsageError(problem, hint="Use a URL that begins with http:// or https://.")
         entry = {"url": words[0], "transport": kind}
         if header:
@@ -87,21 +94,21 @@ def add(
     (server,) = parse_servers(source_from_entry(name, entry))
     path = user_mcp_path(ensure_data_dir())
     write_server(path, name, entry)
-    print_line(f"Added {name} to {path}.")
+    print_line(msg("Added {name} to {path}.", name=name, path=path))
     match server:
         case InvalidServer(problem=problem):
-            print_line(f"Can't use it yet: {problem}")
+            print_line(msg("Can't use it yet: {problem}", problem=as_message(problem)))
         case RemoteServer(oauth=True):
-            print_line(f"To sign in, run: kimi-tui mcp auth {name}")
+            print_line(msg("To sign in, run: kimi-tui mcp auth {name}", name=name))
         case _:
-            print_line(f"To test it, run: kimi-tui mcp test {name}")
+            print_line(msg("To test it, run: kimi-tui mcp test {name}", name=name))
 
 
 @app.command("list")
 def list_() -> None:
     """List the servers available here and their sources."""
     path = user_mcp_path(data_dir())
-    print_line(f"Your MCP config file: {path}")
+    print_line(msg("Your MCP config file: {path}", path=path))
     found = find_servers(data_dir=data_dir(), work_dir=current_dir())
     for entry in found.entries:
         print_line(f"  {_format_entry(entry)}")
@@ -122,14 +129,14 @@ def remove(name: _Name) -> None:
     write_server(path, name, None)
     if isinstance(url, str):
         TokenStore(token_path(data_dir(), url)).clear()
-    print_line(f"Removed {name} from {path}.")
+    print_line(msg("Removed {name} from {path}.", name=name, path=path))
 
 
 class _PrintedSignInPage(SignInPage):
     """Prints the address of the sign-in page."""
 
     def announce(self, url: str) -> None:
-        print_line(f"Opening the browser to sign in. If it doesn't open, visit:\n{url}")
+        print_line(msg("Opening the browser to sign in. If it doesn't open, visit:\n{url}", url=url))
 
 
 @app.command()
@@ -137,7 +144,7 @@ def auth(name: _Name) -> None:
     """Sign in to a server in the browser."""
     server = _require_remote(name)
     asyncio.run(sign_in_to_server(server, data_dir=ensure_data_dir(), page=_PrintedSignInPage()))
-    print_line(f"Signed in to {name}.")
+    print_line(msg("Signed in to {name}.", name=name))
 
 
 @app.command("reset-auth")
@@ -145,7 +152,11 @@ def reset_auth(name: _Name) -> None:
     """Sign out of a server."""
     server = _require_remote(name)
     was_signed_in = TokenStore(token_path(data_dir(), server.url)).clear()
-    print_line(f"Signed out of {name}." if was_signed_in else f"Not signed in to {name}.")
+    print_line(
+        msg("Signed out of {name}.", name=name)
+        if was_signed_in
+        else msg("Not signed in to {name}.", name=name)
+    )
 
 
 @app.command()
@@ -155,14 +166,21 @@ def test(name: _Name) -> None:
     try:
         check = asyncio.run(check_connection(server, data_dir=ensure_data_dir(), work_dir=current_dir()))
     except KimiTuiError as error:
-        raise KimiTuiError(f"Can't use {name}. {error.what}", hint=error.hint) from error
+        raise KimiTuiError(
+            msg("Can't use {name}. {problem}", name=name, problem=error.what), hint=error.hint
+        ) from error
     for line in _format_test(name, check):
         print_line(line)
 
 
 def _format_test(name: str, connection_test: ConnectionCheck) -> Iterable[str]:
     title = f" ({sanitize_line(connection_test.features.title)})" if connection_test.features.title else ""
-    yield f"{name} works{title}; connected in {connection_test.seconds:.1f} s."
+    yield msg(
+        "{name} works{title}; connected in {seconds:.1f} s.",
+        name=name,
+        title=title,
+        seconds=connection_test.seconds,
+    )
     for what, offers in (
         ("tool", connection_test.features.tools),
         ("prompt", connection_test.features.prompts),
@@ -198,7 +216,8 @@ def _find_server(name: str) -> ServerConfig:
         raise _unknown_server_error(name, [entry.name for entry in found.entries])
     if isinstance(entry, InvalidServer):
         raise ConfigError(
-            entry.problem or f"{name} is disabled.", hint="Change its entry in the MCP config file."
+            entry.problem or msg("{name} is disabled.", name=name),
+            hint="Change its entry in the MCP config file.",
         )
     return entry
 
@@ -206,20 +225,22 @@ def _find_server(name: str) -> ServerConfig:
 def _require_remote(name: str) -> RemoteServer:
     server = _find_server(name)
     if not isinstance(server, RemoteServer):
-        raise UsageError(f"{name} is a local program without sign-in.", hint="Pass credentials with --env.")
+        raise UsageError(
+            msg("{name} is a local program without sign-in.", name=name), hint="Pass credentials with --env."
+        )
     return server
 
 
 def _unknown_server_error(name: str, known: Iterable[str]) -> ConfigError:
     names = ", ".join(map(sanitize_line, known))
     return ConfigError(
-        f"Unknown MCP server {sanitize_line(name)}.",
-        hint=f"Configured: {names}." if names else "Add one with `kimi-tui mcp add`.",
+        msg("Unknown MCP server {name}.", name=sanitize_line(name)),
+        hint=msg("Configured: {names}.", names=names) if names else "Add one with `kimi-tui mcp add`.",
     )
 
 
 def _parse_pair(text: str, separator: str, hint: str) -> tuple[str, str]:
     key, found, value = text.partition(separator)
     if not found or not key.strip():
-        raise UsageError(f"“{sanitize_line(text)}” must be a name and a value.", hint=hint)
+        raise UsageError(msg("“{text}” must be a name and a value.", text=sanitize_line(text)), hint=hint)
     return key.strip(), value.strip() if separator == ":" else value

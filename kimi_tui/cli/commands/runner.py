@@ -10,6 +10,7 @@ from typer.main import get_command
 
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.exit_codes import ExitCode
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.cli.commands.help_translation import translate_help
 from kimi_tui.i18n.translate import translate_message
@@ -40,7 +41,9 @@ def run_subcommand(arguments: Sequence[str]) -> int:
         if not what:  # no nested subcommand given: typer has printed the help
             return 2
         end = "" if what.endswith((".", "?", ")")) else "."
-        raise UsageError(f"{what}{end}", hint=f"Run `{program} --help` for usage.") from None
+        raise UsageError(
+            f"{what}{end}", hint=msg("Run `{program} --help` for usage.", program=program)
+        ) from None
     except KimiTuiError as error:
         error.hint = to_shell_hint(translate_message(error.hint))  # written for the app
         raise

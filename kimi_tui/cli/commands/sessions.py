@@ -12,6 +12,7 @@ import typer
 
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import data_dir
 from kimi_tui.base.redaction import redact_for_sharing, register_secrets, secret_values
 from kimi_tui.base.terminal_text import sanitize
@@ -24,7 +25,7 @@ from kimi_tui.engine.transfer.session_import import import_session
 from kimi_tui.history.journal_reader import read_journal
 from kimi_tui.history.message_history import is_note
 from kimi_tui.history.session import SessionStore
-from kimi_tui.i18n.translate import translate_message
+from kimi_tui.i18n.translate import tr
 
 app = new_app("List, show, export, import and delete sessions.")
 _SHORT_ID_LENGTH = 8
@@ -54,9 +55,9 @@ def list_sessions(
             )
     if not sessions and not as_json:
         typer.echo(
-            translate_message(
-                "No sessions yet." if everywhere else f"No sessions in {work_dir}. Use --all to list all."
-            ),
+            tr("No sessions yet.")
+            if everywhere
+            else tr("No sessions in {work_dir}. Use --all to list all.", work_dir=work_dir),
             err=True,
         )
 
@@ -114,7 +115,11 @@ def import_(
     store = SessionStore(ensure_data_dir())
     session = asyncio.run(import_session(file, work_dir=current_dir(), store=store))
     print_line(
-        f"Imported as {session.id}. To resume it, run: kimi-tui --session {session.id[:_SHORT_ID_LENGTH]}"
+        msg(
+            "Imported as {id}. To resume it, run: kimi-tui --session {short_id}",
+            id=session.id,
+            short_id=session.id[:_SHORT_ID_LENGTH],
+        )
     )
 
 
@@ -133,7 +138,11 @@ def rm(
     for session in sessions:
         title = session.state.title or "untitled"
         if assume_yes or confirm(
-            f"Permanently delete session {session.id[:_SHORT_ID_LENGTH]} ({sanitize(title)})"
+            msg(
+                "Permanently delete session {id} ({title})",
+                id=session.id[:_SHORT_ID_LENGTH],
+                title=sanitize(title),
+            )
         ):
             store.delete(session)
             print_line(f"Deleted {session.id}.")

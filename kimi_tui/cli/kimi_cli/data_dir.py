@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import work_dir_key
 
 _CONFIGS = ("config.toml", "config.json")
@@ -115,12 +116,13 @@ def open_data_dir(path: Path) -> KimiCliDataDir:
     folder = path.expanduser().absolute()
     if not folder.is_dir():
         raise UsageError(
-            f"{path} isn't a directory.", hint="Choose Kimi CLI's data directory, such as ~/.kimi."
+            msg("{path} isn't a directory.", path=path),
+            hint="Choose Kimi CLI's data directory, such as ~/.kimi.",
         )
     if not _is_data_dir(folder):
         raise UsageError(
-            f"{path} isn't a data directory of Kimi CLI.",
-            hint=f"It must contain one of {', '.join(_PARTS)}.",
+            msg("{path} isn't a data directory of Kimi CLI.", path=path),
+            hint=msg("It must contain one of {names}.", names=", ".join(_PARTS)),
         )
     return KimiCliDataDir(folder)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.errors import ConfigError, KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.cli.kimi_cli.data_dir import KimiCliDataDir
 from kimi_tui.cli.kimi_cli.sessions import copy_session
@@ -75,7 +76,7 @@ def _import_config(kimi_cli_dir: KimiCliDataDir, data_dir: Path, report: ImportR
         added = add_missing(target, tables)
         report.imported += [f"config: {name}" for name in added]
     if left_out:
-        report.notes.append(f"Not imported, used by Kimi CLI only: {', '.join(left_out)}.")
+        report.notes.append(msg("Not imported, used by Kimi CLI only: {names}.", names=", ".join(left_out)))
     for name, provider in source.data.get("providers", {}).items():
         if isinstance(provider, dict) and provider.get("oauth") and not provider.get("api_key"):
             report.follow_ups.append(_sign_in_advice(name, provider))
@@ -101,15 +102,22 @@ def _import_skills(kimi_cli_dir: KimiCliDataDir, data_dir: Path, report: ImportR
     names = list_skills(kimi_cli_dir.folder)
     if names and is_default_data_dir(kimi_cli_dir.folder):
         report.notes.append(
-            f"Skills used in place, from {kimi_cli_dir.folder / 'skills'}: {', '.join(names)}."
+            msg(
+                "Skills used in place, from {path}: {names}.",
+                path=kimi_cli_dir.folder / "skills",
+                names=", ".join(names),
+            )
         )
 
 
 def _import_sign_ins(kimi_cli_dir: KimiCliDataDir, _: Path, report: ImportReport) -> None:
     if kimi_cli_dir.sign_ins:
         report.follow_ups.append(
-            f"Tokens aren't imported ({sanitize_line(', '.join(kimi_cli_dir.sign_ins))}). Sign in again:"
-            " `kimi-tui login` for a model, `kimi-tui mcp auth` for an MCP server."
+            msg(
+                "Tokens aren't imported ({names}). Sign in again: `kimi-tui login` for a model, "
+                "`kimi-tui mcp auth` for an MCP server.",
+                names=sanitize_line(", ".join(kimi_cli_dir.sign_ins)),
+            )
         )
 
 
@@ -123,7 +131,9 @@ def _import_servers(kimi_cli_dir: KimiCliDataDir, data_dir: Path, report: Import
             write_server(target, name, entry)
             report.imported.append(f"MCP server: {name}")
             if entry.get("auth") == "oauth":
-                report.follow_ups.append(f"Sign in to the MCP server again: `kimi-tui mcp auth {name}`.")
+                report.follow_ups.append(
+                    msg("Sign in to the MCP server again: `kimi-tui mcp auth {name}`.", name=name)
+                )
 
 
 def _import_input_history(kimi_cli_dir: KimiCliDataDir, data_dir: Path, report: ImportReport) -> None:
@@ -171,11 +181,14 @@ def _import_sessions(kimi_cli_dir: KimiCliDataDir, data_dir: Path, report: Impor
             _format_count(copied, "session") + (f", with {' and '.join(contents)}" if contents else "")
         )
     if known:
-        report.notes.append(f"Already imported: {_format_count(known, 'session')}.")
+        report.notes.append(msg("Already imported: {sessions}.", sessions=_format_count(known, "session")))
     if homeless:
         report.notes.append(
-            f"Unknown working directory: {_format_count(homeless, 'session')}."
-            " To resume, run `kimi-tui --continue` in that directory."
+            msg(
+                "Unknown working directory: {sessions}. To resume, run `kimi-tui --continue` in that "
+                "directory.",
+                sessions=_format_count(homeless, "session"),
+            )
         )
 
 

@@ -4,6 +4,7 @@ import inspect
 from typing import Any
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.compaction.strategy import CompactionStrategy
 from kimi_tui.engine.build.injection import Dependencies, construct, load_class
 
@@ -13,7 +14,7 @@ def load_strategy_class(path: str) -> type[Any]:
     cls = load_class(path, kind="compaction strategy")
     if not inspect.iscoroutinefunction(getattr(cls, "compact", None)):
         raise ConfigError(
-            f"Invalid compaction.strategy: {path} isn't a compaction strategy.",
+            msg("Invalid compaction.strategy: {path} isn't a compaction strategy.", path=path),
             hint="Add a method `async def compact(self, context)` that returns messages or None.",
         )
     return cls

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.engine.build.injection import Dependencies
 from kimi_tui.engine.build.tool_factory import ToolFactory
 from kimi_tui.tools.approval import Approval
@@ -38,7 +39,7 @@ class HostTools:
         for tool in tools:
             name = tool.schema.name
             if name in by_name or name in toolset.names:
-                raise ConfigError(f"Two tools are named {name}.", hint="Rename your tool.")
+                raise ConfigError(msg("Two tools are named {name}.", name=name), hint="Rename your tool.")
             by_name[name] = tool
         toolset.register(by_name, owner=_PROVIDER)
         return lambda: None

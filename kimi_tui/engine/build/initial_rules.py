@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.config.settings import PermissionSettings
 from kimi_tui.permission.rule import Rule, parse_rule
 from kimi_tui.permission.rule_set import RuleSet
@@ -42,8 +43,8 @@ def _parse_rules(name: str, texts: Iterable[str]) -> tuple[Rule, ...]:
         return tuple(parse_rule(text) for text in texts)
     except ConfigError as error:
         raise ConfigError(
-            f"Invalid rule in permissions.{name}. {error.what}",
-            hint=f"{error.hint} `kimi-tui config check` shows where it is.",
+            msg("Invalid rule in permissions.{name}. {problem}", name=name, problem=error.what),
+            hint=msg("{hint} `kimi-tui config check` shows where it is.", hint=error.hint),
         ) from error
 
 

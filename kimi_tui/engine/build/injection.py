@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any, get_type_hints
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 
 Dependencies = Mapping[Any, object]
 """Maps a type, as annotated in constructors, to the object that they get."""
@@ -18,11 +19,19 @@ def load_class(path: str, *, kind: str) -> type[Any]:
         cls = getattr(import_module(module_name), class_name)
     except Exception as error:  # importing runs the user's own code
         raise ConfigError(
-            f"Can't load the {kind} {path}: {type(error).__name__}: {error}.",
+            msg(
+                "Can't load the {kind} {path}: {error}: {problem}.",
+                kind=kind,
+                path=path,
+                error=type(error).__name__,
+                problem=error,
+            ),
             hint="Use module:Class, with a module that Python can import.",
         ) from error
     if not isinstance(cls, type):
-        raise ConfigError(f"The {kind} {path} isn't a class.", hint="Use module:Class.")
+        raise ConfigError(
+            msg("The {kind} {path} isn't a class.", kind=kind, path=path), hint="Use module:Class."
+        )
     return cls
 
 
@@ -43,7 +52,12 @@ def construct(cls: type[Any], dependencies: Dependencies, *, name: str) -> Any:
         annotation = hints.get(parameter.name)
         if annotation not in dependencies:
             raise ConfigError(
-                f"The {name} requires `{parameter.name}: {annotation}`, which kimi-tui doesn't provide.",
+                msg(
+                    "The {subject} requires `{parameter}: {annotation}`, which kimi-tui doesn't provide.",
+                    subject=name,
+                    parameter=parameter.name,
+                    annotation=annotation,
+                ),
                 hint="Annotate positional parameters with types that kimi-tui provides.",
             )
         arguments.append(dependencies[annotation])
@@ -55,6 +69,6 @@ def _constructor_hints(cls: type[Any], name: str) -> dict[str, Any]:
         return get_type_hints(cls.__init__)
     except (NameError, TypeError) as error:
         raise ConfigError(
-            f"Can't read the annotations of the {name}: {error}.",
+            msg("Can't read the annotations of the {subject}: {problem}.", subject=name, problem=error),
             hint="Import its constructor's parameter types outside of TYPE_CHECKING.",
         ) from error

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.engine.build.injection import Dependencies, construct, load_class
 from kimi_tui.tools.tool import Tool
 from kimi_tui.tools.toolset import Toolset
@@ -58,7 +59,9 @@ class ToolFactory:
         path = BUILTIN_TOOLS.get(reference, reference)
         cls = load_class(path, kind="tool")
         if not issubclass(cls, Tool):
-            raise ConfigError(f"{path} isn't a tool.", hint="Tools must extend kimi_tui.tools.tool.Tool.")
+            raise ConfigError(
+                msg("{path} isn't a tool.", path=path), hint="Tools must extend kimi_tui.tools.tool.Tool."
+            )
         return self.construct(cls, name=reference)
 
     def construct(self, cls: type[Tool[Any]], *, name: str) -> Tool[Any]:
@@ -71,7 +74,12 @@ class ToolFactory:
             raise
         except Exception as error:  # a user's own tool may fail in any way
             raise ConfigError(
-                f"Can't load the tool {name}: {type(error).__name__}: {error}.",
+                msg(
+                    "Can't load the tool {name}: {error}: {problem}.",
+                    name=name,
+                    error=type(error).__name__,
+                    problem=error,
+                ),
                 hint="Fix it, or remove it from the agent's tools.",
             ) from error
         return tool

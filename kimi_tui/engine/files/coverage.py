@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.tools.path_scope import PathScope, printable_name
 
 if TYPE_CHECKING:
@@ -69,20 +70,26 @@ def _contains(outer: str, inner: str) -> bool:
 def describe_coverage(history: "FileHistory") -> str:
     """Return a sentence about what isn't covered and why; empty if everything is."""
     if history.partial_coverage_reason:
-        return f"Only files written by file tools are covered, because {history.partial_coverage_reason}."
+        return msg(
+            "Only files written by file tools are covered, because {reason}.",
+            reason=as_message(history.partial_coverage_reason),
+        )
     uncovered = sorted(history.not_covered.items())
     if not uncovered:
         return ""
     named = ", ".join(f"{display_path(path)} ({reason})" for path, reason in uncovered[:_MAX_NAMED])
-    more = f" and {len(uncovered) - _MAX_NAMED} more" if len(uncovered) > _MAX_NAMED else ""
-    return f"Not covered: {named}{more}."
+    more = msg(" and {rest} more", rest=len(uncovered) - _MAX_NAMED) if len(uncovered) > _MAX_NAMED else ""
+    return msg("Not covered: {names}{more}.", names=named, more=more)
 
 
 def list_uncovered(history: "FileHistory") -> list[str]:
     """Return one line for each path that isn't covered."""
     lines = [describe_coverage(history)] if history.partial_coverage_reason else []
     uncovered = sorted(history.not_covered.items())
-    lines += [f"not covered: {display_path(path)} ({reason})" for path, reason in uncovered[:_MAX_LISTED]]
+    lines += [
+        msg("not covered: {path} ({reason})", path=display_path(path), reason=as_message(reason))
+        for path, reason in uncovered[:_MAX_LISTED]
+    ]
     if len(uncovered) > _MAX_LISTED:
-        lines.append(f"not covered: {len(uncovered) - _MAX_LISTED} more")
+        lines.append(msg("not covered: {count} more", count=len(uncovered) - _MAX_LISTED))
     return lines

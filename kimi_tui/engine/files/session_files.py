@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kimi_tui.base.errors import FileProblem, KimiTuiError
 from kimi_tui.base.message import ToolCall
+from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.base.shielding import run_shielded
 from kimi_tui.engine.files.coverage import history_path, list_uncovered
 from kimi_tui.engine.files.snapshot_worker import (
@@ -173,7 +174,7 @@ class SessionFiles:
     async def describe_uncovered(self) -> list[str]:
         """Return one line for each path that isn't covered."""
         if not self._enabled:
-            return [f"Files aren't covered: {self._problem}."]
+            return [msg("Files aren't covered: {reason}.", reason=as_message(self._problem))]
         try:
             return await self.worker.use(list_uncovered)
         except KimiTuiError as error:

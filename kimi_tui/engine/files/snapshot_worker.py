@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.engine.files.coverage import describe_coverage, display_path
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
@@ -279,6 +280,6 @@ def _translate_os_errors() -> Iterator[None]:
         yield
     except OSError as error:
         raise KimiTuiError(
-            f"Can't access the file snapshots: {error.strerror or error}.",
+            msg("Can't access the file snapshots: {reason}.", reason=error.strerror or error),
             hint="Free some disk space, or make the data directory writable.",
         ) from error

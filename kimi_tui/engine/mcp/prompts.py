@@ -7,6 +7,7 @@ from functools import partial
 
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.engine.slash.registry import PromptCommand
 from kimi_tui.mcp.content import to_model_content
@@ -70,5 +71,11 @@ async def _render_prompt(
     result = await server.get_prompt(prompt.name, arguments)
     parts = await to_model_content(result.content, folder)
     if not parts:
-        raise KimiTuiError(f"The prompt {sanitize_line(prompt.name)} of {server.name} is empty.")
+        raise KimiTuiError(
+            msg(
+                "The prompt {prompt} of {server} is empty.",
+                prompt=sanitize_line(prompt.name),
+                server=server.name,
+            )
+        )
     return parts

@@ -12,6 +12,7 @@ from kimi_tui.base.content_parts import TextPart, is_system_note, text_of
 from kimi_tui.base.errors import KimiTuiError, UsageError
 from kimi_tui.base.ids import new_id
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import change_text, msg
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.engine.mcp.prompts import prompt_commands
 from kimi_tui.engine.mcp.status import build_status, format_status
@@ -102,7 +103,7 @@ class SessionMcp:
             self.send_notice("MCP config ignored", problem)
         for entry in self._servers.invalid:
             if entry.problem:
-                self.send_notice(f"The MCP server {entry.name} can't be used", entry.problem)
+                self.send_notice(msg("The MCP server {name} can't be used", name=entry.name), entry.problem)
         if not self._servers.all:
             self._send_status()
             return
@@ -192,7 +193,9 @@ class SessionMcp:
             problem = server.error if server.state in ("failed", "unauthorized") else None
             if problem is not None and self._reported_problems.get(server.name) != str(problem):
                 self._reported_problems[server.name] = str(problem)
-                self.send_notice(f"The MCP server {server.name} is not connected", str(problem))
+                self.send_notice(
+                    msg("The MCP server {name} is not connected", name=server.name), str(problem)
+                )
             elif server.state == "connected":
                 self._reported_problems.pop(server.name, None)
 
@@ -254,28 +257,31 @@ class SessionMcp:
                 if self._tasks is not None:
                     self._tasks.create_task(self._sign_in(self._get_server(name)))
             case _:
-                raise UsageError(f"Invalid arguments for /mcp: {sanitize(argument)}.", hint=_USAGE)
+                raise UsageError(
+                    msg("Invalid arguments for /mcp: {argument}.", argument=sanitize(argument)), hint=_USAGE
+                )
 
     def _get_server(self, name: str) -> McpServer:
         server = self._servers.find(name)
         if server is None:
             names = ", ".join(it.name for it in self._servers.all)
             raise UsageError(
-                f"MCP server “{sanitize(name)}” doesn't exist.", hint=f"MCP servers: {names or 'none'}."
+                msg("MCP server “{name}” doesn't exist.", name=sanitize(name)),
+                hint=msg("MCP servers: {names}.", names=names or "none"),
             )
         return server
 
     async def _sign_in(self, server: McpServer) -> None:
         try:
             if not isinstance(server.config, RemoteServer):
-                raise UsageError(f"{server.name} is a local program and needs no sign-in.")
+                raise UsageError(msg("{name} is a local program and needs no sign-in.", name=server.name))
             await sign_in_to_server(
                 server.config, data_dir=self._data_dir, page=_SessionSignInPage(self, server.name)
             )
         except KimiTuiError as error:
-            self.send_notice(f"Sign-in to {server.name} failed", str(error))
+            self.send_notice(msg("Sign-in to {name} failed", name=server.name), str(error))
             return
-        self.send_notice(f"Signed in to {server.name}", "", "info")
+        self.send_notice(msg("Signed in to {name}", name=server.name), "", "info")
         server.reconnect()
 
     def send_notice(self, title: str, body: str, severity: Literal["info", "warning"] = "warning") -> None:
@@ -288,7 +294,7 @@ class SessionMcp:
                 source_kind="engine",
                 source_id="",
                 title=title,
-                body=sanitize(body),
+                body=change_text(body, sanitize),
                 severity=severity,
             )
         )
@@ -302,7 +308,7 @@ class _SessionSignInPage(SignInPage):
         self._server = server
 
     def announce(self, url: str) -> None:
-        self._session_mcp.send_notice(f"Sign in to {self._server} in the browser", url, "info")
+        self._session_mcp.send_notice(msg("Sign in to {name} in the browser", name=self._server), url, "info")
 
 
 def _instructions_note(server: McpServer) -> str:

@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Any
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.mcp.resource_tools import ListMcpResources, ReadMcpResource
 from kimi_tui.mcp.server import McpServer
@@ -81,5 +82,5 @@ def _build_resource_tools(
 
 
 def _describe_problems(problems: Sequence[str]) -> str:
-    more = f" and {len(problems) - _MAX_NAMED} more" if len(problems) > _MAX_NAMED else ""
+    more = msg(" and {rest} more", rest=len(problems) - _MAX_NAMED) if len(problems) > _MAX_NAMED else ""
     return f"Left out: {', '.join(problems[:_MAX_NAMED])}{more}."

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.redaction import register_secrets
 from kimi_tui.config.resolved_model import ResolvedModel, resolve_model
 from kimi_tui.config.settings import Settings
@@ -68,8 +69,8 @@ class ModelPool:
         """Return the configured model `name`. Raises ConfigError."""
         if name not in self._settings.models:
             raise ConfigError(
-                f"Unknown model “{name}”.",
-                hint=f"Configured models: {', '.join(self.names) or 'none'}.",
+                msg("Unknown model “{name}”.", name=name),
+                hint=msg("Configured models: {names}.", names=", ".join(self.names) or "none"),
             )
         return self._get_or_build(resolve_model(self._settings, name))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.redaction import register_secrets
 from kimi_tui.config.credentials import Credentials
 from kimi_tui.config.environment import KNOWN_PROVIDERS, KnownProvider
@@ -186,13 +187,16 @@ class ModelSetup:
         self._models.apply_settings(settings_of(await asyncio.to_thread(self._options.reread_config)))
         self._models.get(name)
         self._wire.command(SetModel(name))
-        what = f"Connected. Model: {connection.model}."
+        what = msg("Connected. Model: {model}.", model=connection.model)
         if known is not None and connection.api_key and self._environ.get(known.key_variable):
             return ModelConnected(
                 id_,
                 name,
                 what,
-                hint=f"{known.key_variable} is set in the environment and overrides the new key.",
+                hint=msg(
+                    "{variable} is set in the environment and overrides the new key.",
+                    variable=known.key_variable,
+                ),
             )
         return ModelConnected(id_, name, what)
 

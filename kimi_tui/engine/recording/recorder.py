@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kimi_tui.base.message_text import texts_to_jsonable
+from kimi_tui.base.message_text import add_texts
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.wire.background import TasksUpdate
@@ -126,8 +126,7 @@ def _encode_message(message: Outgoing) -> dict[str, Any] | None:
     except ValueError:  # a tool or a client has added a value that JSON can't represent
         logger.warning("can't record a %s", type(message).__name__, exc_info=True)
         return None
-    texts = texts_to_jsonable(encoded["payload"])
-    return {"message": encoded, "texts": texts} if texts else {"message": encoded}
+    return add_texts({"message": encoded}, encoded["payload"])
 
 
 def _encode_line(record: dict[str, Any]) -> bytes:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from kimi_tui.base.child_environment import ChildEnvironment
+from kimi_tui.base.message_text import msg
 from kimi_tui.config.settings import HookSettings as HookSettings
 from kimi_tui.history.session import Session
 from kimi_tui.hooks.decision import HookDecision
@@ -160,7 +161,7 @@ def _to_hook_event(message: Outgoing) -> UserNotification | StopFailure | None:
             return UserNotification(
                 sink=_SINK,
                 notification_type="permission_prompt",
-                title=f"{sender} needs your approval",
+                title=msg("{name} needs your approval", name=sender),
                 body=description,
                 severity="info",
             )

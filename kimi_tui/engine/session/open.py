@@ -11,6 +11,7 @@ from kimi_tui.base.data_dir_permissions import restrict_permissions
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.engine.recording.replay_sender import send_replay, send_replay_tail
 from kimi_tui.engine.session.partial_response import save_partial_response
 from kimi_tui.history.context import Context
@@ -44,10 +45,13 @@ class SessionSelector:
             return store.create(self.work_dir)
         if not earlier.work_dir.is_dir():
             raise SessionError(
-                f"The session's working directory doesn't exist: {earlier.work_dir}.",
-                hint="Restore it, or move the conversation to another directory: run "
-                f"`kimi-tui sessions export {earlier.id[:8]} -o talk.json`, then "
-                "`kimi-tui sessions import talk.json` in that directory.",
+                msg("The session's working directory doesn't exist: {work_dir}.", work_dir=earlier.work_dir),
+                hint=msg(
+                    "Restore it, or move the conversation to another directory: run `kimi-tui sessions "
+                    "export {id} -o talk.json`, then `kimi-tui sessions import talk.json` in that "
+                    "directory.",
+                    id=earlier.id[:8],
+                ),
             )
         return store.fork(earlier) if self.fork else earlier
 

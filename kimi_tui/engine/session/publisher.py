@@ -6,6 +6,7 @@ from typing import Literal
 
 from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.redaction import redact
 from kimi_tui.engine.models.model_pool import ModelPool
 from kimi_tui.engine.recording.replay_sender import send_replay
@@ -99,7 +100,9 @@ class SessionPublisher:
             self.send_notice(error.what, error.hint, severity="warning")
         if len(self._problems) > MAX_PROBLEMS:
             self.send_notice(
-                f"{len(self._problems) - MAX_PROBLEMS} more invalid files", "", severity="warning"
+                msg("{count} more invalid files", count=len(self._problems) - MAX_PROBLEMS),
+                "",
+                severity="warning",
             )
         for repair in self._context.repairs:
             self.send_notice("The session's journal was repaired", repair.description, severity="warning")
@@ -109,8 +112,11 @@ class SessionPublisher:
             self._session.acquire()
         self.send_notice(
             "The session's directory was deleted or moved while it was in use",
-            f"The conversation was saved again to {self._session.dir}. Its branches and file snapshots are "
-            "lost. New snapshots are taken once you reopen the session.",
+            msg(
+                "The conversation was saved again to {path}. Its branches and file snapshots are "
+                "lost. New snapshots are taken once you reopen the session.",
+                path=self._session.dir,
+            ),
             severity="warning",
         )
 
@@ -120,5 +126,7 @@ class SessionPublisher:
 
     def send_internal_error(self, error: Exception) -> None:
         """Send a notice about an unexpected error."""
-        what = redact(f"Internal error: {type(error).__name__}: {error}.")
+        what = msg(
+            "Internal error: {error}: {problem}.", error=type(error).__name__, problem=redact(str(error))
+        )
         self.send_notice(what, "See the log for details.", severity="error")

@@ -7,6 +7,7 @@ from kimi_tui.base.content_parts import TextPart, system_note
 from kimi_tui.base.errors import APIEmptyResponseError, KimiTuiError, UsageError
 from kimi_tui.base.ids import new_id
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.redaction import redact
 from kimi_tui.engine.slash.registry import SlashCommand
 from kimi_tui.history.context import Context
@@ -100,7 +101,14 @@ class SideQuestions:
             end = BtwEnd(begin.id, error=str(error))
         except Exception as error:
             logger.exception("a side question failed")
-            end = BtwEnd(begin.id, error=redact(f"Internal error: {type(error).__name__}: {error}."))
+            end = BtwEnd(
+                begin.id,
+                error=msg(
+                    "Internal error: {error}: {problem}.",
+                    error=type(error).__name__,
+                    problem=redact(str(error)),
+                ),
+            )
         finally:
             self._sender.send(end)
             self._soul.send_status()

@@ -3,6 +3,7 @@
 import asyncio
 
 from kimi_tui.base.errors import SessionError
+from kimi_tui.base.message_text import msg
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
 from kimi_tui.history.todo_log import TodoLog
@@ -32,7 +33,7 @@ class SessionTodos:
             await asyncio.to_thread(self._log.record, items, since=since, previous=before)
         except OSError as error:
             raise SessionError(
-                f"Can't save the todo list: {error.strerror or error}.",
+                msg("Can't save the todo list: {reason}.", reason=error.strerror or error),
                 hint="Free some disk space or make the data directory writable, then try again.",
             ) from error
         await self._session.update_state(todos=items)

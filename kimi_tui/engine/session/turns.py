@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import KimiTuiError, MaxStepsReached
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.redaction import redact
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.soul.limits import LimitReached
@@ -135,10 +136,14 @@ def _build_failure(error: KimiTuiError) -> TurnFailure:
 
 
 def _timeout_failure(max_time_s: float | None) -> TurnFailure:
-    what = f"Time limit reached: {max_time_s:g} s."
+    what = msg("Time limit reached: {seconds:g} s.", seconds=max_time_s)
     return TurnFailure(what, "Increase --max-time to continue.", LimitReached.__name__)
 
 
 def _internal_failure(error: Exception) -> TurnFailure:
-    what = redact(f"Internal error: {type(error).__name__}: {error}.")
+    what = msg(
+        "Internal error: {error}: {problem}.",
+        error=type(error).__name__,
+        problem=redact(str(error)),
+    )
     return TurnFailure(what, "See the log for details.", type(error).__name__)

@@ -16,6 +16,7 @@ import aiofiles
 
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.session.pending_notes import PendingNotes
 from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
@@ -174,7 +175,9 @@ class UserShell:
         try:
             process = await asyncio.create_subprocess_exec(program, "-c", script, cwd=folder)
         except (OSError, ValueError) as error:
-            raise KimiTuiError(f"Can't run the command: {reason_of(error)}.", hint="Try again.") from error
+            raise KimiTuiError(
+                msg("Can't run the command: {reason}.", reason=reason_of(error)), hint="Try again."
+            ) from error
         try:
             return ExitStatus(await process.wait())
         except asyncio.CancelledError:

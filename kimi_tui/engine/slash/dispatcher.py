@@ -4,6 +4,7 @@ import asyncio
 from typing import assert_never
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.engine.session.turns import TurnQueue
 from kimi_tui.engine.slash.registry import (
@@ -35,7 +36,9 @@ class SlashDispatcher:
         found = self.registry.find(line)
         if found is None:
             name = sanitize_line(line).partition(" ")[0]
-            raise KimiTuiError(f"Unknown command: /{name}.", hint="Type /help to list the commands.")
+            raise KimiTuiError(
+                msg("Unknown command: /{name}.", name=name), hint="Type /help to list the commands."
+            )
         command, argument = found
         typed = f"/{line.strip()}"
         match command:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol, get_args
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.engine.slash.registry import AnyCommand, SlashCommand, TimelineSlashCommand
 from kimi_tui.wire.commands import (
     Compare,
@@ -22,7 +23,7 @@ from kimi_tui.wire.timeline import RevertScope
 
 _DRY_RUN = "--dry-run"
 _SCOPES: tuple[RevertScope, ...] = get_args(RevertScope)
-_NUMBERS_HINT = "/checkpoints lists the numbers."
+_NUMBERS_HINT = msg("/checkpoints lists the numbers.")
 
 
 class TimelineLists(Protocol):
@@ -45,7 +46,12 @@ def _parse_revert(argument: str) -> TimelineCommand:
     if len(numbers) != 1 or len(scopes) > 1 or len(words) != is_dry_run + 1 + len(scopes):
         raise UsageError(
             "/revert requires a checkpoint number.",
-            hint=f"Type /revert N [{_DRY_RUN}] [{'|'.join(_SCOPES[1:])}]; {_NUMBERS_HINT}",
+            hint=msg(
+                "Type /revert N [{dry_run}] [{scopes}]; {hint}",
+                dry_run=_DRY_RUN,
+                scopes="|".join(_SCOPES[1:]),
+                hint=_NUMBERS_HINT,
+            ),
         )
     scope = scopes[0] if scopes else "both"
     return PlanRevert(numbers[0], scope) if is_dry_run else Revert(numbers[0], scope)
@@ -62,8 +68,12 @@ def _parse_redo(argument: str) -> TimelineCommand:
 def _is_dry_run(name: str, argument: str) -> bool:
     if argument.strip() not in ("", _DRY_RUN):
         raise UsageError(
-            f"/{name} takes no arguments except {_DRY_RUN}.",
-            hint=f"Type /{name} [{_DRY_RUN}]. To revert to any checkpoint, type /revert N.",
+            msg("/{name} takes no arguments except {dry_run}.", name=name, dry_run=_DRY_RUN),
+            hint=msg(
+                "Type /{name} [{dry_run}]. To revert to any checkpoint, type /revert N.",
+                name=name,
+                dry_run=_DRY_RUN,
+            ),
         )
     return bool(argument.strip())
 
@@ -75,7 +85,9 @@ def _parse_switch(argument: str) -> TimelineCommand:
     if len(numbers) not in {1, 2} or len(words) != is_dry_run + len(numbers):
         raise UsageError(
             "/switch requires a branch number.",
-            hint=f"Use /switch BRANCH [CHECKPOINT] [{_DRY_RUN}]. /branches lists the branches.",
+            hint=msg(
+                "Use /switch BRANCH [CHECKPOINT] [{dry_run}]. /branches lists the branches.", dry_run=_DRY_RUN
+            ),
         )
     to = numbers[1] if len(numbers) == 2 else None
     return PlanSwitch(numbers[0], to) if is_dry_run else SwitchBranch(numbers[0], to)
@@ -94,7 +106,7 @@ def _parse_diff(argument: str) -> TimelineCommand:
     if len(numbers) not in {1, 2} or len(numbers) != len(words):
         raise UsageError(
             "/diff requires one or two checkpoint numbers.",
-            hint=f"Type /diff N [M]; {_NUMBERS_HINT}",
+            hint=msg("Type /diff N [M]; {hint}", hint=_NUMBERS_HINT),
         )
     return Compare(numbers[0], numbers[1] if len(numbers) == 2 else None)
 
@@ -105,7 +117,7 @@ def _parse_patch(argument: str) -> TimelineCommand:
     if not numbers or not words[0].isdecimal():
         raise UsageError(
             "/patch requires one or two checkpoint numbers.",
-            hint=f"Type /patch N [M] [FILE]; {_NUMBERS_HINT}",
+            hint=msg("Type /patch N [M] [FILE]; {hint}", hint=_NUMBERS_HINT),
         )
     path = argument.split(maxsplit=len(numbers))[len(numbers) :]
     after = numbers[1] if len(numbers) == 2 else None
@@ -117,7 +129,7 @@ def _parse_name(argument: str) -> TimelineCommand:
     if not number.isdecimal():
         raise UsageError(
             "/name requires a checkpoint number.",
-            hint=f"Type /name N TEXT, or /name N to remove the name; {_NUMBERS_HINT}",
+            hint=msg("Type /name N TEXT, or /name N to remove the name; {hint}", hint=_NUMBERS_HINT),
         )
     return NameCheckpoint(int(number), name.strip())
 
@@ -127,7 +139,7 @@ def _parse_note(argument: str) -> TimelineCommand:
     if not number.isdecimal() or not note.strip():
         raise UsageError(
             "/note requires a checkpoint number and a note.",
-            hint=f"Type /note N TEXT; {_NUMBERS_HINT}",
+            hint=msg("Type /note N TEXT; {hint}", hint=_NUMBERS_HINT),
         )
     return Revert(int(number), note=note.strip())
 
@@ -151,16 +163,26 @@ def timeline_slash_commands(lists: TimelineLists, *, read_only: bool = False) ->
     scopes = "|".join(_SCOPES[1:])
     commands: tuple[AnyCommand, ...] = (
         TimelineSlashCommand(
-            "revert", f"Revert to a checkpoint: /revert N [{_DRY_RUN}] [{scopes}]", _parse_revert
+            "revert",
+            msg("Revert to a checkpoint: /revert N [{dry_run}] [{scopes}]", dry_run=_DRY_RUN, scopes=scopes),
+            _parse_revert,
         ),
-        TimelineSlashCommand("undo", f"Undo the last revert; {_DRY_RUN} shows a preview", _parse_undo),
-        TimelineSlashCommand("redo", f"Redo the last undone revert; {_DRY_RUN} shows a preview", _parse_redo),
+        TimelineSlashCommand(
+            "undo", msg("Undo the last revert; {dry_run} shows a preview", dry_run=_DRY_RUN), _parse_undo
+        ),
+        TimelineSlashCommand(
+            "redo",
+            msg("Redo the last undone revert; {dry_run} shows a preview", dry_run=_DRY_RUN),
+            _parse_redo,
+        ),
         SlashCommand(
             "checkpoints", "List checkpoints, and the files that they don't cover", list_checkpoints
         ),
         SlashCommand("branches", "List branches", list_branches),
         TimelineSlashCommand(
-            "switch", f"Switch to a branch: /switch BRANCH [CHECKPOINT] [{_DRY_RUN}]", _parse_switch
+            "switch",
+            msg("Switch to a branch: /switch BRANCH [CHECKPOINT] [{dry_run}]", dry_run=_DRY_RUN),
+            _parse_switch,
         ),
         TimelineSlashCommand("fork", "Fork the session, optionally at a checkpoint: /fork [N]", _parse_fork),
         TimelineSlashCommand(

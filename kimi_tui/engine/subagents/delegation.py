@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from kimi_tui.agentspec.spec import ResolvedAgentSpec, SubagentSpec
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.engine.subagents.event_forwarder import SubagentEventForwarder
 from kimi_tui.engine.subagents.factory import SubagentFactory
@@ -193,7 +194,7 @@ class AgentDelegation:
             message=f"Sub-agent {record.id} ({record.kind}) is running in the background as {task.id}. You "
             f'are notified when it finishes; TaskOutput(task_id="{task.id}") returns its report. Continue '
             "with other work.",
-            brief=f"in the background: {task.id}",
+            brief=msg("in the background: {task_id}", task_id=task.id),
             display=(BackgroundTaskBlock(task.id, task.kind, task.status, task.description),),
         )
 

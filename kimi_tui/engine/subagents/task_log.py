@@ -2,6 +2,7 @@
 
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.message import ToolCall, ToolCallPart
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.base.tool_arguments import PartialToolArguments
 from kimi_tui.tools.background.task_handle import RunningTask
@@ -49,7 +50,7 @@ class SubagentTaskLog:
                 self._calls.clear()
             case StepBegin(n=n):
                 self.flush_text()
-                self._task.set_activity(f"step {n}")
+                self._task.set_activity(msg("step {number}", number=n))
             case StatusUpdate(session_usage=usage):
                 self._sender.send(StatusUpdate(session_usage=usage))
             case CostUpdate() | Notification():

@@ -5,6 +5,7 @@ import time
 from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.session.notices import build_notice
@@ -104,12 +105,16 @@ class TimelineCommands:
             names[uid] = text
         elif len(names) == len(self._session.state.names):
             raise KimiTuiError(
-                f"Checkpoint {number} has no name to remove.",
+                msg("Checkpoint {checkpoint} has no name to remove.", checkpoint=number),
                 hint="To name it, type the name after the number.",
             )
         await self._session.update_state(names=names)
         self._timeline_publisher.refresh()
-        title = f"Name of checkpoint {number}: {text}" if text else f"Name of checkpoint {number} removed."
+        title = (
+            msg("Name of checkpoint {checkpoint}: {name}", checkpoint=number, name=text)
+            if text
+            else msg("Name of checkpoint {checkpoint} removed.", checkpoint=number)
+        )
         self._send_notice(title, "")
 
     async def fork(self, to: int | None) -> None:

@@ -6,6 +6,7 @@ import shutil
 from kimi_tui.base.content_parts import system_note
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.history.checkpoint_tree import CheckpointNode
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
@@ -50,7 +51,9 @@ async def fork_session(
     forked_context = Context(copy.context_file)
     await forked_context.restore()
     files = node.files if node is not None else None
-    await forked_context.checkpoint(False, kind="fork", label=f"forked from {session.id}", files=files)
+    await forked_context.checkpoint(
+        False, kind="fork", label=msg("forked from {id}", id=session.id), files=files
+    )
     if forked_context.history:
         await forked_context.append_message(Message("user", (system_note(_NOTE),)))
     await forked_context.close()
@@ -69,6 +72,10 @@ def _copy_recording(session: Session, copy: Session) -> None:
                 (copy.dir / name).chmod(0o600)
         except OSError as error:
             raise SessionError(
-                f"Can't copy the session: {error.strerror or error} ({copy.dir}).",
+                msg(
+                    "Can't copy the session: {reason} ({path}).",
+                    reason=error.strerror or error,
+                    path=copy.dir,
+                ),
                 hint="Free some disk space or make the directory writable, then try again.",
             ) from error

@@ -9,6 +9,7 @@ import aiofiles
 
 from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.coverage import display_path
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.timeline.compare import resolve_states
@@ -63,10 +64,13 @@ async def _write(path: Path, text: bytes) -> None:
         async with aiofiles.open(path, "xb") as file:
             await file.write(text)
     except FileExistsError as error:
-        raise KimiTuiError(f"{path} already exists.", hint="Choose another file name.") from error
+        raise KimiTuiError(
+            msg("{path} already exists.", path=path), hint="Choose another file name."
+        ) from error
     except (OSError, ValueError) as error:
         raise KimiTuiError(
-            f"Can't write {path}: {reason_of(error)}.", hint="Choose another file name."
+            msg("Can't write {path}: {reason}.", path=path, reason=reason_of(error)),
+            hint="Choose another file name.",
         ) from error
 
 

@@ -8,6 +8,7 @@ from kimi_tui.base.compaction_markers import is_summary, summary_text
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.gc_control import gc_paused
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.recording.replay import replay_events
 from kimi_tui.history.branch import Branch
@@ -101,7 +102,10 @@ class TimelinePublisher:
         tree = await self._context.tree()
         branch = tree.branch(number)
         if branch is None:
-            raise KimiTuiError(f"Branch {number} doesn't exist.", hint="Use /branches to list the branches.")
+            raise KimiTuiError(
+                msg("Branch {branch} doesn't exist.", branch=number),
+                hint="Use /branches to list the branches.",
+            )
         state = await self._context.read_branch(number)
         self._sender.send(build_branch_content(branch, state, tree, self._context.history))
 
@@ -250,4 +254,4 @@ def _undo_label(undo_entries: Sequence[UndoEntry], label: Callable[[int], str | 
     if not undo_entries:
         return ""
     number = undo_entries[-1].checkpoint
-    return label(number) or f"checkpoint {number}"
+    return label(number) or msg("checkpoint {checkpoint}", checkpoint=number)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.engine.session.notices import build_notice
 from kimi_tui.engine.timeline.commands import format_branch, format_checkpoint
 from kimi_tui.engine.timeline.compare import compare_states, resolve_states
@@ -126,7 +127,10 @@ class ReadOnlyTimeline:
         state = await asyncio.to_thread(self._conversation.read_branch, number)
         branch = tree.branch(number)
         if state is None or branch is None:
-            raise KimiTuiError(f"Branch {number} doesn't exist.", hint="Use /branches to list the branches.")
+            raise KimiTuiError(
+                msg("Branch {branch} doesn't exist.", branch=number),
+                hint="Use /branches to list the branches.",
+            )
         self._sender.send(build_branch_content(branch, state, tree, current.history))
 
     def build_patch(self, before: int, after: int | None) -> "Patch":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from kimi_tui.base.content_parts import TextPart, UserInput, system_note
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.base.shielding import run_shielded
 from kimi_tui.engine.files.coverage import display_path
 from kimi_tui.engine.files.session_files import SessionFiles
@@ -227,7 +228,7 @@ class RevertExecutor:
             )
         )
         kind: CheckpointKind = "dmail" if note else "revert"
-        label = note or f"after {_revert_label(target)}"
+        label = note or _label_after(target)
         after = await self._checkpoint(kind, label, state, send=False)
         if result is not None and target.branch is not None:
             await send_replay(self._sender.send, self._session, self._context, replace_previous=True)
@@ -235,7 +236,8 @@ class RevertExecutor:
             self._sender.send(checkpoint_created(after))
         if plan is None and target.scope == "both" and self._files.is_enabled:
             raise KimiTuiError(
-                f"Only the conversation was reverted. {no_plan_reason}", hint="The files are unchanged."
+                msg("Only the conversation was reverted. {reason}", reason=as_message(no_plan_reason)),
+                hint="The files are unchanged.",
             )
         _raise_failures(outcome)
 
@@ -244,7 +246,7 @@ class RevertExecutor:
     ) -> Checkpoint:
         """Create a checkpoint of the state before the revert, and record the revert as pending."""
         before = await self._checkpoint(
-            "revert", f"before {_revert_label(target)}", state_before or now.state, now.changes
+            "revert", _label_before(target), state_before or now.state, now.changes
         )
         await self._session.update_state(
             jump=PendingRevert(
@@ -337,21 +339,36 @@ def _plan_key(target: RevertTarget) -> _PlanKey:
     return target.checkpoint, target.reason, target.branch, target.scope == "turn"
 
 
-_LABELS: dict[RevertReason, str] = {
-    "user": "revert to",
-    "undo": "undo to",
-    "redo": "redo to",
-    "switch": "switch to",
-}
+def _label_before(target: RevertTarget) -> str:
+    """Return the label of the checkpoint before a revert."""
+    revert, label = _revert_label(target), _shorten_label(target.label)
+    if label:
+        return msg("before {revert} “{label}”", revert=revert, label=label)
+    return msg("before {revert}", revert=revert)
+
+
+def _label_after(target: RevertTarget) -> str:
+    """Return the label of the checkpoint after a revert."""
+    revert, label = _revert_label(target), _shorten_label(target.label)
+    if label:
+        return msg("after {revert} “{label}”", revert=revert, label=label)
+    return msg("after {revert}", revert=revert)
 
 
 def _revert_label(target: RevertTarget) -> str:
-    """Return the name of a revert for the labels of the checkpoints before and after it."""
-    text = f"{_LABELS[target.reason]} {target.checkpoint}"
-    label = target.label
-    if len(label) > _MAX_LABEL:
-        label = f"{label[: _MAX_LABEL - 1]}…"
-    return f"{text} “{label}”" if label else text
+    match target.reason:
+        case "undo":
+            return msg("undo to {checkpoint}", checkpoint=target.checkpoint)
+        case "redo":
+            return msg("redo to {checkpoint}", checkpoint=target.checkpoint)
+        case "switch":
+            return msg("switch to {checkpoint}", checkpoint=target.checkpoint)
+        case _:
+            return msg("revert to {checkpoint}", checkpoint=target.checkpoint)
+
+
+def _shorten_label(label: str) -> str:
+    return f"{label[: _MAX_LABEL - 1]}…" if len(label) > _MAX_LABEL else label
 
 
 def _raise_failures(outcome: "ExecutionResult") -> None:
@@ -359,7 +376,7 @@ def _raise_failures(outcome: "ExecutionResult") -> None:
     if outcome.failed:
         failures = "; ".join(f"{display_path(path)}: {reason}" for path, reason in outcome.failed)
         raise KimiTuiError(
-            f"Some files couldn't be changed: {failures}.",
+            msg("Some files couldn't be changed: {failures}.", failures=failures),
             hint="Everything else was reverted. Use /undo to undo it.",
         )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.engine.files.coverage import display_path
 from kimi_tui.history.message_history import is_note
 from kimi_tui.wire.display_blocks import DiffBlock
@@ -46,9 +47,9 @@ def incomplete_note(plan: "Plan") -> str:
     """Return a sentence about what `plan` may lack; empty if it is complete."""
     if not plan.incomplete:
         return ""
-    return (
-        f"This plan is incomplete, because {plan.incomplete}. Changes of files that weren't stored before "
-        "are unknown."
+    return msg(
+        "This plan is incomplete, because {reason}. Changes of files that weren't stored before are unknown.",
+        reason=as_message(plan.incomplete),
     )
 
 
@@ -111,5 +112,5 @@ def first_prompt(messages: Sequence[Message]) -> Message | None:
 
 
 def _join_paths(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _MAX_LISTED} more" if len(paths) > _MAX_LISTED else ""
+    more = msg(" and {rest} more", rest=len(paths) - _MAX_LISTED) if len(paths) > _MAX_LISTED else ""
     return ", ".join(map(display_path, paths[:_MAX_LISTED])) + more

@@ -6,6 +6,7 @@ from typing import Literal
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.history.checkpoint_tree import NOT_CAPTURED_YET, CheckpointNode, CheckpointTree
 from kimi_tui.history.context import Context
 from kimi_tui.history.message_history import is_note
@@ -71,7 +72,10 @@ class RevertTargets:
         tree = await self._context.tree()
         branch = tree.branch(number)
         if branch is None:
-            raise KimiTuiError(f"Branch {number} doesn't exist.", hint="Use /branches to list the branches.")
+            raise KimiTuiError(
+                msg("Branch {branch} doesn't exist.", branch=number),
+                hint="Use /branches to list the branches.",
+            )
         if scope == "turn":
             raise KimiTuiError(
                 "You can't switch branches with the scope “turn”.",
@@ -81,7 +85,9 @@ class RevertTargets:
         if before is not None:
             if all(checkpoint.id != before for checkpoint in branch.checkpoints):
                 raise KimiTuiError(
-                    f"Checkpoint {before} isn't on branch {number}.",
+                    msg(
+                        "Checkpoint {checkpoint} isn't on branch {branch}.", checkpoint=before, branch=number
+                    ),
                     hint="Use /checkpoints to list the checkpoints of all branches.",
                 )
             files = find_checkpoint(tree, before).files
@@ -109,7 +115,10 @@ class RevertTargets:
         """Return the checkpoint that the last revert, or the last undo, started from."""
         entries = self._session.state.undos if direction == "undo" else self._session.state.redos
         if not entries:
-            raise KimiTuiError(f"Nothing to {direction}.", hint="Use /revert N to revert to checkpoint N.")
+            raise KimiTuiError(
+                "Nothing to undo." if direction == "undo" else "Nothing to redo.",
+                hint="Use /revert N to revert to checkpoint N.",
+            )
         entry = entries[-1]
         scope: RevertScope = "files" if entry.branch is None else "both"
         return RevertTarget(
@@ -144,7 +153,8 @@ def find_checkpoint(tree: CheckpointTree, number: int) -> CheckpointNode:
     node = tree.by_id.get(number)
     if node is None:
         raise KimiTuiError(
-            f"Checkpoint {number} doesn't exist.", hint="Use /checkpoints to list the checkpoints."
+            msg("Checkpoint {checkpoint} doesn't exist.", checkpoint=number),
+            hint="Use /checkpoints to list the checkpoints.",
         )
     return node
 
@@ -170,7 +180,7 @@ def unavailable_reason(state: str | None) -> str:
     """Return why the files can't be restored to `state`; empty if they can."""
     if is_manifest(state):
         return ""
-    return f"The checkpoint has no file snapshot: {state or NOT_CAPTURED_YET}."
+    return msg("The checkpoint has no file snapshot: {reason}.", reason=as_message(state or NOT_CAPTURED_YET))
 
 
 def _files_at_turn_end(node: CheckpointNode, tree: CheckpointTree) -> str | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.config.settings import CheckpointSettings
 from kimi_tui.engine.files.coverage import covered_dirs, display_path, excluded_dirs
 from kimi_tui.engine.files.session_files import SessionFiles
@@ -109,9 +110,9 @@ class TimelineService:
 
 def _describe_outcome(outcome: "ExecutionResult") -> str:
     count = len(outcome.done)
-    done = "1 file reverted." if count == 1 else f"{count} files reverted."
+    done = msg("1 file reverted.") if count == 1 else msg("{count} files reverted.", count=count)
     failed = "; ".join(f"{display_path(path)}: {reason}" for path, reason in outcome.failed)
-    return f"{done} Not reverted: {failed}." if failed else done
+    return msg("{result} Not reverted: {paths}.", result=done, paths=failed) if failed else done
 
 
 def snapshot_limits(settings: CheckpointSettings) -> SnapshotLimits:

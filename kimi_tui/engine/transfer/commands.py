@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.redaction import redact_for_sharing
 from kimi_tui.engine.session.pending_notes import PendingNotes
 from kimi_tui.engine.session.publisher import SessionPublisher
@@ -84,7 +85,11 @@ class ExportImportCommands:
         self._pending_notes.add(f"The user imported {name} into the conversation:\n\n{text}")
         self._publisher.send_notice(
             "Imported",
-            f"{name}: {len(text):,} characters. The model sees them with your next prompt.",
+            msg(
+                "{name}: {count:,} characters. The model sees them with your next prompt.",
+                name=name,
+                count=len(text),
+            ),
             severity="info",
         )
 

@@ -11,6 +11,7 @@ from kimi_tui.base.disk_errors import reason_of
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.json_codec import to_jsonable
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.history.message_history import is_note
 
 _FENCE = "```"
@@ -62,10 +63,13 @@ def write_exclusive(path: Path, text: str) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError as error:
-        raise KimiTuiError(f"{path} already exists.", hint="Choose another file name.") from error
+        raise KimiTuiError(
+            msg("{path} already exists.", path=path), hint="Choose another file name."
+        ) from error
     except (OSError, ValueError) as error:
         raise KimiTuiError(
-            f"Can't write {path}: {reason_of(error)}.", hint="Choose another file name."
+            msg("Can't write {path}: {reason}.", path=path, reason=reason_of(error)),
+            hint="Choose another file name.",
         ) from error
 
 

@@ -8,6 +8,7 @@ from kimi_tui.base.errors import KimiTuiError, SessionError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.json_codec import from_jsonable
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.engine.transfer.export import to_markdown
 from kimi_tui.history.journal_reader import read_journal
 from kimi_tui.history.session import SessionStore
@@ -39,7 +40,7 @@ def read_import(source: str, *, work_dir: Path, store: SessionStore) -> tuple[st
             session = store.find(source)
         except SessionError as error:
             raise KimiTuiError(
-                f"No file or session “{source}” found.",
+                msg("No file or session “{name}” found.", name=source),
                 hint="Check the path, or use /sessions to list the sessions.",
             ) from error
         name = f"session {session.state.title or session.id}"
@@ -47,7 +48,12 @@ def read_import(source: str, *, work_dir: Path, store: SessionStore) -> tuple[st
         text = to_markdown(history, title=session.state.title, session_id=session.id)
     if len(text) > MAX_CHARACTERS:
         raise KimiTuiError(
-            f"{name} is too long: {len(text):,} characters. The maximum is {MAX_CHARACTERS:,}.",
+            msg(
+                "{name} is too long: {count:,} characters. The maximum is {maximum:,}.",
+                name=name,
+                count=len(text),
+                maximum=MAX_CHARACTERS,
+            ),
             hint="Mention the file with @ instead, so that the agent reads it in parts.",
         )
     return name, text
@@ -61,7 +67,9 @@ def read_text_file(path: Path, *, hint: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise KimiTuiError(f"Can't read {path} as text: {reason_of(error)}.", hint=hint) from error
+        raise KimiTuiError(
+            msg("Can't read {path} as text: {reason}.", path=path, reason=reason_of(error)), hint=hint
+        ) from error
 
 
 def _read_file(path: Path) -> str:

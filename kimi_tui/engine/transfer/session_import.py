@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError, SessionError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.engine.transfer.import_text import ExportedConversation, parse_export, read_text_file
 from kimi_tui.history.context import Context
@@ -55,6 +56,6 @@ def _read_conversation(file: Path) -> ExportedConversation:
 
 def _no_conversation_error(file: Path, reason: str) -> KimiTuiError:
     return KimiTuiError(
-        f"{file} doesn't contain a conversation: {reason.rstrip('.')}.",
+        msg("{path} doesn't contain a conversation: {reason}.", path=file, reason=reason.rstrip(".")),
         hint="Choose a file written by `kimi-tui sessions export ID -o FILE.json`, or a context.jsonl.",
     )

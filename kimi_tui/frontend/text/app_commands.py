@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from kimi_tui.base.content_parts import UserInput
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.i18n.translate import tr_lazy
 from kimi_tui.wire.session import SessionInfo
 
@@ -69,4 +70,6 @@ def app_only_error(info: SessionInfo | None, user_input: UserInput) -> UsageErro
     alternative = APP_COMMAND_ALTERNATIVES.get(words[0])
     if alternative is None:
         return None
-    return UsageError(f"/{words[0]} is only available in the app. Nothing was sent.", hint=alternative)
+    return UsageError(
+        msg("/{name} is only available in the app. Nothing was sent.", name=words[0]), hint=alternative
+    )

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from kimi_tui.base.gc_control import gc_paused
+from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.history.snapshots.attribution import COVERAGE, USER, ChangeAuthor
 from kimi_tui.history.snapshots.change_detection import (
     DetectedChanges,
@@ -105,7 +106,10 @@ class Capture:
     def not_covered(self) -> dict[str, str]:
         """The paths that are not covered, and why."""
         omitted = {path: entry.ref for path, entry in self._entries.items() if entry.kind == "omitted"}
-        return omitted | {path or ".": f"directory: {why}" for path, why in self._unreadable.items()}
+        return omitted | {
+            path or ".": msg("directory: {reason}", reason=as_message(why))
+            for path, why in self._unreadable.items()
+        }
 
     def holds_uncovered(self, folder: str) -> bool:
         """Return whether a directory directly contains ignored files, which are not covered."""
@@ -180,9 +184,13 @@ class Capture:
             try:
                 scan, detected = self._detect_with_scan(deadline)
             except TooManyFiles:
-                self._limit_coverage(f"the working directory contains more than {self._limits.files:,} files")
+                self._limit_coverage(
+                    msg("the working directory contains more than {count:,} files", count=self._limits.files)
+                )
             except DeadlineExceeded as error:
-                self._limit_coverage(f"a scan of the working directory takes longer than {error}")
+                self._limit_coverage(
+                    msg("a scan of the working directory takes longer than {limit}", limit=error)
+                )
                 self._is_slow = True
                 self._strays = self._strays or set()
             else:

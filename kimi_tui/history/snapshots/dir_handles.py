@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from kimi_tui.base.message_text import msg
+
 _OPEN_FLAGS = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 _MAX_OPEN = 32
 """Maximum number of open descriptors. Some systems limit a process to 256 open files."""
@@ -84,5 +86,5 @@ def _open_child(name: str, parent: int, path: str) -> int:
         if error.errno in {ELOOP, ENOTDIR} and stat.S_ISLNK(
             os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
         ):
-            raise PathRejected(f"{path} is no longer a directory") from error
+            raise PathRejected(msg("{path} is no longer a directory", path=path)) from error
         raise

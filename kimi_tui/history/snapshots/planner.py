@@ -6,6 +6,7 @@ from io import BytesIO
 from typing import TypeGuard
 
 from kimi_tui.base.line_matcher import LineMatcher
+from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.deadline import ScanDeadline
@@ -54,8 +55,11 @@ class _PathHistory:
         """Who made changes besides the agent."""
         if self.task:
             task = sanitize_line(self.task)
-            return f"you or `{task if len(task) <= _MAX_TASK_CHARS else f'{task[: _MAX_TASK_CHARS - 1]}…'}`"
-        return "you" if self.is_yours else "another session"
+            return msg(
+                "you or `{task}`",
+                task=task if len(task) <= _MAX_TASK_CHARS else f"{task[: _MAX_TASK_CHARS - 1]}…",
+            )
+        return msg("you") if self.is_yours else msg("another session")
 
 
 class Planner:
@@ -146,7 +150,7 @@ class Planner:
             if state is not None and state.kind == "omitted" and not _is_too_large(state):
                 return PlanItem(path=path, action="not covered", now=now, then=at_target, note=state.ref)
         if not any(path_history.is_agents):
-            note = f"changed only by {path_history.other_author}"
+            note: str = msg("changed only by {author}", author=path_history.other_author)
             return PlanItem(path=path, action="keep", now=now, then=at_target, note=note)
         try:
             then = self._undo_agent_changes(path_history)
@@ -158,7 +162,10 @@ class Planner:
         if _is_too_large(then):
             return PlanItem(path=path, action="not covered", now=now, then=at_target, note=then.ref)
         if _is_too_large(now) and then != now:
-            note = f"its current content can't be stored ({now.ref}), so an undo can't restore it"
+            note = msg(
+                "its current content can't be stored ({reason}), so an undo can't restore it",
+                reason=as_message(now.ref),
+            )
             return PlanItem(path=path, action="conflict", now=now, then=then, note=note)
         if not self._is_stored(then):
             note = "its content is no longer stored"
@@ -191,22 +198,22 @@ class Planner:
         if current == before or before == after:
             return current
         if before is None or after is None or current is None:
-            raise _Conflict(
-                f"created by the agent, edited by {other_author}" if before is None
-                else f"deleted by the agent, created again by {other_author}" if after is None
-                else f"deleted by {other_author}"
-            )  # fmt: skip
+            raise _Conflict(_describe_conflict(before, after, other_author))
         if {before.kind, after.kind, current.kind} != {"file"}:
-            raise _Conflict(f"changed by both {other_author} and the agent")
+            raise _Conflict(msg("changed by both {author} and the agent", author=other_author))
         mode = before.mode if current.mode == after.mode else current.mode
         versions = (after, current, before)
         if any(entry.size > MAX_BYTES for entry in versions):
-            raise _Conflict(f"{other_author} and the agent changed the same file")
+            raise _Conflict(
+                msg("{author} and the agent changed the same {unit}", author=other_author, unit=msg("file"))
+            )
         contents = [self._blobs.read(entry.ref) for entry in versions]
         content = merge3(*contents)
         if content is None:
-            unit = "lines" if all(map(is_text, contents)) else "file"
-            raise _Conflict(f"{other_author} and the agent changed the same {unit}")
+            unit = msg("lines") if all(map(is_text, contents)) else msg("file")
+            raise _Conflict(
+                msg("{author} and the agent changed the same {unit}", author=other_author, unit=unit)
+            )
         return Entry("file", mode, len(content), self._blobs.put(content))
 
     def _is_stored(self, entry: Entry | None) -> bool:
@@ -308,3 +315,12 @@ def _action(now: Entry | None, then: Entry | None, states: Sequence[Entry | None
     if now is None:
         return "recreate"
     return "restore" if then in states else "merge"
+
+
+def _describe_conflict(before: Entry | None, after: Entry | None, other_author: str) -> str:
+    """Return how a file that `other_author` changed or deleted conflicts with its creation or deletion."""
+    if before is None:
+        return msg("created by the agent, edited by {author}", author=other_author)
+    if after is None:
+        return msg("deleted by the agent, created again by {author}", author=other_author)
+    return msg("deleted by {author}", author=other_author)

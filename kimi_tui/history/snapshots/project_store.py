@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_tui.base.errors import SessionError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import make_private_dir, work_dir_key
 from kimi_tui.history.file_lock import Lock, flock
 from kimi_tui.history.filesystem import LOCAL_FILE_SYSTEM, FileSystem
@@ -150,12 +151,16 @@ class ProjectStore:
             self._flock(lock)
         except BlockingIOError:
             raise SessionError(
-                f"A session is running in {self.work_dir}.", hint="Quit it, then try again."
+                msg("A session is running in {work_dir}.", work_dir=self.work_dir),
+                hint="Quit it, then try again.",
             ) from None
         except OSError as error:
             raise SessionError(
                 "This file system doesn't support locks. Can't check whether a session uses the snapshots.",
-                hint=f"If no session runs, delete {self.folder}, or set KIMI_SHARE_DIR to another disk.",
+                hint=msg(
+                    "If no session runs, delete {path}, or set KIMI_SHARE_DIR to another disk.",
+                    path=self.folder,
+                ),
             ) from error
 
     def _open_lock(self) -> int:

@@ -9,6 +9,7 @@ from typing import assert_never
 from kimi_tui.base.content_parts import is_system_note
 from kimi_tui.base.errors import ScriptError
 from kimi_tui.base.message import Message
+from kimi_tui.base.message_text import msg
 from kimi_tui.llm.provider import ProviderSettings, StreamPart, ThinkingEffort, ToolSchema
 from kimi_tui.llm.scripted.chunking import fixed_chunks, split_into_chunks
 from kimi_tui.llm.scripted.script import (
@@ -100,7 +101,10 @@ class _ScriptPlayer:
         if not path:
             raise ScriptError(
                 "The scripted model has no scripts.",
-                hint=f"Set the provider's `scripts`, or {_SCRIPTS_VARIABLE}, to a script file.",
+                hint=msg(
+                    "Set the provider's `scripts`, or {variable}, to a script file.",
+                    variable=_SCRIPTS_VARIABLE,
+                ),
             )
         if self._remaining is None:
             scripts = read_scripts(Path(path).expanduser())
@@ -111,8 +115,12 @@ class _ScriptPlayer:
         number = _find_script(self._remaining, _latest_user_text(history))
         if number is None:
             raise ScriptError(
-                f"The scripted model has no script {self._count - len(self._remaining) + 1}: "
-                f"{path} contains {self._count}.",
+                msg(
+                    "The scripted model has no script {number}: {path} contains {count}.",
+                    number=self._count - len(self._remaining) + 1,
+                    path=path,
+                    count=self._count,
+                ),
                 hint="Add a script: each model call plays one.",
             )
         return parse_script(self._remaining.pop(number)[1], number)

@@ -36,6 +36,7 @@ from kimi_tui.base.errors import (
     ScriptError,
 )
 from kimi_tui.base.message import FunctionCall, ToolCall, ToolCallPart
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.llm.provider import MessageStart, StreamPart
 from kimi_tui.llm.scripted.payload import (
@@ -94,7 +95,8 @@ def read_scripts(path: Path) -> tuple[str, ...]:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ScriptError(
-            f"Can't read the scripts in {path}: {error}.", hint="Use a UTF-8 file of scripts."
+            msg("Can't read the scripts in {path}: {reason}.", path=path, reason=error),
+            hint="Use a UTF-8 file of scripts.",
         ) from error
     return _json_scripts(text, path) if text.lstrip().startswith("[") else _text_scripts(text)
 
@@ -110,15 +112,17 @@ def parse_script(text: str, number: int) -> tuple[Action, ...]:
             action = _parse_action(line)
         except ScriptSyntaxError as error:
             raise ScriptError(
-                f"Script {number}, line {line_number}: {error}.",
-                hint=f"Write each line as `kind: payload`. Kinds: {', '.join(_PARSERS)}.",
+                msg(
+                    "Script {number}, line {line}: {problem}.", number=number, line=line_number, problem=error
+                ),
+                hint=msg("Write each line as `kind: payload`. Kinds: {kinds}.", kinds=", ".join(_PARSERS)),
             ) from error
         if isinstance(action, Fail) and action.immediately:
             return (*(earlier for earlier in actions if isinstance(earlier, Delay)), action)
         actions.append(action)
     if not any(isinstance(action, Fail) or _is_content(action) for action in actions):
         raise ScriptError(
-            f"Script {number} has no content.",
+            msg("Script {number} has no content.", number=number),
             hint="Add a `text` line, or `error: empty` for an empty response.",
         )
     return tuple(actions)
@@ -129,9 +133,13 @@ def _json_scripts(text: str, path: Path) -> tuple[str, ...]:
     try:
         scripts = json.loads(text)
     except ValueError as error:
-        raise ScriptError(f"The scripts in {path} aren't valid JSON: {error}.", hint=hint) from error
+        raise ScriptError(
+            msg("The scripts in {path} aren't valid JSON: {problem}.", path=path, problem=error), hint=hint
+        ) from error
     if not all(isinstance(script, str) for script in scripts):
-        raise ScriptError(f"The JSON array in {path} contains values that aren't strings.", hint=hint)
+        raise ScriptError(
+            msg("The JSON array in {path} contains values that aren't strings.", path=path), hint=hint
+        )
     return tuple(scripts)
 
 

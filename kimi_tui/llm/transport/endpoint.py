@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from kimi_tui.base.errors import ConfigError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.llm.provider import ProviderKind, ProviderSettings
 
@@ -57,20 +58,31 @@ class Endpoint:
             base_url = base_url.removesuffix(suffix)
         if not _is_http_url(base_url):
             raise ConfigError(
-                f"The {kind} provider's base URL “{sanitize_line(base_url)}” isn't a valid URL.",
-                hint=f"Use a URL such as {DEFAULT_BASE_URLS[kind]}.",
+                msg(
+                    "The {kind} provider's base URL “{url}” isn't a valid URL.",
+                    kind=kind,
+                    url=sanitize_line(base_url),
+                ),
+                hint=msg("Use a URL such as {url}.", url=DEFAULT_BASE_URLS[kind]),
             )
         api_key = settings.api_key.strip()
         if not _SENDABLE.fullmatch(api_key):
             raise ConfigError(
-                f"The {kind} provider's API key contains invalid characters.",
-                hint=f"Copy the key again into {KEY_VARIABLES[kind]} or the provider's api_key.",
+                msg("The {kind} provider's API key contains invalid characters.", kind=kind),
+                hint=msg(
+                    "Copy the key again into {variable} or the provider's api_key.",
+                    variable=KEY_VARIABLES[kind],
+                ),
             )
         headers = {name: value.strip() for name, value in (settings.headers or {}).items()}
         for name, value in headers.items():
             if not name or not _SENDABLE.fullmatch(name) or not _SENDABLE.fullmatch(value):
                 raise ConfigError(
-                    f"The {kind} provider's header “{sanitize_line(name)}” isn't valid.",
+                    msg(
+                        "The {kind} provider's header “{name}” isn't valid.",
+                        kind=kind,
+                        name=sanitize_line(name),
+                    ),
                     hint="Each header must be a single line of ASCII. Fix custom_headers.",
                 )
         return cls(kind=kind, base_url=base_url, model=settings.model, api_key=api_key, headers=headers)
@@ -96,7 +108,9 @@ class Endpoint:
     @property
     def key_advice(self) -> str:
         """Hint on how to set the API key."""
-        return f"Set {KEY_VARIABLES[self.kind]}, or the provider's api_key in config.toml."
+        return msg(
+            "Set {variable}, or the provider's api_key in config.toml.", variable=KEY_VARIABLES[self.kind]
+        )
 
     def redact(self, text: str) -> str:
         """Return `text`, a server's message, as one short line without the keys that the server may echo."""

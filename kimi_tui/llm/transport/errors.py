@@ -5,6 +5,7 @@ import ssl
 from collections.abc import Sequence
 
 from kimi_tui.base.errors import APIConnectionError, APIEmptyResponseError, APITimeoutError, ChatProviderError
+from kimi_tui.base.message_text import msg
 from kimi_tui.llm.transport.endpoint import Endpoint
 
 
@@ -45,12 +46,12 @@ def _to_error(chain: Sequence[BaseException], endpoint: Endpoint) -> ChatProvide
         match link:
             case httpx2.ProxyError():
                 return APIConnectionError(
-                    f"The proxy refused the connection to {endpoint.host}.",
+                    msg("The proxy refused the connection to {host}.", host=endpoint.host),
                     hint="Check HTTPS_PROXY and NO_PROXY.",
                 )
             case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
                 return APITimeoutError(
-                    f"The connection to {endpoint.host} timed out.",
+                    msg("The connection to {host} timed out.", host=endpoint.host),
                     hint="Check the network connection and base_url.",
                 )
             case httpx2.TimeoutException():
@@ -59,7 +60,7 @@ def _to_error(chain: Sequence[BaseException], endpoint: Endpoint) -> ChatProvide
                 return _unreachable_error(chain, endpoint)
             case httpx2.LocalProtocolError():
                 return ChatProviderError(
-                    f"Can't send the request to {endpoint.host}: it isn't valid HTTP.",
+                    msg("Can't send the request to {host}: it isn't valid HTTP.", host=endpoint.host),
                     hint="Check the provider's api_key and custom_headers.",
                 )
             case _:
@@ -73,36 +74,36 @@ def _unreachable_error(chain: Sequence[BaseException], endpoint: Endpoint) -> AP
             case ssl.SSLCertVerificationError():
                 why = endpoint.redact(cause.verify_message)
                 return APIConnectionError(
-                    f"The certificate of {endpoint.host} isn't trusted: {why}.",
+                    msg("The certificate of {host} isn't trusted: {reason}.", host=endpoint.host, reason=why),
                     hint="Behind a company proxy, set SSL_CERT_FILE to the proxy's certificate file.",
                 )
             case ssl.SSLError():
                 return APIConnectionError(
-                    f"Can't establish an encrypted connection to {endpoint.host}.",
+                    msg("Can't establish an encrypted connection to {host}.", host=endpoint.host),
                     hint="If the server uses plain HTTP, start base_url with http://.",
                 )
             case socket.gaierror():
                 return APIConnectionError(
-                    f"Can't resolve the host name of {endpoint.host}.",
+                    msg("Can't resolve the host name of {host}.", host=endpoint.host),
                     hint="Check base_url and the network connection.",
                 )
             case ConnectionRefusedError():
                 advice = "Check base_url and the network connection."
                 return APIConnectionError(
-                    f"Can't connect to {endpoint.address}: connection refused.",
+                    msg("Can't connect to {address}: connection refused.", address=endpoint.address),
                     hint="Start the server, or check base_url." if endpoint.is_local else advice,
                 )
             case _:
                 continue
     return APIConnectionError(
-        f"Can't connect to {endpoint.host}.", hint="Check the network connection and base_url."
+        msg("Can't connect to {host}.", host=endpoint.host), hint="Check the network connection and base_url."
     )
 
 
 def timeout_error(endpoint: Endpoint) -> APITimeoutError:
     """Return the error for a stream without data for the idle timeout."""
     return APITimeoutError(
-        f"The response from {endpoint.host} timed out.",
+        msg("The response from {host} timed out.", host=endpoint.host),
         hint="Try again. If the model is slow, raise the provider's idle_timeout_s.",
     )
 
@@ -110,7 +111,7 @@ def timeout_error(endpoint: Endpoint) -> APITimeoutError:
 def truncated_response(endpoint: Endpoint) -> APIConnectionError:
     """Return the error for a connection or response that ended before the response was complete."""
     return APIConnectionError(
-        f"The response from {endpoint.host} was cut off.",
+        msg("The response from {host} was cut off.", host=endpoint.host),
         hint="Try again. If this keeps happening, check the network connection.",
     )
 
@@ -118,7 +119,11 @@ def truncated_response(endpoint: Endpoint) -> APIConnectionError:
 def malformed_response(endpoint: Endpoint, text: str) -> APIConnectionError:
     """Return the error for data that isn't part of a valid response."""
     return APIConnectionError(
-        f"{endpoint.host} sent an invalid response: {endpoint.redact(text[:80])}",
+        msg(
+            "{host} sent an invalid response: {response}",
+            host=endpoint.host,
+            response=endpoint.redact(text[:80]),
+        ),
         hint="Try again. If this keeps happening, check base_url and the server's log.",
     )
 
@@ -126,7 +131,11 @@ def malformed_response(endpoint: Endpoint, text: str) -> APIConnectionError:
 def response_too_long(endpoint: Endpoint, max_bytes: int) -> ChatProviderError:
     """Return the error for a stream that exceeds `max_bytes` without completing an event."""
     return ChatProviderError(
-        f"{endpoint.host} sent more than {max_bytes // 1_000_000:,} MB without completing an event.",
+        msg(
+            "{host} sent more than {megabytes:,} MB without completing an event.",
+            host=endpoint.host,
+            megabytes=max_bytes // 1000000,
+        ),
         hint="Check base_url. It may not be a model server, or the server is broken.",
     )
 
@@ -135,11 +144,11 @@ def empty_response(endpoint: Endpoint, *, at_limit: bool = False) -> APIEmptyRes
     """Return the error for a complete response without content. `at_limit`: it reached its output limit."""
     if at_limit:
         return APIEmptyResponseError(
-            f"{endpoint.model} reached its output limit without any output.",
+            msg("{model} reached its output limit without any output.", model=endpoint.model),
             hint="Raise the model's max_output_tokens, or run /compact.",
         )
     return APIEmptyResponseError(
-        f"{endpoint.model} at {endpoint.host} sent an empty response.",
+        msg("{model} at {host} sent an empty response.", model=endpoint.model, host=endpoint.host),
         hint="The conversation may be too long for the model. Try /compact.",
     )
 
@@ -147,7 +156,7 @@ def empty_response(endpoint: Endpoint, *, at_limit: bool = False) -> APIEmptyRes
 def web_page_response(endpoint: Endpoint) -> ChatProviderError:
     """Return the error for an HTML response, from a captive portal or a website's base URL."""
     return ChatProviderError(
-        f"{endpoint.address} sent a web page instead of a response.",
+        msg("{address} sent a web page instead of a response.", address=endpoint.address),
         hint="Check base_url. For most servers it ends in /v1.",
     )
 
@@ -155,7 +164,7 @@ def web_page_response(endpoint: Endpoint) -> ChatProviderError:
 def response_declined(endpoint: Endpoint) -> ChatProviderError:
     """Return the error for a response that the model or a content filter declined."""
     return ChatProviderError(
-        f"{endpoint.model} declined to respond.",
+        msg("{model} declined to respond.", model=endpoint.model),
         hint="Rephrase your prompt, or revert to an earlier checkpoint.",
     )
 

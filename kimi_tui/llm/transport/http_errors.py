@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any
 
 from kimi_tui.base.errors import APIStatusError, ContextTooLong
+from kimi_tui.base.message_text import msg
 from kimi_tui.llm.lenient_json import loads_lenient
 from kimi_tui.llm.transport.context_limit import is_context_limit
 from kimi_tui.llm.transport.endpoint import Endpoint
@@ -110,7 +111,12 @@ def status_error(
 def context_too_long(endpoint: Endpoint, status: int = 400) -> ContextTooLong:
     """Return the error for a request that exceeds the context window, alone or with its response."""
     return ContextTooLong(
-        f"The conversation is too long for {endpoint.model} at {endpoint.host} ({status}).",
+        msg(
+            "The conversation is too long for {model} at {host} ({status}).",
+            model=endpoint.model,
+            host=endpoint.host,
+            status=status,
+        ),
         status_code=status,
         hint="Run /compact, or switch to a model with a larger context window.",
     )
@@ -161,36 +167,60 @@ def _describe_status(
     because = f": {quote}{period}" if quote else "."
     if status == 402 or (status in {400, 403, 429} and _NO_CREDIT.search(text)):
         return (
-            f"The account at {host} has no credit left ({status}).",
+            msg("The account at {host} has no credit left ({status}).", host=host, status=status),
             "Add credit, or choose another model with --model.",
         )
     if status == 404 or (status in {400, 403} and _UNKNOWN_MODEL.search(text)):
         if _UNKNOWN_MODEL.search(text) or endpoint.model in server_message.message:
             return (
-                f"{host} has no model named “{endpoint.model}” ({status}).",
+                msg(
+                    "{host} has no model named “{model}” ({status}).",
+                    host=host,
+                    model=endpoint.model,
+                    status=status,
+                ),
                 "Check the model name in config.toml, or choose another model with --model.",
             )
-        return f"No chat API at {endpoint.address} ({status}).", _base_url_advice(endpoint)
+        return msg(
+            "No chat API at {address} ({status}).", address=endpoint.address, status=status
+        ), _base_url_advice(endpoint)
     match status:
         case 401 if endpoint.api_key:
-            return f"{host} rejected the API key (401).", endpoint.key_advice
+            return msg("{host} rejected the API key (401).", host=host), endpoint.key_advice
         case 401:
-            return f"{host} requires an API key, and none is set (401).", endpoint.key_advice
+            return msg("{host} requires an API key, and none is set (401).", host=host), endpoint.key_advice
         case 403:
-            return f"{host} denied access (403){because}", "Check the permissions and region of the API key."
+            return msg(
+                "{host} denied access (403){reason}", host=host, reason=because
+            ), "Check the permissions and region of the API key."
         case 405:
-            return f"No chat API at {endpoint.address} (405).", _base_url_advice(endpoint)
+            return msg("No chat API at {address} (405).", address=endpoint.address), _base_url_advice(
+                endpoint
+            )
         case 408 | 504:
-            return f"{host} timed out waiting for the model ({status}){because}", "Try again in a moment."
+            return msg(
+                "{host} timed out waiting for the model ({status}){reason}",
+                host=host,
+                status=status,
+                reason=because,
+            ), "Try again in a moment."
         case 429:
-            return f"Rate limit of {host} reached (429){because}", _wait_advice(retry_after)
+            return msg("Rate limit of {host} reached (429){reason}", host=host, reason=because), _wait_advice(
+                retry_after
+            )
         case 503 | 529:
-            return f"{host} is overloaded ({status}){because}", _wait_advice(retry_after)
+            return msg(
+                "{host} is overloaded ({status}){reason}", host=host, status=status, reason=because
+            ), _wait_advice(retry_after)
         case _ if status >= 500:
-            return f"{host} failed ({status}){because}", "This is a server error. Try again in a moment."
+            return msg(
+                "{host} failed ({status}){reason}", host=host, status=status, reason=because
+            ), "This is a server error. Try again in a moment."
         case _:
             return (
-                f"{host} rejected the request ({status}){because}",
+                msg(
+                    "{host} rejected the request ({status}){reason}", host=host, status=status, reason=because
+                ),
                 "Try another model, or revert to an earlier checkpoint.",
             )
 
@@ -203,5 +233,9 @@ def _base_url_advice(endpoint: Endpoint) -> str:
 
 def _wait_advice(retry_after: float | None) -> str:
     if retry_after:
-        return f"Try again in {retry_after:.0f} s." if retry_after >= 1 else "Try again in a moment."
+        return (
+            msg("Try again in {seconds:.0f} s.", seconds=retry_after)
+            if retry_after >= 1
+            else "Try again in a moment."
+        )
     return "Try again in a moment."

@@ -7,6 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from kimi_tui.base.errors import ChatProviderError
 from kimi_tui.base.gc_control import gc_paused
+from kimi_tui.base.message_text import msg
 from kimi_tui.llm.transport.endpoint import Endpoint
 
 
@@ -58,7 +59,11 @@ class SdkClient(Generic[C]):
                 except (ImportError, ValueError, OSError) as error:
                     endpoint = self._factory.endpoint
                     raise ChatProviderError(
-                        f"Can't set up the connection to {endpoint.host}: {endpoint.redact(str(error))}",
+                        msg(
+                            "Can't set up the connection to {host}: {problem}",
+                            host=endpoint.host,
+                            problem=endpoint.redact(str(error)),
+                        ),
                         hint="Check HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE in the environment.",
                     ) from error
             return self._client

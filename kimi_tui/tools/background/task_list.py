@@ -4,6 +4,7 @@ import time
 
 from pydantic import Field
 
+from kimi_tui.base.message_text import msg_n
 from kimi_tui.tools.background.task_text import format_status
 from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, success
@@ -38,5 +39,5 @@ class TaskList(Tool[TaskListParams]):
             message=f"{len(tasks)} tasks, of which only the newest {_MAX_LISTED} are listed."
             if len(tasks) > _MAX_LISTED
             else "",
-            brief=f"{len(tasks)} task{'' if len(tasks) == 1 else 's'}",
+            brief=msg_n("{count} task", "{count} tasks", len(tasks)),
         )

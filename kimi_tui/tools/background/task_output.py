@@ -4,6 +4,7 @@ import time
 
 from pydantic import Field
 
+from kimi_tui.base.message_text import msg
 from kimi_tui.tools.background.task_text import format_status
 from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
@@ -59,4 +60,6 @@ class TaskOutput(Tool[TaskOutputParams]):
 def unknown_task_message(task_id: str, tasks: BackgroundTasks) -> str:
     """Return the error message for a `task_id` that doesn't exist."""
     known = ", ".join(task.id for task in tasks.all[-20:])
-    return f"There is no background task “{task_id}”." + (f" Known tasks: {known}." if known else "")
+    return msg("There is no background task “{task_id}”.", task_id=task_id) + (
+        f" Known tasks: {known}." if known else ""
+    )

@@ -8,6 +8,7 @@ from pathlib import Path
 from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.json_codec import from_jsonable, to_jsonable
+from kimi_tui.base.message_text import add_texts, restore_texts
 from kimi_tui.wire.background import BackgroundTask
 
 _RECORD_NAME = re.compile(r"(?:bash|agent)-(\d+)\.json")
@@ -28,7 +29,7 @@ class TaskRecord:
 
 def write_record(folder: Path, record: TaskRecord) -> None:
     """Save `record`, replacing an earlier one of the same task. Raises OSError."""
-    text = json.dumps(to_jsonable(record), ensure_ascii=False)
+    text = json.dumps(add_texts(to_jsonable(record), record), ensure_ascii=False)
     write_private_atomic(folder / f"{record.task.id}.json", f"{text}\n")
 
 
@@ -39,9 +40,11 @@ def read_records(folder: Path) -> Iterator[TaskRecord]:
     ]
     for _, name in sorted(numbered_names):
         try:
-            yield from_jsonable(TaskRecord, json.loads((folder / name).read_bytes()))
+            data = json.loads((folder / name).read_bytes())
+            record = from_jsonable(TaskRecord, data)
         except (OSError, ValueError, RecursionError):
             continue
+        yield restore_texts(record, data.get("texts"))
 
 
 def last_number(folder: Path) -> int:

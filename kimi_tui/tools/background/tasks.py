@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import change_text
 from kimi_tui.base.shielding import run_in_thread_shielded
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.tools.background.messages import build_ended_notification, build_stopped_notification
@@ -231,7 +232,11 @@ class BackgroundTasks:
             log.close()
         record = self._records[task_id]
         task = replace(
-            record.task, status=status, outcome=sanitize_line(outcome), ended=self._clock(), activity=""
+            record.task,
+            status=status,
+            outcome=change_text(outcome, sanitize_line),
+            ended=self._clock(),
+            activity="",
         )
         try:
             await self._save(replace(record, task=task, group=None))
@@ -254,7 +259,7 @@ class BackgroundTasks:
     def set_activity(self, task_id: str, activity: str) -> None:
         """Set what a running task is doing at the moment."""
         record = self._records[task_id]
-        activity = sanitize_line(activity)
+        activity = change_text(activity, sanitize_line)
         if record.task.status == "running" and record.task.activity != activity:
             self._records[task_id] = replace(record, task=replace(record.task, activity=activity))
             self._send_update()

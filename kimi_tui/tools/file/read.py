@@ -11,6 +11,7 @@ from typing import BinaryIO
 from pydantic import Field
 
 from kimi_tui.base.errors import FileProblem
+from kimi_tui.base.message_text import msg
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.file.client_editor import NO_EDITOR, Editor, read_unsaved
 from kimi_tui.tools.file.encoding import SNIFF_BYTES, detect_encoding, read_hint
@@ -195,4 +196,4 @@ def _build_notes(excerpt: _Excerpt, last: int) -> list[str]:
 
 
 def _format_line_count(total: int) -> str:
-    return "1 line" if total == 1 else f"{total} lines"
+    return "1 line" if total == 1 else msg("{count} lines", count=total)

@@ -10,6 +10,7 @@ from typing import BinaryIO
 from kimi_tui.base.disk_errors import is_full
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.no_follow import open_no_follow
 from kimi_tui.tools.file.read_tracker import FileVersion, version_of
 from kimi_tui.tools.path_scope import LocatedPath, printable_name
@@ -144,7 +145,7 @@ def file_not_found(file: LocatedPath) -> FileProblem:
     similar = get_close_matches(file.path.name.lower(), names, n=3, cutoff=0.6)
     suggestions = ", ".join(str(display_folder / printable_name(names[name])) for name in similar)
     return FileProblem(
-        f"{file.display_path} doesn't exist.",
+        msg("{path} doesn't exist.", path=file.display_path),
         hint=f"Did you mean {suggestions}?" if suggestions else _LIST_HINT,
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import Field
 
 from kimi_tui.base.errors import FileProblem
+from kimi_tui.base.message_text import msg_n
 from kimi_tui.tools.file.regular_file import to_file_problem
 from kimi_tui.tools.path_scope import LocatedPath, PathScope
 from kimi_tui.tools.search.file_walk import DirectoryWalk, FoundFile
@@ -81,7 +82,7 @@ class Glob(Tool[GlobParams]):
         if len(result.matches) > MAX_MATCHES:
             summary = f"the first {MAX_MATCHES:,} matches; there are more: narrow the pattern"
         else:
-            summary = f"{len(lines)} {'match' if len(lines) == 1 else 'matches'}"
+            summary = msg_n("{count} match", "{count} matches", len(lines))
         notes = self._build_notes(params, result)
         message = " ".join((f"{summary[0].upper()}{summary[1:]}.", *notes))
         return success(

@@ -28,7 +28,7 @@ from kimi_tui.tools.search.programs import (
     run_search,
 )
 from kimi_tui.tools.search.query import OutputMode, Query
-from kimi_tui.tools.search.results_page import ResultFormat, build_page, format_count, parse_results
+from kimi_tui.tools.search.results_page import ResultFormat, build_page, parse_results
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure
 from kimi_tui.wire.events import ToolReturn
 
@@ -146,7 +146,8 @@ class Grep(Tool[GrepParams]):
             notes.append(f"Left out because the user's permissions don't allow reading them: {paths}.")
         errors = [line for line in output.errors.splitlines() if _SYSTEM_ERROR.search(line)]
         if errors:
-            notes.append(f"{format_count(len(errors), 'path')} could not be read, such as {errors[0]}.")
+            unreadable = "1 path" if len(errors) == 1 else f"{len(errors):,} paths"
+            notes.append(f"{unreadable} could not be read, such as {errors[0]}.")
         return notes
 
 

@@ -5,6 +5,7 @@ import asyncio
 from pydantic import Field
 
 from kimi_tui.base.errors import FileProblem
+from kimi_tui.base.message_text import msg_n
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.search.directory_tree import IgnorePattern, read_tree
 from kimi_tui.tools.search.glob_pattern import InvalidPattern, compile_glob
@@ -37,7 +38,7 @@ class LS(Tool[LSParams]):
             root, n_entries = await asyncio.to_thread(read_tree, folder, params.depth, omitted)
         except FileProblem as problem:
             return failure(str(problem), brief=problem.what)
-        summary = f"{n_entries} {'entry' if n_entries == 1 else 'entries'}"
+        summary = msg_n("{count} entry", "{count} entries", n_entries)
         more = " There are more: list a subdirectory." if root.is_incomplete else ""
         output = "".join(f"{line}\n" for line in root.format_lines())
         return success(output, message=f"{folder.display_path}: {summary}.{more}", brief=summary)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, assert_never
 
+from kimi_tui.base.message_text import msg_n
 from kimi_tui.tools.search.output_parser import MatchedLine, parse_counts, parse_lines, parse_paths
 from kimi_tui.tools.search.programs import SearchOutput
 from kimi_tui.tools.search.query import Query
@@ -70,18 +71,24 @@ def parse_results(query: Query, output: SearchOutput, result_format: ResultForma
         case "files" | "files_with_matches":
             paths = sorted(filter(may_show, parse_paths(output.output, query.folder)))
             paths.sort(key=_mtime_ns, reverse=True)
-            return SearchResults(paths, result_format, format_count(len(paths), "file"))
+            return SearchResults(paths, result_format, _count_files(len(paths)))
         case "count":
             counts = sorted(pair for pair in parse_counts(output.output, query.folder) if may_show(pair[0]))
             total = sum(count for _, count in counts)
-            summary = f"{format_count(total, 'match')} in {format_count(len(counts), 'file')}"
+            summary = msg_n(
+                "{count:,} match in {files}",
+                "{count:,} matches in {files}",
+                total,
+                files=_count_files(len(counts)),
+            )
             return SearchResults(counts, result_format, summary)
         case "content":
             lines = [line for line in parse_lines(output.output, query.folder) if may_show(line.path)]
             lines.sort(key=lambda line: line.path)
             n_matches = sum(line.is_match for line in lines)
             entries = _insert_gaps(lines) if query.before or query.after else lines
-            return SearchResults(entries, result_format, format_count(n_matches, "matching line"))
+            summary = msg_n("{count:,} matching line", "{count:,} matching lines", n_matches)
+            return SearchResults(entries, result_format, summary)
 
 
 def _insert_gaps(lines: Sequence[MatchedLine]) -> list[MatchedLine | None]:
@@ -120,10 +127,8 @@ def _format_position(first: int, end: int, total: int) -> str:
     return f"Entries {first + 1} to {end} of {total}{rest}."
 
 
-def format_count(number: int, noun: str) -> str:
-    """Return a count with its noun, such as `1 file` or `12 matches`."""
-    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
+def _count_files(count: int) -> str:
+    return msg_n("{count:,} file", "{count:,} files", count)
 
 
 def _mtime_ns(path: str) -> int:

@@ -4,6 +4,7 @@ import signal
 from pathlib import Path
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.tools.background.task_handle import RunningTask, TaskOutcome, TaskRequest
 from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.shell.command_output import CommandOutput
@@ -39,7 +40,7 @@ class BackgroundCommand:
         return success(
             message=f"The command runs in the background as {task.id}. You are notified when it ends. "
             f'TaskOutput(task_id="{task.id}") returns its output, TaskStop stops it.',
-            brief=f"in the background: {task.id}",
+            brief=msg("in the background: {task_id}", task_id=task.id),
             display=(BackgroundTaskBlock(task.id, task.kind, task.status, task.description),),
         )
 
@@ -76,4 +77,4 @@ def format_exit_status(status: int) -> str:
     """Return how a shell ended: `exit code 1`, `signal 9 (SIGKILL)`."""
     number = -status if status < 0 else status - 128
     name = f" ({signal.Signals(number).name})" if number in set(signal.Signals) else ""
-    return f"signal {number}{name}" if status < 0 else f"exit code {status}{name}"
+    return f"signal {number}{name}" if status < 0 else msg("exit code {code}", code=f"{status}{name}")

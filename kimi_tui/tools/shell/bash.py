@@ -8,6 +8,7 @@ from typing import Self, TypedDict
 
 from pydantic import Field, model_validator
 
+from kimi_tui.base.message_text import msg, msg_n
 from kimi_tui.base.terminal_text import has_invisible, sanitize_line
 from kimi_tui.permission.bash.command_line import parse_command
 from kimi_tui.permission.read_only_commands import is_read_only
@@ -219,7 +220,7 @@ def _build_result(
             f"until then follows. Increase the timeout (at most {_MAX_TIMEOUT_S} s), split the work, or run "
             "the command in the background.",
             output=text,
-            brief=f"stopped after {timeout_s} s",
+            brief=msg("stopped after {seconds} s", seconds=timeout_s),
         )
     children_note = (
         " Processes it started keep running until the session ends." if exit_.left_children else ""
@@ -229,7 +230,7 @@ def _build_result(
         return success(
             text,
             message=f"Exit code 0.{'' if lines else ' No output.'}{children_note}",
-            brief=f"{lines:,} line{'' if lines == 1 else 's'}" if lines else "no output",
+            brief=msg_n("{count:,} line", "{count:,} lines", lines) if lines else "no output",
         )
     status = format_exit_status(exit_.status)
     sandbox_note = " It ran in the sandbox." if in_sandbox else ""

@@ -13,6 +13,7 @@ from typing import Protocol
 from kimi_tui.base.child_environment import ChildEnvironment
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.process_groups import register_group, unregister_group
 from kimi_tui.tools.shell.orphan_processes import MARKER_VARIABLE, is_group_running
 from kimi_tui.tools.shell.output_pipe import OutputPipe, OutputReceiver
@@ -266,7 +267,7 @@ def _to_shell_error(error: OSError | ValueError, work_dir: Path) -> ShellUnavail
         )
     reason = error.strerror if isinstance(error, OSError) and error.strerror else error
     return ShellUnavailable(
-        f"The command could not be started: {reason}.",
+        msg("The command could not be started: {reason}.", reason=reason),
         hint="If it is very long, write it to a file with a tool and run that file.",
     )
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from kimi_tui.base.child_environment import helper_environment
+from kimi_tui.base.message_text import msg
 
 
 class WorkerFailed(Exception):
@@ -41,6 +42,6 @@ async def run_worker(module: str, request: Mapping[str, Any], *, timeout_s: floa
             await process.communicate()
     if process.returncode:
         last_line = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise WorkerFailed(last_line[:200] or f"exit code {process.returncode}")
+        raise WorkerFailed(last_line[:200] or msg("exit code {code}", code=process.returncode))
     response: dict[str, Any] = json.loads(output)
     return response

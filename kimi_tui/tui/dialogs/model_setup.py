@@ -11,7 +11,7 @@ from kimi_tui.base.frozen import frozen
 from kimi_tui.base.ids import new_id
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
-from kimi_tui.i18n.translate import tr, tr_n, translate_message
+from kimi_tui.i18n.translate import join_sentences, tr, tr_n, translate_message
 from kimi_tui.tui.dialogs.state_dialog import StateBoundDialog, StateSource
 from kimi_tui.tui.keys.keymap import bindings
 from kimi_tui.tui.keys.tables import SETUP_KEYS
@@ -106,7 +106,7 @@ class ModelSetupDialog(StateBoundDialog[str | None]):
                 self._handle_result(self._last_result)
 
     def _handle_result(self, result: ModelConnected) -> None:
-        message = " ".join(translate_message(sanitize_line(it)) for it in (result.what, result.hint) if it)
+        message = join_sentences(*(sanitize_line(translate_message(it)) for it in (result.what, result.hint)))
         if result.model:
             self.dismiss(message)
             return

@@ -88,7 +88,7 @@ class SettingsDialog(StateBoundDialog[tuple[str, ...]]):
             return
         (key, value), self._pending_change = self._pending_change, None
         if result.problem:
-            self._show_message(translate_message(sanitize_line(result.problem)), failed=True)
+            self._show_message(sanitize_line(translate_message(result.problem)), failed=True)
             return
         self._stop_editing()
         if result.overruled_by:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from textual.content import Content
 
+from kimi_tui.base.message_text import MessageText, msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.number_format import format_tokens
 from kimi_tui.frontend.text.cell_width import pad_left
@@ -194,7 +195,14 @@ def checkpoint_title(node: TimelineNode) -> str:
 
 def revert_target_label(label: str) -> str:
     """Return the label of a revert from the label of the checkpoint before it."""
-    return sanitize_line(translate_message(label.removeprefix("before ")))
+    match label:
+        case MessageText(params={"revert": str(revert), "label": str(name)}):
+            label = msg("{revert} “{label}”", revert=revert, label=name)
+        case MessageText(params={"revert": str(revert)}):
+            label = revert
+        case _:
+            label = label.removeprefix("before ")
+    return sanitize_line(translate_message(label))
 
 
 def describe_now(tree: TimelineTree) -> list[Content]:
