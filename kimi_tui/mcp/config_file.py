@@ -23,7 +23,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.base.message_text import msg
+from kimi_tui.base.message_text import as_message, change_text, msg
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.config.config_source import ConfigSource, source_from_text
 from kimi_tui.config.key_location import line_of_key
@@ -92,8 +92,15 @@ def find_server_table(source: ConfigSource) -> dict[str, Any]:
     servers = source.data.get(SERVERS_KEY, {})
     if not isinstance(servers, dict):
         raise ConfigError(
-            f"{source.name}, line {line_of_key(source, (SERVERS_KEY,))}: {SERVERS_KEY} must be an object.",
-            hint=f'Write it as {{"{SERVERS_KEY}": {{"NAME": {{"command": "..."}}}}}}.',
+            msg(
+                "{file}, line {line}: {key} must be an object.",
+                file=source.name,
+                line=line_of_key(source, (SERVERS_KEY,)),
+                key=SERVERS_KEY,
+            ),
+            hint=msg(
+                "Write it as {example}.", example=f'{{"{SERVERS_KEY}": {{"NAME": {{"command": "..."}}}}}}'
+            ),
         )
     return servers
 
@@ -102,7 +109,7 @@ def validate_name(name: str) -> None:
     """Raise ConfigError if `name` isn't a valid server name."""
     if not _NAME.fullmatch(name) or sanitize(name) != name:
         raise ConfigError(
-            f"“{sanitize_line(name)}” isn't a valid name for an MCP server.",
+            msg("“{name}” isn't a valid name for an MCP server.", name=sanitize_line(name)),
             hint="Use up to 64 letters, digits, dots, dashes and underscores.",
         )
 
@@ -140,12 +147,15 @@ def _parse_entry(source: ConfigSource, name: str, value: Any, environ: Mapping[s
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         key = tuple(str(part) for part in problem["loc"])
-        what = f"{'.'.join(key) or 'entry'}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"
+        what = f"{'.'.join(key) or 'entry'}: {problem['msg'][:1].lower()}{problem['msg'][1:]}."
     except ConfigError as error:
-        key, what = (), str(error).rstrip(".")
+        key, what = (), str(error)
     line = line_of_key(source, (SERVERS_KEY, name, *key))
     where = msg("{file}, line {line}", file=source.name, line=line) if line else source.name
-    return InvalidServer(sanitize_line(name)[:64], f"{where}: {sanitize_line(what)}.")
+    message = msg(
+        "{location}: {problem}", location=as_message(where), problem=change_text(what, sanitize_line)
+    )
+    return InvalidServer(sanitize_line(name)[:64], message)
 
 
 def _build_server(name: str, entry: RawServerEntry, folder: Path | None) -> ServerConfig:
@@ -194,7 +204,9 @@ def _detect_transport(entry: RawServerEntry) -> Literal["stdio", "http", "sse"]:
         case ("stdio" | "http" | "sse") as known:
             return known
         case _:
-            raise ConfigError(f"Unknown transport “{entry.transport}”.", hint="Use stdio, http or sse.")
+            raise ConfigError(
+                msg("Unknown transport “{name}”.", name=entry.transport), hint="Use stdio, http or sse."
+            )
 
 
 def _expand_variables(entry: RawServerEntry, environ: Mapping[str, str]) -> RawServerEntry:
@@ -217,8 +229,10 @@ def _variable_value(match: re.Match[str], environ: Mapping[str, str]) -> str:
     value = environ.get(name) or default
     if value is None:
         raise ConfigError(
-            f"The environment variable {name} isn't set.",
-            hint=f"Set it before you start kimi-tui, or write ${{{name}:-default}}.",
+            msg("The environment variable {name} isn't set.", name=name),
+            hint=msg(
+                "Set it before you start kimi-tui, or write {example}.", example=f"${{{name}:-default}}"
+            ),
         )
     return value
 

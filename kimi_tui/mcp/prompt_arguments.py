@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kimi_tui.base.errors import UsageError
+from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.mcp.server_features import PromptArgument
 
@@ -25,14 +26,17 @@ def parse_prompt_arguments(text: str, arguments: Sequence[PromptArgument], *, co
             rest.append(word)
     open_names = [name for name in known if name not in given]
     if rest and not open_names:
-        raise UsageError(f"Too many arguments for /{command}.", hint=format_usage(command, arguments))
+        raise UsageError(
+            msg("Too many arguments for /{name}.", name=command), hint=format_usage(command, arguments)
+        )
     for index, name in enumerate(open_names[: len(rest)]):
         is_last = index == len(open_names) - 1
         given[name] = " ".join(rest[index:]) if is_last else rest[index]
     missing = [argument.name for argument in arguments if argument.required and argument.name not in given]
     if missing:
         raise UsageError(
-            f"Missing arguments for /{command}: {', '.join(missing)}.", hint=format_usage(command, arguments)
+            msg("Missing arguments for /{name}: {missing}.", name=command, missing=", ".join(missing)),
+            hint=format_usage(command, arguments),
         )
     return given
 
