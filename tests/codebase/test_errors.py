@@ -1,6 +1,7 @@
 """Every error that the program raises says what happened and what to do."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -92,6 +93,8 @@ def _text(node: ast.expr) -> str | None:
             return "".join(_text(value) or _GAP for value in values)
         case ast.Call(func=ast.Name(id="sanitize" | "sanitize_line"), args=[inner]):
             return _text(inner)
+        case ast.Call(func=ast.Name(id="msg"), args=[ast.Constant(value=str(text))]):
+            return re.sub(r"\{\w+(:[^}]*)?\}", _GAP, text)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return (_text(left) or _GAP) + (_text(right) or _GAP)
         case _:
