@@ -4,7 +4,7 @@ import logging
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from kimi_tui.base.terminal_text import sanitize_line
 
@@ -18,12 +18,9 @@ _MIN_SECRET_CHARS = 6
 class ServerLog:
     """Logs lines and keeps the last ones, which explain why a server exited."""
 
-    def __init__(
-        self, name: str, *, secrets: Iterable[str] = (), clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, name: str, *, secrets: Iterable[str] = ()) -> None:
         self._logger = logging.getLogger(f"{__name__}.{re.sub(r'[^-_a-zA-Z0-9]', '_', name)}")
         self._secrets = [secret for secret in secrets if len(secret) >= _MIN_SECRET_CHARS]
-        self._clock = clock
         self._last_lines: deque[str] = deque(maxlen=_KEPT_LINES)
         self._minute_start = 0.0
         self._minute_count = 0
@@ -37,7 +34,7 @@ class ServerLog:
         """Log one line."""
         line = self.mask_secrets(sanitize_line(text[:_MAX_LINE_CHARS]))
         self._last_lines.append(line)
-        now = self._clock()
+        now = time.monotonic()
         if now - self._minute_start >= _MINUTE:
             self._minute_start, self._minute_count = now, 0
         self._minute_count += 1
