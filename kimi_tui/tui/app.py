@@ -18,7 +18,7 @@ from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.frontend.engine_runner import EngineRunner
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier, detect_method
 from kimi_tui.i18n.translate import tr, translate_error, translate_message
-from kimi_tui.tui.keys.keymap import APP_KEYS, KeyLabels, bindings, keymap_errors, known_binding_ids
+from kimi_tui.tui.keys.keymap import APP_KEYS, bindings, keymap_errors, known_binding_ids
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.screen.front_end import ScreenReady
 from kimi_tui.tui.screen.main_screen import MainScreen
@@ -151,20 +151,11 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
 
     @work(group="offer", exclusive=True)
     async def _offer_alternatives(self, error: SessionInUse) -> None:
-        if self._options.serve_session is None:
+        if self._options.serve_session is None or self._main is None:
             return
-        from kimi_tui.tui.dialogs.picker import Picker  # imported after the first frame
-        from kimi_tui.tui.dialogs.session_in_use import offer_alternatives
+        from kimi_tui.tui.dialogs.session_in_use import offer_alternatives  # imported after the first frame
 
-        key_labels = KeyLabels(self._options.keymap)
-        await offer_alternatives(
-            error,
-            choose=lambda title, choices: self.push_screen_wait(
-                Picker(title, choices, key_labels=key_labels)
-            ),
-            open_session=lambda request: self.post_message(SessionRequested(request)),
-            leave=self.action_leave,
-        )
+        await offer_alternatives(error, self._main.front_end.controllers.host)
 
     @on(SessionRequested)
     @work(group="session", exclusive=True)

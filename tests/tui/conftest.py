@@ -156,7 +156,7 @@ class AppHarness:
         before = self.screen.state
         self.engine.send(*messages)
         await self.wait_until(lambda: self.screen.state is not before)
-        transcript = self.screen.transcript
+        transcript = self.screen.front_end.transcript
         await self.wait_until(lambda: transcript is None or not transcript.is_busy)
         await self.driver.pause()
 

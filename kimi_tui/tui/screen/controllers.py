@@ -102,7 +102,7 @@ class ScreenControllers:
             self._prompt_restorer.handle_revert(reverted)
 
     async def _offer_fork(self, fork: SessionForked) -> None:
-        await ask_after_fork(fork, choose=self.host.choose, open_session=self.host.open_session)
+        await ask_after_fork(fork, self.host)
 
     async def toggle_pane(self, name: PaneName) -> None:
         """Show and focus a pane, or hide it. The focus has moved when this returns."""
