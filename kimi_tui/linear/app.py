@@ -31,6 +31,7 @@ from kimi_tui.linear.command_context import SessionSwitch
 from kimi_tui.linear.commands import complete_command, run_command
 from kimi_tui.linear.draft import TypedInput, UnsentInput
 from kimi_tui.linear.engine_client import EngineClient
+from kimi_tui.linear.event_printer import EventPrinter
 from kimi_tui.linear.line_input import LineInput
 from kimi_tui.linear.output import LineOutput
 from kimi_tui.linear.prompt_images import PromptImages
@@ -88,7 +89,7 @@ class LinearApp:
             session=self._session,
             unsent=self._unsent,
             output=self._output,
-            clock=options.clock,
+            printer=EventPrinter(self._output, clock=options.clock),
             version=options.version,
         )
         self._context = SessionCommandContext(

@@ -38,7 +38,7 @@ class EngineClient:
         session: SessionController,
         unsent: UnsentInput,
         output: LineOutput,
-        clock: Callable[[], float],
+        printer: EventPrinter,
         version: str,
     ) -> None:
         self._wire = wire
@@ -54,7 +54,7 @@ class EngineClient:
         """Whether a command is scanning files, as far as the user knows."""
         self._has_failed = False
         """Whether an error was reported since the last command, or the user interrupted it."""
-        self.printer = EventPrinter(output, clock=clock)
+        self.printer = printer
         self.replay = HistoryReplay(output)
         self.is_closed = False
         """Whether the session is over."""

@@ -1,12 +1,11 @@
 """Escape and ctrl+c: what they close, interrupt, clear or quit."""
 
-from collections.abc import Callable
-
 from textual import events
 
 from kimi_tui.frontend.double_press import DoublePress
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.prompt import PromptBox
 from kimi_tui.tui.screen.front_end import ScreenFrontEnd
 
@@ -23,14 +22,14 @@ class CancelKeys:
         *,
         prompt: PromptBox,
         key_labels: KeyLabels,
-        clock: Callable[[], float],
+        options: TuiOptions,
     ) -> None:
         self._front_end = front_end
         self._session = front_end.session
         self._prompt = prompt
         self._key_labels = key_labels
-        self._escape_press = DoublePress(within_s=_DOUBLE_PRESS_S, clock=clock)
-        self._exit_press = DoublePress(within_s=_EXIT_PRESS_S, clock=clock)
+        self._escape_press = DoublePress(within_s=_DOUBLE_PRESS_S, clock=options.clock)
+        self._exit_press = DoublePress(within_s=_EXIT_PRESS_S, clock=options.clock)
 
     async def observe(self, event: events.Key) -> None:
         """Handle a key. Escape pressed twice in an empty prompt opens the timeline."""

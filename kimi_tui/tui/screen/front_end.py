@@ -55,7 +55,7 @@ class ScreenFrontEnd:
         self._key_labels = key_labels
         self._initial_prompt = options.initial_prompt
         self._controllers: ScreenControllers | None = None
-        self.typing = TypingActivity(prompt=prompt, clock=options.clock)
+        self.typing = TypingActivity(prompt=prompt, options=options)
         self.session = SessionController(
             wire=wire,
             front_end=self,

@@ -56,7 +56,7 @@ class MainScreen(SessionScreen, inherit_bindings=False):
         )
         self.session = self.front_end.session
         self._cancel_keys = CancelKeys(
-            self.front_end, prompt=self.prompt, key_labels=self._key_labels, clock=options.clock
+            self.front_end, prompt=self.prompt, key_labels=self._key_labels, options=options
         )
 
     def compose(self) -> ComposeResult:

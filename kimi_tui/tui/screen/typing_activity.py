@@ -1,16 +1,15 @@
 """When the user last typed, so that nothing takes the focus from under their fingers."""
 
-from collections.abc import Callable
-
+from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.prompt.prompt import PromptBox
 
 
 class TypingActivity:
     """Records key presses on the main screen."""
 
-    def __init__(self, *, prompt: PromptBox, clock: Callable[[], float]) -> None:
+    def __init__(self, *, prompt: PromptBox, options: TuiOptions) -> None:
         self._prompt = prompt
-        self._clock = clock
+        self._clock = options.clock
         self._typed_at = -1e9
 
     def record(self) -> None:
