@@ -1,9 +1,12 @@
 """`kimi-tui checkpoints` on a session with a scripted model."""
 
 import fcntl
+import os
+import signal
 import subprocess
 
 from tests.e2e.program import Program, script, tool_call
+from tests.e2e.scenarios import wait_for
 
 
 def make_session(program: Program) -> None:
@@ -58,6 +61,31 @@ def test_checkpoints_are_listed_compared_previewed_and_reverted_to(program: Prog
     assert "contents" in program.run("checkpoints", "du").stdout
     assert "Freed" in program.run("checkpoints", "prune", "--days", "0").stdout
     assert "was deleted to free space" in program.run("checkpoints", "revert", last, "--dry-run").stdout
+
+
+def test_what_a_command_deleted_before_a_kill_is_restored_after_a_restart(program: Program) -> None:
+    (program.work_dir / "src").mkdir()
+    (program.work_dir / "src" / "a").write_text("a\n")
+    program.script(
+        script(tool_call("c", "Bash", command="rm -rf src; touch gone; exec sleep 600")),
+        script("text: done"),
+    )
+    with (program.data_dir / "config.toml").open("a") as config:
+        config.write("\n[checkpoints]\nfiles = true\n")
+    devnull = subprocess.DEVNULL
+    process = program.start("-y", "-p", "clean up", stdout=devnull, stderr=devnull)
+    wait_for((program.work_dir / "gone").exists, message="the command has not run")
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    program.script(script("text: fine"))
+    assert program.run("-y", "--continue", "-p", "go on").exit_code == 0
+    first = program.run("checkpoints", "list").stdout.splitlines()[-1].split()[0]
+    plan = program.run("checkpoints", "revert", first, "--dry-run").stdout
+    assert [line.split()[:2] for line in plan.splitlines()[:3]] == [
+        ["delete", "gone"], ["recreate", "src/"], ["recreate", "src/a"],
+    ]  # fmt: skip
+    program.run("checkpoints", "revert", first, "--yes")
+    assert (program.work_dir / "src" / "a").read_text() == "a\n"
 
 
 def test_without_a_session_the_error_says_so(program: Program) -> None:

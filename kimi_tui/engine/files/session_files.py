@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from kimi_tui.base.errors import FileProblem, KimiTuiError
@@ -198,13 +200,34 @@ class SessionFiles:
             command=change.command,
         )
         self._calls.append(author)
+        async with self._open_call(author, paths):
+            try:
+                yield
+            finally:
+                try:
+                    await run_shielded(self._capture(lambda: author, paths))
+                finally:
+                    self._calls.remove(author)
+
+    @asynccontextmanager
+    async def _open_call(self, author: ChangeAuthor, paths: Collection[str] | None) -> AsyncIterator[None]:
+        """Keep a record of a call that may change any file, in case the process is killed."""
+        file: Path | None = None
+        if paths is None and self._state:
+            from kimi_tui.history.snapshots.file_history import FileHistory
+
+            with suppress(KimiTuiError):
+                file = await self.worker.use(FileHistory.begin_call, author)
+        if file is None:
+            yield
+            return
+        heartbeat = asyncio.create_task(_touch_repeatedly(file))
         try:
             yield
         finally:
-            try:
-                await run_shielded(self._capture(lambda: author, paths))
-            finally:
-                self._calls.remove(author)
+            heartbeat.cancel()
+            with suppress(OSError):
+                file.unlink()
 
     def _current_author(self) -> ChangeAuthor:
         """Return the most likely author of changes that are found now."""
@@ -288,3 +311,13 @@ class SubagentFiles:
 
 def _error_text(error: Exception) -> str:
     return getattr(error, "what", "") or f"{type(error).__name__}: {error}"
+
+
+async def _touch_repeatedly(file: Path) -> None:
+    """Show that the process that keeps the record of an open call is alive, until canceled."""
+    from kimi_tui.history.snapshots.open_calls import HEARTBEAT_S
+
+    while True:
+        await asyncio.sleep(HEARTBEAT_S)
+        with suppress(OSError):
+            await asyncio.to_thread(os.utime, file)

@@ -1,5 +1,6 @@
 """Capture of snapshots: detects changes in the working directory and records them with their author."""
 
+import contextlib
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +22,7 @@ from kimi_tui.history.snapshots.deadline import DeadlineExceeded, ScanDeadline
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, absolute_path, apply_changes, parents_of
 from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
 from kimi_tui.history.snapshots.manifest import ManifestMissing
+from kimi_tui.history.snapshots.open_calls import InterruptedCall
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.snapshots.scanner import Scan, Scanner, TooManyFiles
 from kimi_tui.history.snapshots.stat_cache import (
@@ -145,13 +147,16 @@ class Capture:
         paths: Iterable[str] | None = None,
         written: Mapping[str, WrittenFile] = MappingProxyType({}),
         always: bool = False,
+        interrupted: InterruptedCall | None = None,
         deadline: ScanDeadline | None = None,
     ) -> CaptureResult:
         """Record the changes since the newest state, if there are any or if `always`.
 
         With `paths`, only these and their parent directories are scanned, unless there is no state yet. Files
-        in `written` that are unchanged since aren't read again. Raises ScanCanceled if `deadline` is
-        canceled. After a scan that took too long, only files named by tools are covered.
+        in `written` that are unchanged since aren't read again. With `interrupted`, a full scan attributes
+        changes before its end to that call, and later ones to the user or a program that it left. Raises
+        ScanCanceled if `deadline` is canceled. After a scan that took too long, only files named by tools
+        are covered.
         """
         if paths is not None and (self._head is not None or self.partial_coverage_reason):
             paths = list(paths)
@@ -172,7 +177,7 @@ class Capture:
         with gc_paused(should_freeze=lambda: n_read > _GC_FREEZE_FILES):
             scan, detected = self._detect_all(deadline or ScanDeadline())
             n_read = detected.n_read
-            return self._record(author, scan, detected, always=always)
+            return self._record(author, scan, detected, always=always, interrupted=interrupted)
 
     def save(self) -> None:
         """Save the stat cache for the next session."""
@@ -241,7 +246,13 @@ class Capture:
         return scan, detected
 
     def _record(
-        self, author: ChangeAuthor, scan: Scan | None, detected: DetectedChanges, *, always: bool
+        self,
+        author: ChangeAuthor,
+        scan: Scan | None,
+        detected: DetectedChanges,
+        *,
+        always: bool,
+        interrupted: InterruptedCall | None = None,
     ) -> CaptureResult:
         if scan is not None:
             scan.apply_to(self._stat_cache)
@@ -258,6 +269,8 @@ class Capture:
             if self._strays is None and self.partial_coverage_reason:
                 self._strays = {path for path, entry in detected.changes.items() if entry is not None}
         try:
+            if interrupted is not None:
+                return self._append_interrupted(interrupted, detected)
             return self._append_changes(author, detected, always=always)
         except OSError:
             # Without a cache, the next capture detects the same changes again.
@@ -278,6 +291,29 @@ class Capture:
         if detected.changes or always:
             self._head = self._append_manifest(author, detected.changes)
         return CaptureResult(self._head, detected.changes, before, detected.stat_keys)
+
+    def _append_interrupted(self, call: InterruptedCall, detected: DetectedChanges) -> CaptureResult:
+        """Record changes of which some were made by a call whose process was killed."""
+        known = {path for path in detected.changes if self._changed_at(path) <= call.ended}
+        during = {path: entry for path, entry in detected.changes.items() if path in known}
+        if self._head is not None and during:
+            first = self._append_changes(call.author, replace(detected, changes=during), always=True)
+            rest = {path: entry for path, entry in detected.changes.items() if path not in known}
+            later = replace(detected, changes=rest, coverage={})
+            then = self._append_changes(replace(call.author, who="background"), later, always=False)
+            return replace(then, changes=detected.changes, before={**first.before, **then.before})
+        return self._append_changes(replace(call.author, who="background"), detected, always=False)
+
+    def _changed_at(self, path: str) -> float:
+        """Return when a path was last changed, in seconds since the epoch.
+
+        For a missing path, this is when its nearest parent directory was changed.
+        """
+        for each in (path, *parents_of(path), ""):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                info = os.lstat(absolute_path(self._root, each))
+                return max(info.st_mtime, info.st_ctime)
+        return float("inf")
 
     def _append_manifest(self, author: ChangeAuthor, changes: Changes) -> str:
         entries = dict(self._entries)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 from kimi_tui.base.errors import KimiTuiError
@@ -12,6 +13,7 @@ from kimi_tui.history.snapshots.deadline import ScanDeadline, ScanProgress
 from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
 from kimi_tui.history.snapshots.manifest import Manifest, ManifestMissing
+from kimi_tui.history.snapshots.open_calls import InterruptedCall, OpenCallLog
 from kimi_tui.history.snapshots.other_sessions import (
     CLOCK_TOLERANCE_S,
     OtherSessionChanges,
@@ -57,6 +59,9 @@ class FileHistory:
             fs=store.fs,
             work_fs=work_fs,
         )
+        self._open_calls = OpenCallLog(store.folder / "calls", store.session)
+        self._interrupted: InterruptedCall | None = None
+        """A call that an earlier process left open, until its changes are recorded."""
         self._sessions = {store.session}
         self._is_complete = True
         self.default_author: Callable[[], ChangeAuthor] = lambda: USER
@@ -86,8 +91,13 @@ class FileHistory:
         self._store.open()
         self.add_own_sessions(earlier)
         self._capture.open(list(earlier)[-1] if earlier else None)
+        self._interrupted = self._open_calls.interrupted()
         self._is_complete = False
         return self._complete_interrupted()
+
+    def begin_call(self, author: ChangeAuthor) -> Path:
+        """Record that a call begins that may change any file; see `OpenCallLog.begin`."""
+        return self._open_calls.begin(author)
 
     def add_own_sessions(self, earlier: Iterable[str]) -> None:
         """Treat the sessions that created these states as this one.
@@ -130,7 +140,14 @@ class FileHistory:
         author = author or self.default_author()
         deadline = ScanDeadline(limit_s=self._capture.scan_limit_s, progress=progress)
         register_deadline(deadline)
-        return self._capture.capture(author, paths=paths, always=always, deadline=deadline)
+        interrupted = self._interrupted if paths is None else None
+        result = self._capture.capture(
+            author, paths=paths, always=always, interrupted=interrupted, deadline=deadline
+        )
+        if interrupted is not None:
+            self._interrupted = None
+            self._open_calls.clear()
+        return result
 
     def plan(self, target: str, *, until: str | None = None, deadline: ScanDeadline | None = None) -> Plan:
         """Return the plan of a revert to the state `target`.
