@@ -116,20 +116,20 @@ async def _files(project: Project, amounts: Amounts) -> list[Figure]:
     for number in range(2):
         hashing.keep_best(await _cost(asyncio.to_thread(bare_disk.hash_all, project.work_dir)))
         worker = project.snapshot_worker(f"share-{number}")
-        first.keep_best(await _cost(worker.capture(_user_author)))
+        first.keep_best(await _cost(worker.capture(USER)))
         await worker.close()
         shutil.rmtree(project.folder / f"share-{number}")
     worker = project.snapshot_worker()
-    await worker.capture(_user_author)
+    await worker.capture(USER)
     walking, unchanged = Cost(), Cost()
     for _ in range(amounts.rounds):
         walking.keep_best(await _cost(asyncio.to_thread(bare_disk.walk, project.work_dir)))
-        unchanged.keep_best(await _cost(worker.capture(_user_author)))
+        unchanged.keep_best(await _cost(worker.capture(USER)))
     reopened = Cost()
     for _ in range(2):
         await worker.close()
         worker = project.snapshot_worker()
-        reopened.keep_best(await _cost(worker.capture(_user_author)))
+        reopened.keep_best(await _cost(worker.capture(USER)))
     copying, planning, reverting = await _reverts(worker, project, amounts)
     growth, compressed = await _growth(worker, project, amounts.edits)
     await worker.close()
@@ -172,10 +172,10 @@ async def _reverts(worker: SnapshotWorker, project: Project, amounts: Amounts) -
     files = sample_files(project.work_dir, amounts.changed)
     copying, planning, reverting = Cost(), Cost(), Cost()
     for number in range(amounts.rounds):
-        before = (await worker.capture(_user_author)).state
+        before = (await worker.capture(USER)).state
         for file in files:
             edit(file, number)
-        await worker.capture(lambda: CALL)
+        await worker.capture(CALL)
         copies = project.folder / f"copies-{number}"
         copies.mkdir()
         copying.keep_best(await _cost(asyncio.to_thread(bare_disk.copy_all, files, copies)))
@@ -195,7 +195,7 @@ async def _growth(worker: SnapshotWorker, project: Project, n_edits: int) -> tup
     for number, file in enumerate(files):
         edit(file, number)
         path = file.relative_to(project.work_dir).as_posix()
-        await worker.capture(lambda: CALL, [path])
+        await worker.capture(CALL, [path])
         compressed += bare_disk.compressed_size(file)
     return (project.stored_bytes() - before) / len(files), compressed / len(files)
 
@@ -271,7 +271,3 @@ class _LoopMonitor:
             await asyncio.sleep(_TICK_S)
             late = time.perf_counter() - began - _TICK_S
             self.longest_s = max(self.longest_s, min(late, time.process_time() - cpu))
-
-
-def _user_author() -> ChangeAuthor:
-    return USER

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +58,7 @@ class SessionFiles:
     ) -> None:
         self.worker = worker
         """Gives access to the file history."""
-        worker.current_author = self._current_author
+        worker.authors = self
         self._workspace = workspace
         self._enabled = enabled
         self._log = log
@@ -84,7 +84,7 @@ class SessionFiles:
     async def capture_initial(self) -> "ExecutionResult | None":
         """Capture the first state. Return the outcome of an interrupted revert, if there was one."""
         if self._enabled:
-            await self._capture(self._current_author)
+            await self._capture()
         return self.worker.recovered_outcome
 
     async def capture_pending(self) -> None:
@@ -93,7 +93,7 @@ class SessionFiles:
             await self._capture_requested.wait()
             self._capture_requested.clear()
             if self._pending_checkpoints:
-                await self._capture(self._current_author)
+                await self._capture()
 
     async def close(self) -> None:
         """Cancel the running scan, and save the scan state for the next session."""
@@ -129,19 +129,19 @@ class SessionFiles:
             yield
         finally:
             if self._enabled:
-                await run_shielded(self._capture(self._current_author))
+                await run_shielded(self._capture())
             del self._tasks[task_id]
 
     @asynccontextmanager
     async def tracking_user_command(self, command: str) -> AsyncIterator[None]:
         """Track a command that the user runs: its changes are the user's, whatever else is running."""
         if self._enabled:
-            await self._capture(self._current_author)
+            await self._capture()
         try:
             yield
         finally:
             if self._enabled:
-                await run_shielded(self._capture(lambda: replace(USER, command=command)))
+                await run_shielded(self._capture(replace(USER, command=command)))
 
     async def capture_now(self) -> FilesAtCheckpoint:
         """Return the file state from a new scan, and the changes since the last checkpoint.
@@ -149,7 +149,7 @@ class SessionFiles:
         Raises: SnapshotBusyError.
         """
         if self._enabled:
-            await self._capture(self._current_author, wait_s=MAX_WAIT_S)
+            await self._capture(wait_s=MAX_WAIT_S)
         if not self._state:
             return FilesAtCheckpoint(self._problem)
         return FilesAtCheckpoint(self._state, self._pop_changes())
@@ -158,7 +158,7 @@ class SessionFiles:
         """Wait up to MAX_WAIT_S for states that are being captured."""
         if self._enabled and (self._pending_checkpoints or not self._state):
             with suppress(SnapshotBusyError):
-                await self._capture(self._current_author, wait_s=MAX_WAIT_S)
+                await self._capture(wait_s=MAX_WAIT_S)
 
     def changes_since_checkpoint(self) -> FileChanges | None:
         """Return the file changes since the newest checkpoint, or None if they aren't known yet."""
@@ -182,6 +182,12 @@ class SessionFiles:
         except KimiTuiError as error:
             return [str(error)]
 
+    def current_author(self) -> ChangeAuthor:
+        """Return the most likely author of changes that are found now."""
+        if self._calls:
+            return self._calls[-1]
+        return next(reversed(self._tasks.values()), USER)
+
     @asynccontextmanager
     async def tracking_by(self, call: ToolCall, change: PendingChange, *, agent: str) -> AsyncIterator[None]:
         """Track the changes of a call by the sub-agent `agent`, or by the main agent if it's empty."""
@@ -190,7 +196,7 @@ class SessionFiles:
             yield
             return
         with self.worker.delaying_tool(call.function.name):
-            await self._capture(self._current_author, paths)
+            await self._capture(paths=paths)
         author = ChangeAuthor(
             who="call",
             session=self.worker.session,
@@ -205,7 +211,7 @@ class SessionFiles:
                 yield
             finally:
                 try:
-                    await run_shielded(self._capture(lambda: author, paths))
+                    await run_shielded(self._capture(author, paths))
                 finally:
                     self._calls.remove(author)
 
@@ -229,15 +235,9 @@ class SessionFiles:
             with suppress(OSError):
                 file.unlink()
 
-    def _current_author(self) -> ChangeAuthor:
-        """Return the most likely author of changes that are found now."""
-        if self._calls:
-            return self._calls[-1]
-        return next(reversed(self._tasks.values()), USER)
-
     async def _capture(
         self,
-        author: Callable[[], ChangeAuthor],
+        author: ChangeAuthor | None = None,
         paths: Collection[str] | None = None,
         *,
         wait_s: float | None = None,

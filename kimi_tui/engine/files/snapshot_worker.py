@@ -54,6 +54,14 @@ class HistoryFactory(Protocol):
         """Return the file history, not yet open. Blocks."""
 
 
+class AuthorSource(Protocol):
+    """Knows who changes files."""
+
+    def current_author(self) -> ChangeAuthor:
+        """Return the most likely author of changes that are found now."""
+        ...
+
+
 class SnapshotWorker:
     """Gives exclusive access to the file history of one session."""
 
@@ -74,8 +82,10 @@ class SnapshotWorker:
         self._deadline: ScanDeadline | None = None
         """Deadline of the running scan."""
         self._is_closing = False
-        self.current_author: Callable[[], ChangeAuthor] = lambda: USER
-        """Returns the author of changes found by a scan for another purpose, such as a comparison."""
+        self.authors: AuthorSource | None = None
+        """Names the author of changes found by a scan for another purpose, such as a comparison; by default
+        the user.
+        """
         self._waiting_tools: list[str] = []
         """Names of the tools that wait for a scan."""
         self._progress: tuple[int, int | None] | None = None
@@ -90,13 +100,13 @@ class SnapshotWorker:
 
     async def capture(
         self,
-        author: Callable[[], ChangeAuthor],
+        author: ChangeAuthor | None = None,
         paths: Collection[str] | None = None,
         *,
         wait_s: float | None = None,
     ) -> SnapshotResult:
-        """Record the changes since the previous scan as made by `author()`, which is called when the scan
-        starts.
+        """Record the changes since the previous scan as made by `author`, by default the current author when
+        the scan starts.
 
         A canceled scan stops soon and records nothing.
 
@@ -105,7 +115,9 @@ class SnapshotWorker:
         """
         async with self._exclusive(wait_s):
             history = await self._open_history()
-            return await self._run_cancellable(partial(_capture_changes, history, author(), paths))
+            return await self._run_cancellable(
+                partial(_capture_changes, history, author or self._current_author(), paths)
+            )
 
     async def run_query(self, query: "Callable[[FileHistory, ScanDeadline], T]") -> T:
         """Run `query` on the history like `use` does, with progress events. Canceling it stops the query
@@ -199,10 +211,13 @@ class SnapshotWorker:
         if self._history is None:
             with _translate_os_errors():
                 history = await run_in_thread_shielded(self._factory.build)
-                history.default_author = self.current_author
+                history.default_author = self._current_author
                 self.recovered_outcome = await run_in_thread_shielded(history.open, self._known_states)
             self._history = history
         return self._history
+
+    def _current_author(self) -> ChangeAuthor:
+        return self.authors.current_author() if self.authors is not None else USER
 
     def report(self, done: int, total: int | None) -> None:
         """Send the progress of the running scan as an event."""
