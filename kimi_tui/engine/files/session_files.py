@@ -205,8 +205,8 @@ class SessionFiles:
             agent=agent,
             command=change.command,
         )
-        self._calls.append(author)
         async with self._open_call(author, paths):
+            self._calls.append(author)
             try:
                 yield
             finally:
