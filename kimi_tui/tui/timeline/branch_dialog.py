@@ -43,7 +43,7 @@ class BranchDialog(QueryDialog[bool]):
     def compose(self) -> ComposeResult:
         """Yield the title, the transcript and the key hints."""
         with Vertical(classes="dialog files-dialog"):
-            yield Static(self._title, classes="dialog-title", markup=False)
+            yield Static(self._dialog_title, classes="dialog-title", markup=False)
             yield Static(tr("Loading …"), id="branch-summary", markup=False)
             yield Transcript()
             hints = [KeyHint(self.key_labels.first_key("branch.close"), tr("close"), "close")]

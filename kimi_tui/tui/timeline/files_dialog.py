@@ -49,7 +49,7 @@ class FilesDialog(QueryDialog[T]):
         hints.
         """
         with Vertical(classes="dialog files-dialog"):
-            yield Static(self._title, classes="dialog-title", id="files-title", markup=False)
+            yield Static(self._dialog_title, classes="dialog-title", id="files-title", markup=False)
             yield from self.header_widgets()
             yield Static(tr("Comparing files …"), id="files-summary", markup=False)
             with Container(id="files-body"):

@@ -26,7 +26,7 @@ class QueryDialog(ModalScreen[T], Generic[T]):
 
     def __init__(self, *, title: str, queries: TimelineQueries, key_labels: KeyLabels) -> None:
         super().__init__()
-        self._title = title
+        self._dialog_title = title
         self._queries = queries
         self.key_labels = key_labels
 
