@@ -1,13 +1,11 @@
 """The conversation: the welcome text, the transcript, and the search input."""
 
-from collections.abc import Callable
-
-from textual import getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from kimi_tui.frontend.message_batch import MessageBatch
-from kimi_tui.tui.dialogs.pager import Pager
+from kimi_tui.tui.dialogs.pager import Pager, TextCopier
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.panes.search_line import SearchLine
 from kimi_tui.tui.panes.welcome import Welcome
@@ -19,21 +17,17 @@ from kimi_tui.wire.user_shell import ShellCommandBegin
 class ConversationPane(Vertical):
     """Shows the transcript and handles the actions of its blocks: copy, open a link, open in the pager."""
 
-    transcript = getters.query_one(Transcript)
-
-    def __init__(
-        self, *, key_labels: KeyLabels, clock: Callable[[], float], copy: Callable[[str], None]
-    ) -> None:
+    def __init__(self, *, transcript: Transcript, key_labels: KeyLabels, copier: TextCopier) -> None:
         super().__init__(id="conversation")
+        self.transcript = transcript
         self._key_labels = key_labels
-        self._clock = clock
-        self._copy = copy
+        self._copier = copier
         self._search_line: SearchLine | None = None
 
     def compose(self) -> ComposeResult:
         """Yield the welcome text, which the first turn replaces, and the transcript."""
         yield Welcome(key_labels=self._key_labels)
-        yield Transcript(clock=self._clock)
+        yield self.transcript
 
     def show(self, batch: MessageBatch) -> None:
         """Show new messages. The first turn removes the welcome text."""
@@ -45,7 +39,7 @@ class ConversationPane(Vertical):
 
     @on(Transcript.CopyRequested)
     def _handle_copy_requested(self, event: Transcript.CopyRequested) -> None:
-        self._copy(event.text)
+        self._copier.copy(event.text)
 
     @on(Transcript.PagerRequested)
     def _handle_pager_requested(self, event: Transcript.PagerRequested) -> None:
@@ -53,14 +47,14 @@ class ConversationPane(Vertical):
 
     def open_pager(self, title: str, text: str) -> None:
         """Open `text` in the pager."""
-        self.app.push_screen(Pager(title=title, text=text, copy=self._copy, key_labels=self._key_labels))
+        self.app.push_screen(Pager(title=title, text=text, copier=self._copier, key_labels=self._key_labels))
 
     @on(Transcript.LinkClicked)
     def _handle_link_clicked(self, event: Transcript.LinkClicked) -> None:
         if event.url.startswith(("http://", "https://", "mailto:")):
             self.app.open_url(event.url)
         else:
-            self._copy(event.url)
+            self._copier.copy(event.url)
 
     @on(Transcript.CommandRequested)
     async def _handle_command_requested(self, event: Transcript.CommandRequested) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.tui.prompt.file_index import FileIndex, list_files
+from tests.loop_clock import LoopClock
 
 
 def create_files(root: Path, *paths: str) -> None:
@@ -84,13 +85,13 @@ async def test_an_empty_query_lists_the_top_level(repository: Path) -> None:
 
 
 async def test_the_list_is_refreshed_only_when_outdated(repository: Path) -> None:
-    now = 0.0
-    index = FileIndex(repository, clock=lambda: now)
+    clock = LoopClock()
+    index = FileIndex(repository)
     assert await index.refresh()
     create_files(repository, "later.py")
     assert not await index.refresh()
     assert await index.search("later") == []
-    now = 60.0
+    clock.advance(60.0)
     assert await index.refresh()
     assert [match.text for match in await index.search("later")] == ["later.py"]
 

@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 from textual import events
 from textual.message import Message
+from textual.message_pump import MessagePump
 
 from kimi_tui.base.paths import work_dir_key
 from kimi_tui.frontend.drafts import Draft, DraftStore
@@ -332,8 +333,13 @@ async def test_an_old_draft_is_not_restored_while_the_user_types(open_app: Any, 
 
 
 async def test_messages_are_queued_until_the_screen_is_complete(open_app: Any) -> None:
+    class Sender(MessagePump):
+        def post_message(self, message: Message) -> bool:
+            posted.append(message)
+            return True
+
     posted: list[Message] = []
-    gate = MessageGate(posted.append)
+    gate = MessageGate(Sender())
     messages = [PromptBox.Submitted("a", Draft("a")), PromptBox.ActionRequested("exit")]
     gate.send(messages[0])
     assert posted == []

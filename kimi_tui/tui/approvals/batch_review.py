@@ -1,6 +1,6 @@
 """Dialog that reviews all open permission requests together."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from textual import getters, on
@@ -13,6 +13,7 @@ from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.apply_edit import apply_edit
 from kimi_tui.frontend.request_summary import danger_of, source_of, subject_of
 from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.approvals.edit_proposal import edit_proposal
 from kimi_tui.tui.approvals.request_body import RequestBody, change_counts
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import REVIEW_KEYS
@@ -23,8 +24,6 @@ from kimi_tui.wire.events import ApprovalResponse
 from kimi_tui.wire.requests import ApprovalRequest
 
 ReviewDecision = Literal["accept", "reject"]
-EditProposal = Callable[[ApprovalRequest], Awaitable[str | None]]
-"""Lets the user edit a proposal. Returns None if it is unchanged."""
 
 REJECTED_AMONG_OTHERS = (
     "the user reviewed the calls of this step together, and rejected this one but not all of them"
@@ -43,13 +42,10 @@ class BatchReview(ModalScreen[tuple[ApprovalResponse, ...]]):
     choices = getters.query_one(ChoiceList)
     body = getters.query_one(RequestBody)
 
-    def __init__(
-        self, requests: Sequence[ApprovalRequest], *, key_labels: KeyLabels, edit: EditProposal
-    ) -> None:
+    def __init__(self, requests: Sequence[ApprovalRequest], *, key_labels: KeyLabels) -> None:
         super().__init__()
         self._requests = list(requests)
         self._key_labels = key_labels
-        self._edit = edit
         self._decisions: dict[str, ReviewDecision] = {}
         self._edited_texts: dict[str, str] = {}
         self._is_editing = False
@@ -187,7 +183,7 @@ class BatchReview(ModalScreen[tuple[ApprovalResponse, ...]]):
         self.run_worker(self._edit_request(request), group="edit", exclusive=True)
 
     async def _edit_request(self, request: ApprovalRequest) -> None:
-        edited = await self._edit(request)
+        edited = await edit_proposal(self.app, request)
         self._is_editing = False
         if edited is not None and any(known.id == request.id for known in self._requests):
             self._edited_texts[request.id] = edited

@@ -1,7 +1,5 @@
 """Debounces letters that may be an answer or the beginning of a sentence."""
 
-from collections.abc import Awaitable, Callable
-
 from textual import events
 from textual.message import Message
 from textual.timer import Timer
@@ -9,29 +7,22 @@ from textual.widget import Widget
 
 _MIN_PAUSE_S = 0.01
 
-LetterAction = Callable[[], Awaitable[object]]
-
-
-async def noop() -> None:
-    """Do nothing, for a letter that has no effect now."""
-
 
 class LetterDebouncer:
     """Holds letters that were typed at `owner` until their meaning is clear.
 
     A single letter runs its action after `pause_s` seconds without another key. Several letters in a row
-    are text: they go to `pass_through`, which must move the focus immediately.
+    are text.
     """
 
     class Typed(Message, namespace="letters"):
         """Posted for each letter, because no other widget sees the keys that are handled here."""
 
-    def __init__(self, owner: Widget, *, pause_s: float, pass_through: Callable[[str], None]) -> None:
+    def __init__(self, owner: Widget, *, pause_s: float) -> None:
         self._owner = owner
         self._pause_s = pause_s
-        self._pass_through = pass_through
         self._typed = ""
-        self._pending_action: LetterAction | None = None
+        self._pending_action: str | None = None
         self._timer: Timer | None = None
 
     @property
@@ -39,12 +30,11 @@ class LetterDebouncer:
         """Whether a space now would end a word such as "a" or "2" instead of being its own key."""
         return self._pending_action is not None or self._typed.isdecimal()
 
-    async def add_letter(
-        self, letter: str, action: LetterAction | None, *, is_harmless: bool = False
-    ) -> None:
-        """Handle a letter whose action is `action`; None if it has no action here.
+    async def add_letter(self, letter: str, action: str | None, *, is_harmless: bool = False) -> str:
+        """Handle a letter whose action is `action`: empty if it has no effect now, None if it has none here.
 
-        A harmless action runs immediately. Typing the same letter twice confirms it.
+        A harmless action runs immediately. Typing the same letter twice confirms it. Return the letters
+        typed so far if they are text, otherwise an empty string.
         """
         self._owner.post_message(self.Typed())
         if self._pending_action is not None and letter == self._typed:
@@ -52,20 +42,24 @@ class LetterDebouncer:
         typed, can_continue = self._typed + letter, is_harmless and self._pending_action is None
         if action is None or (self._typed and not can_continue):
             self.reset()
-            self._pass_through(typed)
-            return
+            return typed
         self.reset()
         self._typed, self._pending_action = typed, None if is_harmless else action
         self._timer = self._owner.set_timer(max(self._pause_s, _MIN_PAUSE_S), self._handle_pause)
         if is_harmless:
-            await action()
+            await self._run(action)
+        return ""
 
     async def settle(self) -> None:
         """Run the pending action now."""
         action = self._pending_action
         self.reset()
         if action is not None:
-            await action()
+            await self._run(action)
+
+    async def _run(self, action: str) -> None:
+        if action:
+            await self._owner.app.run_action(action, self._owner)
 
     def reset(self) -> None:
         """Discard the typed letters."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from textual import events, getters, on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static
@@ -15,9 +15,9 @@ from kimi_tui.frontend.request_summary import danger_of, question_of, rule_of, s
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.approvals.answer_row import AnswerButton, AnswerRow
-from kimi_tui.tui.approvals.input_guard import InputGuard, InputKind, KeyboardConfig
 from kimi_tui.tui.approvals.pending_approval import PendingApproval
 from kimi_tui.tui.approvals.request_body import RequestBody
+from kimi_tui.tui.approvals.request_panel import InputKind, KeyboardConfig, RequestPanel
 from kimi_tui.tui.keys.keymap import bindings
 from kimi_tui.tui.keys.tables import APPROVAL_KEYS
 from kimi_tui.tui.widgets.action_button import ActionButton
@@ -27,7 +27,7 @@ from kimi_tui.wire.requests import ApprovalRequest
 _MIN_ROWS_FOR_RULE = 8
 
 
-class ApprovalPanel(Vertical, can_focus=True):
+class ApprovalPanel(RequestPanel):
     """Shows the open permission requests, one at a time."""
 
     DEFAULT_CSS = """
@@ -67,16 +67,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         """Posted when the panel no longer needs the focus."""
 
     def __init__(self, *, keyboard: KeyboardConfig) -> None:
-        super().__init__()
-        self._keyboard = keyboard
-        self._input_guard = InputGuard(
-            self,
-            keyboard=keyboard,
-            keys=APPROVAL_KEYS,
-            classify=self._classify,
-            pass_through=self._pass_through,
-            on_pending=self._highlight_pending,
-        )
+        super().__init__(keyboard=keyboard, keys=APPROVAL_KEYS)
         self._answers = AnswerRow(key_labels=keyboard.key_labels)
         self._approval: PendingApproval | None = None
         self._max_rows = 12
@@ -120,9 +111,7 @@ class ApprovalPanel(Vertical, can_focus=True):
 
         Keys that were typed ahead while the external editor was open are not answers.
         """
-        return (
-            self._approval is not None and self._approval.stage == "open" and self._input_guard.accepts_keys
-        )
+        return self._approval is not None and self._approval.stage == "open" and self.accepts_keys
 
     # display
 
@@ -132,7 +121,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         first = head if isinstance(head, ApprovalRequest) else None
         if first is not (self._approval.request if self._approval is not None else None):
             self._approval = PendingApproval(first) if first is not None else None
-            self._input_guard.start_grace_period()
+            self.start_grace_period()
             await self._show_approval(self._approval)
         if first is not None:
             self.set_class(_has_several_approvals(state), "-several")
@@ -235,36 +224,34 @@ class ApprovalPanel(Vertical, can_focus=True):
     @on(AnswerButton.Pressed)
     def _handle_click(self, event: AnswerButton.Pressed) -> None:
         event.stop()
-        if self.is_ready and self._input_guard.accepts_clicks:
+        if self.is_ready and self.accepts_clicks:
             self._answer(event.choice)
-
-    def handle_app_focus(self) -> None:
-        """Ignore the click that focused the terminal."""
-        self._input_guard.handle_terminal_focus()
 
     async def on_key(self, event: events.Key) -> None:
         """Handle letters as answers or text. Escape closes the feedback input."""
         if not self._answers.is_writing:
-            await self._input_guard.handle_key(event)
+            await self.handle_unused_key(event)
         elif event.key == "escape":
             event.stop()
             self.focus()
             self._answers.restore_choices()
 
-    def _classify(self, action: str) -> InputKind:
+    def classify_action(self, action: str) -> InputKind:
+        """Classify keys that scroll as steps and all others as answers."""
         if action.startswith("scroll"):
             return "step"
         return "answer" if self.is_ready else "nothing"
 
-    def _highlight_pending(self, action: str) -> None:
+    def highlight_pending(self, action: str) -> None:
         """Highlight the answer that a letter selects, except "always", which needs confirmation first."""
         for choice in self._answers.choices:
             if action == f"answer('{choice.id}')" and choice.id != "always":
                 self._answers.highlight(choice.id)
 
-    def _pass_through(self, text: str) -> None:
+    def handle_text(self, text: str) -> None:
+        """Insert `text` into the prompt."""
         self._answers.highlighted = 0  # the first letter may have highlighted another
-        self._keyboard.write_to_prompt(text)
+        super().handle_text(text)
 
     # answering
 

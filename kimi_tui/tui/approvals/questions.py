@@ -1,12 +1,12 @@
 """Panel for the model's questions, one tab per question."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from rich.cells import cell_len
 from textual import events, getters, on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Input, Static
@@ -14,9 +14,9 @@ from textual.widgets import Input, Static
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr, translate_message
-from kimi_tui.tui.approvals.input_guard import InputGuard, InputKind, KeyboardConfig
 from kimi_tui.tui.approvals.letter_debounce import letter_of
 from kimi_tui.tui.approvals.question_tabs import DONE, OTHER, OTHER_LABEL, QuestionTab, QuestionTabs
+from kimi_tui.tui.approvals.request_panel import InputKind, KeyboardConfig, RequestPanel
 from kimi_tui.tui.approvals.tabs import Tab, Tabs
 from kimi_tui.tui.keys.keymap import bindings
 from kimi_tui.tui.keys.tables import QUESTION_KEYS
@@ -30,7 +30,15 @@ _LABEL_MARGIN = 10
 """Cells around a label and its description in the list."""
 
 
-class QuestionPanel(Vertical, can_focus=True):
+class LayeredView(Protocol):
+    """The view around the panel."""
+
+    @property
+    def front_layer(self) -> str | None:
+        """The layer in front of the conversation, which escape closes first; None if there is none."""
+
+
+class QuestionPanel(RequestPanel):
     """Shows the open questions. Options are chosen by number, with the highlight, or with the mouse."""
 
     DEFAULT_CSS = """
@@ -60,18 +68,9 @@ class QuestionPanel(Vertical, can_focus=True):
 
         response: QuestionResponse
 
-    def __init__(self, *, keyboard: KeyboardConfig, is_covered: Callable[[], bool]) -> None:
-        """`is_covered` returns whether another widget in front handles escape."""
-        super().__init__()
-        self._keyboard = keyboard
-        self._input_guard = InputGuard(
-            self,
-            keyboard=keyboard,
-            keys=QUESTION_KEYS,
-            classify=self._classify,
-            pass_through=self._pass_through,
-        )
-        self._is_covered = is_covered
+    def __init__(self, *, keyboard: KeyboardConfig, view: LayeredView) -> None:
+        super().__init__(keyboard=keyboard, keys=QUESTION_KEYS)
+        self._view = view
         self._question_tabs: QuestionTabs | None = None
 
     def compose(self) -> ComposeResult:
@@ -90,11 +89,7 @@ class QuestionPanel(Vertical, can_focus=True):
     @property
     def is_ready(self) -> bool:
         """Whether the request has been visible for long enough to accept a key."""
-        return self._question_tabs is not None and self._input_guard.accepts_keys
-
-    def handle_app_focus(self) -> None:
-        """Ignore the click that focused the terminal."""
-        self._input_guard.handle_terminal_focus()
+        return self._question_tabs is not None and self.accepts_keys
 
     def on_mount(self) -> None:
         """Show the first question."""
@@ -117,7 +112,7 @@ class QuestionPanel(Vertical, can_focus=True):
             self._question_tabs is None or request is not self._question_tabs.request
         ):
             self._question_tabs = QuestionTabs(request)
-            self._input_guard.start_grace_period()
+            self.start_grace_period()
             self._show_question(self._question_tabs)
 
     # display
@@ -168,7 +163,8 @@ class QuestionPanel(Vertical, can_focus=True):
         it.
         """
         if action in _QUESTION_ACTIONS:
-            return not self.has_class("-writing") and not (action == "dismiss" and self._is_covered())
+            is_covered = self._view.front_layer is not None
+            return not self.has_class("-writing") and not (action == "dismiss" and is_covered)
         return super().check_action(action, parameters)
 
     def action_move(self, lines: int) -> None:
@@ -220,20 +216,20 @@ class QuestionPanel(Vertical, can_focus=True):
     @on(ChoiceList.Chosen)
     def _handle_click(self, event: ChoiceList.Chosen) -> None:
         event.stop()
-        if self.is_ready and self._input_guard.accepts_clicks:
+        if self.is_ready and self.accepts_clicks:
             self._choose()
 
     def on_click(self, event: events.Click) -> None:
         """Dismiss the questions when the cross is clicked."""
         if event.widget is not None and event.widget.id == "question-close":
             event.stop()
-            if self._input_guard.accepts_clicks:
+            if self.accepts_clicks:
                 self.action_dismiss()
 
     def _switch_tab(self, question_tabs: QuestionTabs, index: int) -> None:
         if 0 <= index < len(question_tabs):
             question_tabs.current_index = index
-            self._input_guard.reset()
+            self.drop_pending_letter()
             self._show_question(question_tabs)
 
     # answering
@@ -271,7 +267,7 @@ class QuestionPanel(Vertical, can_focus=True):
     async def on_key(self, event: events.Key) -> None:
         """Begin a free-text answer with a letter that selects nothing. Escape closes the input."""
         if not self.has_class("-writing"):
-            await self._input_guard.handle_key(event)
+            await self.handle_unused_key(event)
         elif event.key == "escape":
             event.stop()
             self.remove_class("-writing")
@@ -280,7 +276,7 @@ class QuestionPanel(Vertical, can_focus=True):
             event.stop()
             self.field.insert_text_at_cursor(letter)
 
-    def _classify(self, action: str) -> InputKind:
+    def classify_action(self, action: str) -> InputKind:
         """Classify keys that end a question as answers and all others as steps."""
         if self._question_tabs is None or not self.is_ready:
             return "nothing"
@@ -288,12 +284,12 @@ class QuestionPanel(Vertical, can_focus=True):
         choosing = {f"choose_option({number})" for number in range(1, len(question.options) + 1)}
         return "answer" if action in choosing and not question.multi_select else "step"
 
-    def _pass_through(self, text: str) -> None:
+    def handle_text(self, text: str) -> None:
         """Begin a free-text answer with `text`, or send it to the prompt if the question has only just
         appeared.
         """
         if self._question_tabs is None or not self.is_ready:
-            self._keyboard.write_to_prompt(text)
+            super().handle_text(text)
             return
         tab = self._question_tabs.current
         tab.deselect_numbers(text[:-1])

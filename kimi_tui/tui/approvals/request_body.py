@@ -1,5 +1,8 @@
 """Content of a permission request: the command, the diff, or the description."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from kimi_tui.base.terminal_text import sanitize_line, show_invisible
 from kimi_tui.frontend.request_summary import rule_of
 from kimi_tui.tui.markdown.styled_line import BLANK, Span, StyledLine, span_width, text_style
@@ -22,31 +25,36 @@ class RequestBody(LineView):
     two_columns: bool | None = None
     """Whether diffs have two columns; None if the width decides."""
 
+    _request: ApprovalRequest | None = None
+    _diffs: Mapping[int, Diff] = MappingProxyType({})
+    """Diffs of the request, by index of their display block."""
+
     def show_request(self, request: ApprovalRequest) -> None:
-        """Show `request` from its top, followed by its rule if that is longer than one line."""
-        diffs = {
+        """Show `request` from its top."""
+        self._request = request
+        self._diffs = {
             index: Diff(block) for index, block in enumerate(request.display) if isinstance(block, DiffBlock)
         }
+        self.show(self)
 
-        def draw(width: int) -> list[StyledLine]:
-            two_columns = width >= MIN_SIDE_BY_SIDE_WIDTH if self.two_columns is None else self.two_columns
-            lines: list[StyledLine] = []
-            for index, block in enumerate(request.display):
-                block_lines = (
-                    _diff_lines(diffs[index], width, two_columns=two_columns)
-                    if index in diffs
-                    else _block_lines(block, width)
-                )
-                lines += [BLANK, *block_lines] if lines and block_lines else block_lines
-            lines = lines or _text_lines(request.description, width)
-            rule = rule_of(request)
-            return (
-                [*lines, BLANK, *_text_lines(rule, width)]
-                if span_width([(rule, text_style())]) > width
-                else lines
+    def build_lines(self, width: int) -> list[StyledLine]:
+        """Return the request, followed by its rule if that is longer than one line."""
+        request = self._request
+        if request is None:
+            return []
+        two_columns = width >= MIN_SIDE_BY_SIDE_WIDTH if self.two_columns is None else self.two_columns
+        lines: list[StyledLine] = []
+        for index, block in enumerate(request.display):
+            block_lines = (
+                _diff_lines(self._diffs[index], width, two_columns=two_columns)
+                if index in self._diffs
+                else _block_lines(block, width)
             )
-
-        self.show(draw)
+            lines += [BLANK, *block_lines] if lines and block_lines else block_lines
+        lines = lines or _text_lines(request.description, width)
+        rule = rule_of(request)
+        is_long_rule = span_width([(rule, text_style())]) > width
+        return [*lines, BLANK, *_text_lines(rule, width)] if is_long_rule else lines
 
     def toggle_layout(self) -> None:
         """Toggle between one and two columns in diffs."""

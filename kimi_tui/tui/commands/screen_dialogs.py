@@ -70,7 +70,7 @@ class ScreenDialogs:
     def show_text(self, title: str, text: str) -> None:
         """Open a text in the pager."""
         self._screen.app.push_screen(
-            Pager(title=title, text=text, copy=self._host.copy, key_labels=self._key_labels)
+            Pager(title=title, text=text, copier=self._host, key_labels=self._key_labels)
         )
 
     async def connect_model(self) -> None:

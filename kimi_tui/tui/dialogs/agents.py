@@ -68,7 +68,8 @@ class AgentsDialog(ListDialog[str]):
             KeyHint(first("agents.close"), tr("close"), "close"),
         ]
 
-    def _build_details(self, width: int) -> list[StyledLine]:
+    def build_lines(self, width: int) -> list[StyledLine]:
+        """Return the details of the highlighted agent."""
         agent = self.highlighted_agent
         if agent is None:
             return []

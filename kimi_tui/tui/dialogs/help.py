@@ -52,7 +52,7 @@ class Help(ModalScreen[None]):
         """Yield the title, the page and the key hints."""
         with Vertical(classes="dialog"):
             yield Static(f"kimi-tui {self._version}".rstrip(), classes="dialog-title", markup=False)
-            yield LineView(self._build_lines)
+            yield LineView(self)
             first = self._key_labels.first_key
             yield KeyHints(
                 [
@@ -62,7 +62,8 @@ class Help(ModalScreen[None]):
                 ]
             )
 
-    def _build_lines(self, width: int) -> list[StyledLine]:
+    def build_lines(self, width: int) -> list[StyledLine]:
+        """Return the commands and the keys, the requested topic first."""
         parts = [self._command_lines(width), self._key_lines(width)]
         if self._topic == "keys":
             parts.reverse()

@@ -34,10 +34,10 @@ class ListDialog(StateBoundDialog[ResultT | None], Generic[ResultT]):
         with Vertical(id=self.NAME, classes="dialog"):
             yield Static(tr(self.HEADING), classes="dialog-title", markup=False)
             yield ChoiceList()
-            yield LineView(self._build_details)
+            yield LineView(self)
             yield KeyHints(self._hints())
 
-    def _build_details(self, width: int) -> list[StyledLine]:
+    def build_lines(self, width: int) -> list[StyledLine]:
         """Return the details of the highlighted entry, wrapped to `width` cells."""
         raise NotImplementedError
 

@@ -72,7 +72,8 @@ class McpDialog(ListDialog[None]):
             KeyHint(first("mcp.close"), tr("close"), "close"),
         ]
 
-    def _build_details(self, width: int) -> list[StyledLine]:
+    def build_lines(self, width: int) -> list[StyledLine]:
+        """Return the details of the highlighted server."""
         server = self.highlighted_server
         if server is None:
             return [

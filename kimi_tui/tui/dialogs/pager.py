@@ -1,6 +1,6 @@
 """Pager: shows a long text on the full screen, with search."""
 
-from collections.abc import Callable
+from typing import Protocol
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -18,6 +18,13 @@ from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
 from kimi_tui.tui.widgets.line_view import LineView
 
 
+class TextCopier(Protocol):
+    """Copies text to the clipboard."""
+
+    def copy(self, text: str) -> None:
+        """Copy `text` and show a notification."""
+
+
 class Pager(ModalScreen[None]):
     """Shows `text` without formatting."""
 
@@ -27,12 +34,12 @@ class Pager(ModalScreen[None]):
     field = getters.query_one("#pager-query", Input)
     hints = getters.query_one(KeyHints)
 
-    def __init__(self, *, title: str, text: str, copy: Callable[[str], None], key_labels: KeyLabels) -> None:
+    def __init__(self, *, title: str, text: str, copier: TextCopier, key_labels: KeyLabels) -> None:
         super().__init__()
         self._key_labels = key_labels
         self._title = sanitize_line(title)
         self._text = sanitize(text).expandtabs(8)
-        self._copy = copy
+        self._copier = copier
         self._query = ""
         self._matches: list[int] = []
         self._current = 0
@@ -41,7 +48,7 @@ class Pager(ModalScreen[None]):
         """Yield the title, the text, the search field and the key hints."""
         with Vertical(classes="dialog"):
             yield Static(self._title, classes="dialog-title", markup=False)
-            yield LineView(self._build_lines)
+            yield LineView(self)
             field = Input(placeholder=tr("search"), id="pager-query", disabled=True)
             field.cursor_blink = False
             yield field
@@ -63,7 +70,8 @@ class Pager(ModalScreen[None]):
     def _close_hint(self) -> KeyHint:
         return KeyHint(self._key_labels.first_key("pager.close"), tr("close"), "close")
 
-    def _build_lines(self, width: int) -> list[StyledLine]:
+    def build_lines(self, width: int) -> list[StyledLine]:
+        """Return the text, wrapped to `width` cells."""
         lines: list[StyledLine] = []
         for row in self._text.split("\n"):
             for number, piece in enumerate(chop([(row, text_style())], width)):
@@ -98,7 +106,7 @@ class Pager(ModalScreen[None]):
 
     def action_copy(self) -> None:
         """Copy the whole text."""
-        self._copy(self._text)
+        self._copier.copy(self._text)
 
     def action_search(self) -> None:
         """Open the search field."""

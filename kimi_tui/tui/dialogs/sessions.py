@@ -85,7 +85,7 @@ class SessionsDialog(StateBoundDialog[SessionRequest | None]):
                 Pager(
                     title=tr("Last messages"),
                     text=_preview_text(state.replies.session_preview),
-                    copy=self._host.copy,
+                    copier=self._host,
                     key_labels=self._key_labels,
                 )
             )

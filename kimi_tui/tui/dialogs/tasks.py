@@ -115,7 +115,8 @@ class TasksDialog(ListDialog[None]):
             KeyHint(first("tasks.close"), tr("close"), "close"),
         ]
 
-    def _build_details(self, width: int) -> list[StyledLine]:
+    def build_lines(self, width: int) -> list[StyledLine]:
+        """Return the details of the highlighted task."""
         task = self.highlighted_task
         if task is None:
             return [
@@ -150,7 +151,7 @@ class TasksDialog(ListDialog[None]):
         if self.highlighted_task is not None and self._text:
             title = f"{self.highlighted_task.id}: {self.highlighted_task.description}"
             self.app.push_screen(
-                Pager(title=title, text=self._text, copy=self._host.copy, key_labels=self._key_labels)
+                Pager(title=title, text=self._text, copier=self._host, key_labels=self._key_labels)
             )
 
 

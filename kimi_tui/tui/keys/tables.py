@@ -53,19 +53,19 @@ SCREEN_KEYS = (
 )
 
 PROMPT_KEYS = (
-    Key("prompt.send", "enter", "act('send')", "send; queue while the agent works"),
+    Key("prompt.send", "enter", "send", "send; queue while the agent works"),
     Key("prompt.newline", "ctrl+j,alt+enter,shift+enter", "newline", "new line"),
-    Key("prompt.steer", "ctrl+s", "act('steer')", "steer the running turn"),
-    Key("prompt.up", "up", "act('up')", "older prompt, from the first line"),
-    Key("prompt.down", "down", "act('down')", "newer prompt, from the last line"),
-    Key("prompt.search", "ctrl+r", "act('search')", "search the prompt history"),
-    Key("prompt.shell", "ctrl+x", "act('shell')", "toggle shell mode"),
-    Key("prompt.editor", "alt+e,f4", "act('editor')", "edit the prompt in your editor"),
-    Key("prompt.complete", "tab", "act('complete')", "complete"),
-    Key("prompt.dismiss", "escape", "act('dismiss')", "close the completions"),
+    Key("prompt.steer", "ctrl+s", "steer", "steer the running turn"),
+    Key("prompt.up", "up", "up", "older prompt, from the first line"),
+    Key("prompt.down", "down", "down", "newer prompt, from the last line"),
+    Key("prompt.search", "ctrl+r", "search", "search the prompt history"),
+    Key("prompt.shell", "ctrl+x", "shell", "toggle shell mode"),
+    Key("prompt.editor", "alt+e,f4", "editor", "edit the prompt in your editor"),
+    Key("prompt.complete", "tab", "complete", "complete"),
+    Key("prompt.dismiss", "escape", "dismiss", "close the completions"),
     Key("prompt.mode", "shift+tab", "screen.cycle_mode", "next permission mode: ask, accept edits, plan"),
-    Key("prompt.paste", "ctrl+v", "act('paste')", "paste from the clipboard"),
-    Key("prompt.exit", "ctrl+d", "act('delete_or_exit')", "delete right; quit if the prompt is empty"),
+    Key("prompt.paste", "ctrl+v", "paste", "paste from the clipboard"),
+    Key("prompt.exit", "ctrl+d", "delete_or_exit", "delete right; quit if the prompt is empty"),
 )
 
 QUESTION_KEYS = (

@@ -60,7 +60,7 @@ class SideQuestionPane(Vertical, can_focus=True):
                 markup=False,
             )
             yield Static(" ✕ ", id="side-question-close", markup=False)
-        yield LineView(self._render_response)
+        yield LineView(self)
         yield KeyHints(max_lines=1)
 
     def on_mount(self) -> None:
@@ -84,7 +84,8 @@ class SideQuestionPane(Vertical, can_focus=True):
         """Use at most `rows` rows."""
         self.view.styles.max_height = max(rows - 2 - self.gutter.height, 1)
 
-    def _render_response(self, width: int) -> list[StyledLine]:
+    def build_lines(self, width: int) -> list[StyledLine]:
+        """Return the response, wrapped to `width` cells."""
         end = self._end
         if end is None:
             return wrap([(tr("waiting for the response"), text_style("dim"))], width)

@@ -23,18 +23,18 @@ class Attachments:
         self,
         *,
         owner: Widget,
-        editor: Callable[[], PromptEditor],
-        session: Callable[[], SessionInfo | None],
+        editor: PromptEditor,
         drafts: DraftStore,
         work_dir: Path,
     ) -> None:
         """`owner` is the widget that shows errors and warnings."""
         self._owner = owner
         self._editor = editor
-        self._session = session
         self._drafts = drafts
         self._work_dir = work_dir
         self.images = ImageAttachments()
+        self.session: SessionInfo | None = None
+        """The session that the images are meant for, if known."""
 
     async def attach(self, read: Callable[[], AttachedImage]) -> None:
         """Attach an image to the prompt. `read` runs in a thread and may raise KimiTuiError."""
@@ -44,12 +44,11 @@ class Attachments:
             self._owner.notify(sanitize(translate_error(error)), severity="error", markup=False)
             return
         token = self._store(image)
-        self._editor().insert_token(token)
-        session = self._session()
-        if session is not None and "image_in" not in session.capabilities:
+        self._editor.insert_token(token)
+        if self.session is not None and "image_in" not in self.session.capabilities:
             warning = tr(
                 "{model} doesn't support images. Choose another model, or remove {token}.",
-                model=sanitize_line(session.model),
+                model=sanitize_line(self.session.model),
                 token=token,
             )
             self._owner.notify(warning, severity="warning", markup=False)
@@ -59,8 +58,7 @@ class Attachments:
 
         Raises KimiTuiError.
         """
-        session = self._session()
-        if "@" not in text or session is None or "image_in" not in session.capabilities:
+        if "@" not in text or self.session is None or "image_in" not in self.session.capabilities:
             return text
         mentioned = await asyncio.to_thread(find_mentioned_images, text, self._work_dir)
         for mention, path in mentioned.items():

@@ -1,7 +1,5 @@
 """Controller of the prompt's completions."""
 
-from collections.abc import Callable
-
 from kimi_tui.frontend.prompt_mode import PromptMode
 from kimi_tui.tui.prompt.completion_list import CompletionList
 from kimi_tui.tui.prompt.completion_target import CompletionTarget, find_completion_target
@@ -14,54 +12,52 @@ class CompletionController:
     def __init__(
         self,
         *,
-        editor: Callable[[], PromptEditor],
-        completions: Callable[[], CompletionList],
-        mode: Callable[[], PromptMode],
+        editor: PromptEditor,
+        completions: CompletionList,
     ) -> None:
         self._editor = editor
         self._completions = completions
-        self._mode = mode
         self._ignored_text = ""
         """Text that gets no completions, because the user closed the list or didn't type it."""
 
-    def update(self) -> None:
+    def update(self, mode: PromptMode) -> None:
         """Update the list after the cursor moved."""
-        if self._editor().text != self._ignored_text:
+        if self._editor.text != self._ignored_text:
             self._ignored_text = ""
-        self._completions().set_target(self._current_target())
+        self._completions.set_target(self._current_target(mode))
 
-    def sync(self) -> None:
+    def sync(self, mode: PromptMode) -> None:
         """Update the list if it lags behind the text. This happens when the user types fast."""
-        target, completions = self._current_target(), self._completions()
-        if completions.shown_target != target:
-            completions.set_target(target)
+        target = self._current_target(mode)
+        if self._completions.shown_target != target:
+            self._completions.set_target(target)
 
     def ignore_text(self) -> None:
         """Offer no completions until the text changes."""
-        self._ignored_text = self._editor().text
+        self._ignored_text = self._editor.text
 
     def dismiss(self) -> None:
         """Close the list until the text changes."""
         self.ignore_text()
-        self._completions().close()
+        self._completions.close()
 
     def accept(self, *, sending: bool = False) -> bool:
         """Insert the highlighted choice. Return whether the prompt can then be sent."""
-        replacement = self._completions().replacement(sending=sending)
+        replacement = self._completions.replacement(sending=sending)
         if replacement is None:
             return True
-        editor = self._editor()
+        editor = self._editor
         editor.replace(replacement.text, (replacement.row, replacement.start), editor.cursor_location)
         editor.move_cursor((replacement.row, replacement.start + len(replacement.text)))
         if replacement.is_done:
             self.dismiss()
         return replacement.is_sendable
 
-    def _current_target(self) -> CompletionTarget | None:
-        editor = self._editor()
+    def _current_target(self, mode: PromptMode) -> CompletionTarget | None:
+        editor = self._editor
         if editor.text == self._ignored_text or not editor.selection.is_empty:
             return None
-        if self._mode() == "shell" or editor.text.startswith("!"):
+        if mode == "shell" or editor.text.startswith("!"):
             return None
         row, column = editor.cursor_location
         return find_completion_target(editor.document.lines, row, column)

@@ -1,7 +1,6 @@
 """Multi-line editor of the prompt, with folded pastes and keys that send."""
 
-from collections.abc import Callable
-from typing import Literal
+from typing import Literal, Protocol, cast, get_args
 
 from textual import events
 from textual.content import Content
@@ -28,7 +27,25 @@ EditorAction = Literal[
     "delete_or_exit",
 ]
 """Actions of keys that do more than edit."""
-_COMPLETION_ACTIONS = frozenset({"act('complete')", "act('dismiss')"})
+_EDITOR_ACTIONS = frozenset(get_args(EditorAction))
+_COMPLETION_ACTIONS = frozenset({"complete", "dismiss"})
+
+
+class EditorOwner(Protocol):
+    """The prompt, as its editor uses it."""
+
+    @property
+    def is_completing(self) -> bool:
+        """Whether completions are shown."""
+        ...
+
+    def perform_action(self, action: EditorAction) -> None:
+        """Perform the action of a key."""
+        ...
+
+    def insert_paste(self, text: str) -> None:
+        """Insert text pasted into the terminal."""
+        ...
 
 
 class PromptEditor(KeyTextArea, inherit_bindings=False):
@@ -44,9 +61,7 @@ class PromptEditor(KeyTextArea, inherit_bindings=False):
         *,
         placeholder: str | Content,
         key_labels: KeyLabels,
-        perform_action: Callable[[EditorAction], None],
-        insert_paste: Callable[[str], None],
-        is_completing: Callable[[], bool],
+        owner: EditorOwner,
     ) -> None:
         super().__init__(
             placeholder=placeholder, compact=True, highlight_cursor_line=False, max_checkpoints=200
@@ -54,9 +69,7 @@ class PromptEditor(KeyTextArea, inherit_bindings=False):
         self.cursor_blink = False
         self.match_cursor_bracket = False
         self._pastes = FoldedPastes()
-        self._perform_action = perform_action
-        self._insert_paste = insert_paste
-        self._is_completing = is_completing
+        self._owner = owner
         self._actions = key_labels.actions_by_key(EDITING_KEYS + PROMPT_KEYS)
 
     @property
@@ -83,10 +96,6 @@ class PromptEditor(KeyTextArea, inherit_bindings=False):
         """Remove the text, its pastes and the undo history."""
         self._pastes.clear()
         self.load_text("")
-
-    async def action_act(self, action: EditorAction) -> None:
-        """Perform an action synchronously, so that keys typed after it are handled after it."""
-        self._perform_action(action)
 
     def insert_pasted(self, text: str) -> None:
         """Insert `text` at the cursor. Large text is folded to a token."""
@@ -126,11 +135,15 @@ class PromptEditor(KeyTextArea, inherit_bindings=False):
     async def handle_key(self, event: events.Key) -> bool:
         """Run the action of a key that does more than edit. Return whether there is one now."""
         action = self._actions.get(event.key)
-        if action is None or (action in _COMPLETION_ACTIONS and not self._is_completing()):
+        if action is None or (action in _COMPLETION_ACTIONS and not self._owner.is_completing):
             return False
-        await self.app.run_action(action, self)
+        if action in _EDITOR_ACTIONS:
+            # Immediately, so that keys typed after it are handled after it.
+            self._owner.perform_action(cast("EditorAction", action))
+        else:
+            await self.app.run_action(action, self)
         return True
 
     def handle_paste(self, text: str) -> None:
         """Pass pasted text to the prompt."""
-        self._insert_paste(text)
+        self._owner.insert_paste(text)

@@ -7,8 +7,7 @@ import asyncio
 import math
 import os
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from kimi_tui.base.safe_git import git_command, git_environment
@@ -26,10 +25,10 @@ _SKIPPED_DIRS = frozenset({"node_modules", "__pycache__", "venv", "target", "dis
 class FileIndex:
     """Paths that `@` completes to, relative to the working directory. Directories end with a slash."""
 
-    def __init__(self, work_dir: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, work_dir: Path) -> None:
         self._work_dir = work_dir
-        self._clock = clock
         self._fresh_until = -math.inf
+        """Time of the event loop until which the list counts as up to date."""
         self._slices: list[tuple[list[str], str]] = []
         """Paths, and the same paths in lowercase joined by newlines, so that one regex searches them all."""
 
@@ -37,7 +36,8 @@ class FileIndex:
         """List the files unless that happened in the last few seconds or is in progress. Return whether
         they were listed.
         """
-        if self._clock() < self._fresh_until:
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._fresh_until:
             return False
         self._fresh_until = math.inf
         paths = await asyncio.to_thread(list_files, self._work_dir)
@@ -47,7 +47,7 @@ class FileIndex:
             slices.append((part, "\n".join(path.lower() for path in part)))
             await asyncio.sleep(0)
         self._slices = slices
-        self._fresh_until = self._clock() + _REFRESH_S
+        self._fresh_until = loop.time() + _REFRESH_S
         return True
 
     async def search(self, query: str, limit: int = 50) -> list[fuzzy.Match]:

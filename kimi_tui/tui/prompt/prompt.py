@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, assert_never
 
-from textual import getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
@@ -22,6 +22,7 @@ from kimi_tui.frontend.shell_line import ShellLine, parse_shell_line
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.options import TuiOptions
+from kimi_tui.tui.prompt.activity_edge import ActivityEdge
 from kimi_tui.tui.prompt.attachments import Attachments
 from kimi_tui.tui.prompt.border import PLACEHOLDERS, PromptBorder
 from kimi_tui.tui.prompt.completion_controller import CompletionController
@@ -46,9 +47,6 @@ class PromptBox(Vertical):
     state: reactive[SessionViewState] = reactive(SessionViewState(), repaint=False)
     mode: var[PromptMode] = var[PromptMode]("agent")
     """Whether the text goes to the agent or to the user's shell."""
-
-    editor = getters.query_one(PromptEditor)
-    completions = getters.query_one(CompletionList)
 
     @dataclass
     class Submitted(Message):
@@ -78,13 +76,15 @@ class PromptBox(Vertical):
 
     def __init__(self, *, options: TuiOptions, key_labels: KeyLabels) -> None:
         super().__init__()
-        self._options = options
-        self._key_labels = key_labels
+        self._work_dir = options.work_dir
+        self.editor = PromptEditor(placeholder=PLACEHOLDERS["agent"], key_labels=key_labels, owner=self)
+        self.completions = CompletionList(work_dir=options.work_dir)
+        self._completion_controller = CompletionController(editor=self.editor, completions=self.completions)
         self._prompt_border = PromptBorder(
             self,
-            editor=lambda: self.editor,
+            editor=self.editor,
+            activity=ActivityEdge(self, key_labels=key_labels, clock=options.clock),
             key_labels=key_labels,
-            clock=options.clock,
             work_dir=options.work_dir,
         )
         self.history = InputHistory(data_dir=options.data_dir, work_dir=options.work_dir)
@@ -92,37 +92,31 @@ class PromptBox(Vertical):
         self._drafts = DraftStore(data_dir=options.data_dir, work_dir=options.work_dir)
         self.attachments = Attachments(
             owner=self,
-            editor=lambda: self.editor,
-            session=lambda: self.state.session,
+            editor=self.editor,
             drafts=self._drafts,
             work_dir=options.work_dir,
         )
-        self.autosave = DraftAutosave(self._drafts, owner=self, draft=lambda: self.unsent_draft)
-        self.message_gate = MessageGate(self.post_message)
+        self.autosave = DraftAutosave(self._drafts, self.editor)
+        self.message_gate = MessageGate(self)
         self._was_blank = True
-        self._in_flight: list[tuple[str, Draft]] = []
-        """Prompts that left the editor and are neither sent nor given back yet."""
-        self._completion_controller = CompletionController(
-            editor=lambda: self.editor, completions=lambda: self.completions, mode=lambda: self.mode
-        )
 
     def compose(self) -> ComposeResult:
         """Yield the editor, and the list of completions that opens above it."""
-        yield CompletionList(work_dir=self._options.work_dir)
+        yield self.completions
         with Horizontal():
             yield Static("❯", id="prompt-mark", markup=False)
-            yield PromptEditor(
-                placeholder=PLACEHOLDERS["agent"],
-                key_labels=self._key_labels,
-                perform_action=self.perform_action,
-                insert_paste=self._handle_paste,
-                is_completing=lambda: self.completions.shown_target is not None,
-            )
+            yield self.editor
 
-    def _handle_paste(self, text: str) -> None:
+    @property
+    def is_completing(self) -> bool:
+        """Whether completions are shown."""
+        return self.completions.shown_target is not None
+
+    def insert_paste(self, text: str) -> None:
+        """Insert text pasted into the terminal, or attach the image whose path it is."""
         if not text.strip():
             self.message_gate.send(self.ActionRequested("paste"))  # terminals paste nothing for an image
-        elif (path := parse_image_path(text, self._options.work_dir)) is not None:
+        elif (path := parse_image_path(text, self._work_dir)) is not None:
             self.run_worker(self.attachments.attach(partial(load_image_file, path)), group="image")
         else:
             self.editor.insert_pasted(text)
@@ -148,14 +142,10 @@ class PromptBox(Vertical):
 
     @property
     def unsent_draft(self) -> Draft:
-        """Everything that a crash would lose: the editor's content and the prompts that the engine hasn't
-        saved yet.
+        """Everything that a crash would lose: the prompts that the engine hasn't saved yet and the editor's
+        content.
         """
-        draft = self.editor.draft
-        unsaved = [*self.state.unsaved_prompts, *(text for text, _ in self._in_flight)]
-        if not unsaved:
-            return draft
-        return Draft("\n\n".join((*unsaved, draft.text)).rstrip("\n"), draft.pastes)
+        return self.autosave.draft
 
     @property
     def text(self) -> str:
@@ -202,7 +192,7 @@ class PromptBox(Vertical):
 
     def remember(self, text: str, draft: Draft) -> None:
         """Add `text` to the history after `draft` was sent."""
-        self._forget_in_flight(draft)
+        self.autosave.end_sending(draft)
         try:
             self.history.append(text)
         except OSError as error:
@@ -214,7 +204,7 @@ class PromptBox(Vertical):
 
     def give_back(self, draft: Draft) -> None:
         """Restore `draft` after sending failed, before anything typed since."""
-        self._forget_in_flight(draft)
+        self.autosave.end_sending(draft)
         typed = self.editor.text
         self.editor.draft = Draft(f"{draft.text}{typed}", draft.pastes)
         self._completion_controller.ignore_text()
@@ -260,7 +250,7 @@ class PromptBox(Vertical):
             self.perform_action(action)
 
     def _send(self) -> None:
-        self._completion_controller.sync()
+        self._completion_controller.sync(self.mode)
         if not self._completion_controller.accept(sending=True) or (taken := self._take_text()) is None:
             return
         text, draft = taken
@@ -272,19 +262,15 @@ class PromptBox(Vertical):
         if not text:
             return None
         if not text.startswith("/"):
-            self._in_flight.append((text, draft))
+            self.autosave.begin_sending(text, draft)
         self.editor.clear_draft()
         self._history_cursor.reset()
         self.completions.close()
         return text, draft
 
-    def _forget_in_flight(self, draft: Draft) -> None:
-        self._in_flight = [it for it in self._in_flight if it[1] is not draft]
-        self.autosave.save()
-
     def _up(self) -> None:
         editor = self.editor
-        if self.completions.shown_target is not None:
+        if self.is_completing:
             self.completions.move(-1)
         elif not editor.cursor_at_first_line:
             editor.action_cursor_up()
@@ -297,7 +283,7 @@ class PromptBox(Vertical):
 
     def _down(self) -> None:
         editor = self.editor
-        if self.completions.shown_target is not None:
+        if self.is_completing:
             self.completions.move(1)
         elif not editor.cursor_at_last_line:
             editor.action_cursor_down()
@@ -317,7 +303,7 @@ class PromptBox(Vertical):
     @on(PromptEditor.SelectionChanged)
     def _handle_cursor_move(self, event: PromptEditor.SelectionChanged) -> None:
         event.stop()
-        self._completion_controller.update()
+        self._completion_controller.update(self.mode)
 
     @on(CompletionList.Chosen)
     def _handle_completion_click(self, event: CompletionList.Chosen) -> None:
@@ -339,7 +325,7 @@ class PromptBox(Vertical):
         self._prompt_border.update_actions(self.state, self.mode)
 
     def watch_state(self, old: SessionViewState, state: SessionViewState) -> None:
-        """Show the new state. The draft includes unsaved prompts, so save it when they change."""
-        if old.unsaved_prompts != state.unsaved_prompts:
-            self.autosave.save_soon()
+        """Show the new state."""
+        self.autosave.update_unsaved_prompts(state.unsaved_prompts)
+        self.attachments.session = state.session
         self._prompt_border.update(old, state, self.mode)

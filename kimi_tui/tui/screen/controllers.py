@@ -5,7 +5,7 @@ import os
 from kimi_tui.base.assets import asset_path
 from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.session_controller import SessionController
-from kimi_tui.tui.approvals.input_guard import KeyboardConfig
+from kimi_tui.tui.approvals.request_panel import KeyboardConfig
 from kimi_tui.tui.commands.command_host import PaneName
 from kimi_tui.tui.commands.command_runner import CommandRunner
 from kimi_tui.tui.commands.modes import cycle_mode
@@ -79,7 +79,7 @@ class ScreenControllers:
                 key_labels=key_labels,
                 clock=options.clock,
                 letter_pause_s=options.letter_pause_s,
-                write_to_prompt=prompt.insert_and_focus,
+                prompt=prompt,
             ),
         )
 

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.reactive import reactive
-from textual.widget import Widget
 
 from kimi_tui.frontend.message_batch import MessageBatch
 from kimi_tui.frontend.session_controller import SessionController
@@ -18,9 +17,9 @@ from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.tui.approvals.batch_review import BatchReview
 from kimi_tui.tui.approvals.edit_proposal import edit_proposal
 from kimi_tui.tui.approvals.focus_offer import FocusOffer
-from kimi_tui.tui.approvals.input_guard import KeyboardConfig
 from kimi_tui.tui.approvals.panel import ApprovalPanel
 from kimi_tui.tui.approvals.questions import QuestionPanel
+from kimi_tui.tui.approvals.request_panel import KeyboardConfig
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.conversation_pane import ConversationPane
 from kimi_tui.tui.panes.layout import Layer, PaneLayout, PaneName
@@ -65,9 +64,7 @@ class SessionView(Vertical):
         self._host = host
         self._session = session
         self._keyboard = keyboard
-        self.focus_offer = FocusOffer(
-            self, open_panel=lambda: self._request_panel, idle_s=lambda: typing.idle_s
-        )
+        self.focus_offer = FocusOffer(self, typing=typing)
         """Moves the focus to the open request."""
         self._questions: QuestionPanel | None = None
         self._side_question: SideQuestionPane | None = None
@@ -78,7 +75,9 @@ class SessionView(Vertical):
         state = SessionView.state
         with Horizontal(id="body"):
             yield ConversationPane(
-                key_labels=self._keyboard.key_labels, clock=self._keyboard.clock, copy=self._host.copy
+                transcript=Transcript(clock=self._keyboard.clock),
+                key_labels=self._keyboard.key_labels,
+                copier=self._host,
             )
             with Vertical(id="side"):
                 yield TodoPane().data_bind(state=state)
@@ -90,6 +89,7 @@ class SessionView(Vertical):
         if bool(old.todo) != bool(state.todo):
             self.pane_layout.arrange(has_todo=bool(state.todo))
         self._show_questions()
+        self.focus_offer.open_panel = (self._questions or self.panel) if state.requests else None
         if old.requests != state.requests and isinstance(self.app.screen, BatchReview):
             self.app.screen.update_requests({request.id for request in state.requests})
         if state.requests[:1] != old.requests[:1]:
@@ -103,17 +103,11 @@ class SessionView(Vertical):
         """Watch the screen's focus."""
         self.watch(self.screen, "focused", self.focus_offer.handle_focus_change, init=False)
 
-    @property
-    def _request_panel(self) -> Widget | None:
-        return (self._questions or self.panel) if self.state.requests else None
-
     def _show_questions(self) -> None:
         # Mounted only while a question is open: each widget adds work when the terminal gets the focus.
         has_question = bool(self.state.requests) and isinstance(self.state.requests[0], QuestionRequest)
         if has_question and self._questions is None:
-            self._questions = QuestionPanel(
-                keyboard=self._keyboard, is_covered=lambda: self.front_layer is not None
-            )
+            self._questions = QuestionPanel(keyboard=self._keyboard, view=self)
             self.mount(self._questions.data_bind(state=SessionView.state).add_class(REQUEST_CLASS))
         elif not has_question and self._questions is not None:
             if self._questions.has_focus_within:
@@ -129,11 +123,7 @@ class SessionView(Vertical):
     @on(ApprovalPanel.ReviewRequested)
     def _review(self) -> None:
         requests = [request for request in self.state.requests if isinstance(request, ApprovalRequest)]
-        review = BatchReview(
-            requests,
-            key_labels=self._keyboard.key_labels,
-            edit=lambda request: edit_proposal(self.app, request),
-        )
+        review = BatchReview(requests, key_labels=self._keyboard.key_labels)
         self.app.push_screen(review, self._submit_review)
 
     def _submit_review(self, answers: tuple[ApprovalResponse, ...] | None) -> None:

@@ -14,7 +14,7 @@ from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.status.git_branch import git_branch
-from kimi_tui.tui.transcript.block_actions import REVERT_BINDING, BlockAction
+from kimi_tui.tui.transcript.block_action import REVERT_BINDING, BlockAction
 from kimi_tui.tui.widgets.segment_bar import Segment, fit_segments
 
 _METER_CELLS = 8

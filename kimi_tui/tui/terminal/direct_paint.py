@@ -9,19 +9,17 @@ from collections.abc import Collection, Iterable
 from typing import Protocol, runtime_checkable
 
 from textual.geometry import Region
-from textual.strip import Strip
 from textual.widget import Widget
 
-PlacedStrip = tuple[int, int, Strip]
-"""Row, first column, and the strip to show there."""
+from kimi_tui.tui.terminal.frame_writer import FrameWriter
+from kimi_tui.tui.terminal.screen_buffer import PlacedStrip
 
 
 @runtime_checkable
-class PaintTarget(Protocol):
+class PaintableApp(Protocol):
     """An app whose terminal can be painted on."""
 
-    def paint(self, placed_strips: Iterable[PlacedStrip]) -> bool:
-        """Show strips, placed by row and first column. Return False if that isn't possible now."""
+    frame_writer: FrameWriter
 
 
 class DirectPainter:
@@ -40,14 +38,16 @@ class DirectPainter:
         are widgets in the area that are painted with it, such as a scroll bar.
         """
         app, screen = self._widget.app, self._widget.screen
-        if not isinstance(app, PaintTarget) or screen is not app.screen:
+        if not isinstance(app, PaintableApp) or screen is not app.screen:
             return False
         visible = screen._compositor.visible_widgets
         if visible is not self._visible_widgets:
             self._visible_widgets = visible
             self._region = self._find_uncovered_region(visible, area, parts)
         region = self._region
-        return region is not None and app.paint((region.y + y, region.x + x, strip) for y, x, strip in strips)
+        return region is not None and app.frame_writer.paint(
+            (region.y + y, region.x + x, strip) for y, x, strip in strips
+        )
 
     def _find_uncovered_region(
         self,

@@ -8,9 +8,8 @@ from rich.console import RenderableType
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
 
-from kimi_tui.tui.terminal.direct_paint import PlacedStrip
 from kimi_tui.tui.terminal.output import BackpressureGate
-from kimi_tui.tui.terminal.screen_buffer import ScreenBuffer, color_system_of, extract_strips
+from kimi_tui.tui.terminal.screen_buffer import PlacedStrip, ScreenBuffer, color_system_of, extract_strips
 from kimi_tui.tui.terminal.sequence_writer import SequenceWriter, can_erase_with_background
 
 _MIN_SYNC_CHARS = 256

@@ -24,9 +24,10 @@ from textual.geometry import Offset, Size
 from textual.strip import Strip
 
 from kimi_tui.base.terminal_text import strip_controls
-from kimi_tui.tui.terminal.direct_paint import PlacedStrip
 from kimi_tui.tui.terminal.sequence_writer import PLAIN, Cell, CellStyle, SequenceWriter
 
+PlacedStrip = tuple[int, int, Strip]
+"""Row, first column, and the strip to show there."""
 CellRow = list[Cell | None]
 """The cells of a row; None for cells whose content is unknown."""
 

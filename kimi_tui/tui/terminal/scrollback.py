@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, Protocol
 
 from textual.app import App
 from textual.message import Message
@@ -19,19 +19,41 @@ from kimi_tui.tui.terminal.frame_writer import FrameWriter
 from kimi_tui.tui.terminal.output import SequenceSender
 from kimi_tui.tui.terminal.suspend import is_suspended, suspend_app
 
-if TYPE_CHECKING:
-    from kimi_tui.tui.transcript.transcript import Transcript
-
 _ENTER_ALT_SCREEN = "\x1b[?1049h"
 _LEAVE_ALT_SCREEN = "\x1b[?1049l"
 _POLL_S = 0.03
+
+
+class PrintableTranscript(Protocol):
+    """The conversation, as lines for a terminal."""
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether it is part of the app."""
+        ...
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether messages are queued or not drawn yet."""
+        ...
+
+    def flush(self) -> None:
+        """Handle all queued messages."""
+
+    def take_new_lines(self) -> list[str]:
+        """Return the lines that haven't been printed yet."""
+        ...
+
+    def render_all(self) -> list[str]:
+        """Return all lines."""
+        ...
 
 
 @dataclass
 class TurnCompleted(Message):
     """Posted when a turn has ended and its blocks no longer change."""
 
-    transcript: "Transcript"
+    transcript: PrintableTranscript
 
 
 class PrintRequested(Message):
@@ -75,7 +97,7 @@ class Scrollback:
         self._frame_writer = frame_writer
         self._sequence_sender = SequenceSender(app)
 
-    async def add_turn(self, transcript: "Transcript") -> None:
+    async def add_turn(self, transcript: PrintableTranscript) -> None:
         """Insert new lines once the transcript is complete."""
         if not self._is_inline:
             return
@@ -84,7 +106,7 @@ class Scrollback:
         if not self._app.is_headless and not is_suspended(self._app) and transcript.is_attached:
             self._push(transcript.take_new_lines())
 
-    def add_all(self, transcript: "Transcript") -> None:
+    def add_all(self, transcript: PrintableTranscript) -> None:
         """Print the whole conversation. Raises KimiTuiError if the app can't be suspended."""
         transcript.flush()
         lines = transcript.render_all()

@@ -1,7 +1,7 @@
 """Base class of the app for the parts that need Textual's private API: frames, input and crashes."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 from rich.console import RenderableType
@@ -14,7 +14,6 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.worker import WorkerFailed
 
-from kimi_tui.tui.terminal.direct_paint import PlacedStrip
 from kimi_tui.tui.terminal.frame_writer import FrameWriter
 from kimi_tui.tui.terminal.input import InputDriver, install_terminal_input
 from kimi_tui.tui.terminal.key_priority import KeyPriority, prioritize_keys
@@ -51,12 +50,6 @@ class TerminalApp(App[None], inherit_bindings=False):
         """Send a frame to the terminal."""
         if not self.frame_writer.show(renderable):
             super()._display(screen, renderable)
-
-    def paint(self, placed_strips: Iterable[PlacedStrip]) -> bool:
-        """Write strips to the terminal directly, without the compositor. Return False if that's not
-        possible now.
-        """
-        return self.frame_writer.paint(placed_strips)
 
     # input
 

@@ -7,23 +7,28 @@ from kimi_tui.tui.markdown.syntax import highlight
 from kimi_tui.tui.markdown.wrap import chop, wrap
 from kimi_tui.tui.timeline.file_list import FileListRow, FileRow, NoteRow
 from kimi_tui.tui.transcript.diff_view import Diff
-from kimi_tui.tui.widgets.line_view import Draw
 
 
-def render_detail(row: FileListRow | None) -> Draw:
-    """Return a function that renders the details of a row for a given width."""
-    match row:
-        case FileRow(diff=diff) if diff is not None:
-            rendered = Diff(diff)
-            return lambda width: [*_header_lines(row, width), *rendered.lines(width)]
-        case FileRow():
-            return lambda width: [*_header_lines(row, width), *_no_diff_lines(row, width)]
-        case NoteRow(full=full, is_command=True):
-            return lambda width: _command_lines(full, width)
-        case NoteRow(full=full):
-            return lambda width: wrap([(sanitize_line(full), text_style())], width)
-        case _:
-            return lambda _: []
+class FileDetail:
+    """Details of a row, for a `LineView`."""
+
+    def __init__(self, row: FileListRow | None) -> None:
+        self._row = row
+        self._diff = Diff(row.diff) if isinstance(row, FileRow) and row.diff is not None else None
+
+    def build_lines(self, width: int) -> list[StyledLine]:
+        """Return the lines for a width in cells."""
+        match self._row:
+            case FileRow() as row if self._diff is not None:
+                return [*_header_lines(row, width), *self._diff.lines(width)]
+            case FileRow() as row:
+                return [*_header_lines(row, width), *_no_diff_lines(row, width)]
+            case NoteRow(full=full, is_command=True):
+                return _command_lines(full, width)
+            case NoteRow(full=full):
+                return wrap([(sanitize_line(full), text_style())], width)
+            case _:
+                return []
 
 
 def detail_text(row: FileListRow | None) -> str:

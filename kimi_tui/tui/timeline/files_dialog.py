@@ -15,7 +15,7 @@ from kimi_tui.i18n.translate import tr, tr_lazy, translate_message
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import FILES_KEYS
-from kimi_tui.tui.timeline.file_detail import detail_text, render_detail
+from kimi_tui.tui.timeline.file_detail import FileDetail, detail_text
 from kimi_tui.tui.timeline.file_list import FileList, FileListRow, NoteRow
 from kimi_tui.tui.timeline.query_dialog import QueryDialog, TimelineQueries
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
@@ -103,7 +103,7 @@ class FilesDialog(QueryDialog[T]):
     @on(FileList.Highlighted)
     def _handle_row_highlighted(self, event: FileList.Highlighted) -> None:
         event.stop()
-        self.detail.show(render_detail(event.row))
+        self.detail.show(FileDetail(event.row))
 
     def on_resize(self, event: events.Resize) -> None:
         """Put the diff next to the list on a wide terminal."""

@@ -73,7 +73,7 @@ class BlockBuilder:
     ) -> None:
         self._sink = sink
         self._calls = calls
-        self._shell_blocks = ShellBlocks(calls.clock)
+        self._shell_blocks = ShellBlocks()
         self._margin = margin
         self._is_subagent = is_subagent
         """Whether it builds the blocks of a sub-agent, whose task is shown by the call that started it."""
@@ -99,7 +99,7 @@ class BlockBuilder:
                 else:
                     self._calls.feed_output(call_id, text)
             case ShellCommandBegin():
-                self._add(self._shell_blocks.begin(message, self._margin))
+                self._add(self._shell_blocks.begin(message, self._calls.start_stopwatch(), self._margin))
             case ShellCommandEnd():
                 if (shell_block := self._shell_blocks.end(message)) is not None:
                     self._sink.update(shell_block)
@@ -193,7 +193,7 @@ class BlockBuilder:
             if not text:
                 return
             self._finish_streaming()
-            self._streaming_block = ThinkingBlock(self._calls.clock, margin=self._margin)
+            self._streaming_block = ThinkingBlock(self._calls.start_stopwatch(), margin=self._margin)
             self._add_to_step(self._streaming_block)
         self._streaming_block.feed(text)
 

@@ -10,8 +10,9 @@ from textual.geometry import Offset
 from textual.message import Message
 from textual.selection import Selection
 
+from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.keys.transcript_bindings import TRANSCRIPT_BINDINGS
-from kimi_tui.tui.transcript.block_actions import BlockAction, actions_for
+from kimi_tui.tui.transcript.block_action import REVERT_BINDING, BlockAction
 from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
 from kimi_tui.tui.transcript.copy_text import extract_code_blocks
@@ -105,7 +106,7 @@ class BlockView(BlockScrollView):
     def _publish_actions(self) -> None:
         actions: tuple[BlockAction, ...] = ()
         if (block := self.selected) is not None and self.has_focus:
-            actions = actions_for(block, can_revert=self._block_layout.checkpoint_before(block) is not None)
+            actions = _actions_for(block, can_revert=self._block_layout.checkpoint_before(block) is not None)
         if actions != self._published_actions:
             self._published_actions = actions
             self.post_message(self.ActionsChanged(actions))
@@ -308,3 +309,18 @@ class BlockView(BlockScrollView):
         self._viewport.ensure_visible(self._caret)
         self._select_text(min(self._origin, self._caret), max(self._origin, self._caret))
         self._draw()
+
+
+def _actions_for(block: Block, *, can_revert: bool) -> tuple[BlockAction, ...]:
+    """Return the actions for `block`, most important first."""
+    actions = [
+        BlockAction("transcript.copy", tr("copy"), "copy_block"),
+        BlockAction("transcript.pager", tr("view"), "open_pager"),
+    ]
+    if can_revert:
+        actions.insert(0, BlockAction(REVERT_BINDING, tr("revert to before this"), "go_back"))
+    if block.is_foldable:
+        actions.append(
+            BlockAction("transcript.fold", tr("unfold") if block.is_folded else tr("fold"), "toggle_fold")
+        )
+    return tuple(actions)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kimi_tui.base.message import ToolCall
 from kimi_tui.frontend.message_batch import ConversationMessage, TranscriptMessage
 from kimi_tui.tui.transcript.block_builder import BlockBuilder
-from kimi_tui.tui.transcript.blocks.block import Block, Clock
+from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.blocks.response import ResponseBlock
 from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
 from kimi_tui.tui.transcript.blocks.toolcall import ToolCallBlock
@@ -25,10 +25,9 @@ MAX_UNDONE_BLOCKS = 500
 class TranscriptDocument:
     """Receives messages in order. To open sessions quickly, a replay is only stored, one section per turn."""
 
-    def __init__(self, render_cache: RenderCache, clock: Clock) -> None:
-        self.layout = TranscriptLayout(render_cache, self._load_section)
-        self._clock = clock
-        self._calls = OpenCalls(clock)
+    def __init__(self, render_cache: RenderCache, calls: OpenCalls) -> None:
+        self.layout = TranscriptLayout(render_cache, self)
+        self._calls = calls
         self._builder = BlockBuilder(self, calls=self._calls)
         self._replay_messages: list[ConversationMessage] | None = None
         self._markers: list[RevertedBlock] = []
@@ -76,7 +75,7 @@ class TranscriptDocument:
     def clear(self) -> None:
         """Remove everything."""
         self.layout.clear()
-        self._calls = OpenCalls(self._clock)
+        self._calls.clear()
         self._builder = BlockBuilder(self, calls=self._calls)
         self._replay_messages = None
         self._markers.clear()
@@ -196,7 +195,8 @@ class TranscriptDocument:
 
     # history
 
-    def _load_section(self, section: Section, messages: Sequence[ConversationMessage]) -> None:
+    def load_section(self, section: Section, messages: Sequence[ConversationMessage]) -> None:
+        """Build the blocks of a stored turn, unfolded if the rest of the history is."""
         build_section(section, messages)
         if self._is_history_unfolded:
             for block in section.blocks:

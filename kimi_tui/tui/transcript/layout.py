@@ -6,8 +6,8 @@ is a sum of the heights known at the moment.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
 
 from kimi_tui.frontend.message_batch import ConversationMessage
 from kimi_tui.tui.transcript.blocks.block import Block, BlockContainer
@@ -68,14 +68,17 @@ class Section:
         self.height = _ROWS_PER_MESSAGE * len(stored_messages)
 
 
-SectionLoader = Callable[[Section, Sequence[ConversationMessage]], None]
-"""Builds the blocks of a stored turn and adds them to its section."""
+class SectionLoader(Protocol):
+    """Builds blocks when they are first needed."""
+
+    def load_section(self, section: Section, messages: Sequence[ConversationMessage]) -> None:
+        """Build the blocks of a stored turn and add them to its section."""
 
 
 class TranscriptLayout:
     """All sections, their heights, and the navigation between positions."""
 
-    def __init__(self, render_cache: RenderCache, load_section: SectionLoader) -> None:
+    def __init__(self, render_cache: RenderCache, section_loader: SectionLoader) -> None:
         self.sections: list[Section] = []
         self.height = 0
         self.width = 0
@@ -83,7 +86,7 @@ class TranscriptLayout:
         self.prepended_sections = 0
         """Total number of sections inserted before existing ones."""
         self._render_cache = render_cache
-        self._load_section = load_section
+        self._section_loader = section_loader
         self._unmeasured: OrderedDict[Block, None] = OrderedDict()
         self._measured_rows = 0
         """Rows measured since the last change."""
@@ -204,7 +207,7 @@ class TranscriptLayout:
         if section.stored_messages:
             stored_height = section.height
             messages, section.stored_messages = section.stored_messages, ()
-            self._load_section(section, messages)
+            self._section_loader.load_section(section, messages)
             self.height -= stored_height
             section.height = 0
             for block in section.blocks:

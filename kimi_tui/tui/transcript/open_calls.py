@@ -5,8 +5,8 @@ from collections.abc import Callable
 from kimi_tui.base.message import ToolCall, ToolCallPart
 from kimi_tui.tui.markdown.styled_line import Spans
 from kimi_tui.tui.transcript.block_sink import BlockSink
-from kimi_tui.tui.transcript.blocks.block import Clock
 from kimi_tui.tui.transcript.blocks.toolcall import ToolCallBlock
+from kimi_tui.tui.transcript.stopwatch import Clock, Stopwatch
 from kimi_tui.wire.events import ToolReturn
 from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest
 
@@ -15,11 +15,15 @@ class OpenCalls:
     """Finds the block of a tool call by the id of the call or of its open request."""
 
     def __init__(self, clock: Clock | None) -> None:
-        self.clock = clock
-        """None for history, where durations are unknown."""
+        """`clock` is None for history, where durations are unknown."""
+        self._clock = clock
         self._calls: dict[str, tuple[ToolCallBlock, BlockSink]] = {}
         self._requests: dict[str, str] = {}
         self._last: ToolCallBlock | None = None
+
+    def start_stopwatch(self) -> Stopwatch:
+        """Return a stopwatch for a new block."""
+        return Stopwatch(self._clock)
 
     @property
     def running_calls(self) -> list[ToolCallBlock]:
@@ -33,7 +37,7 @@ class OpenCalls:
     def open_call(self, call: ToolCall, sink: BlockSink, margin: Spans) -> ToolCallBlock:
         """Return the block of a new call."""
         name, arguments = call.function.name, call.function.arguments
-        block = ToolCallBlock(call.id, name, arguments, self.clock, margin=margin)
+        block = ToolCallBlock(call.id, name, arguments, self.start_stopwatch(), margin=margin)
         self._calls[call.id] = (block, sink)
         self._last = block
         return block
@@ -83,6 +87,12 @@ class OpenCalls:
                 block.cancel()
                 block_sink.update(block)
                 del self._calls[call_id]
+
+    def clear(self) -> None:
+        """Forget all calls."""
+        self._calls.clear()
+        self._requests.clear()
+        self._last = None
 
     def _update_block(self, call_id: str, update: Callable[[ToolCallBlock], None]) -> None:
         self.start_written_calls()

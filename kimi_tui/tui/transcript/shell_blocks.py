@@ -4,8 +4,9 @@ import json
 
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.markdown.styled_line import Spans
-from kimi_tui.tui.transcript.blocks.block import Block, Clock
+from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.blocks.toolcall import ToolCallBlock
+from kimi_tui.tui.transcript.stopwatch import Stopwatch
 from kimi_tui.wire.display_blocks import BriefBlock
 from kimi_tui.wire.events import ToolReturn
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
@@ -16,16 +17,15 @@ SHELL_SIGN = "$"
 class ShellBlocks:
     """Blocks of running shell commands. They are independent of turns."""
 
-    def __init__(self, clock: Clock | None) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._open_blocks: dict[str, ToolCallBlock] = {}
         self._terminal_command_ids: set[str] = set()
         """Ids of commands that use the terminal."""
 
-    def begin(self, event: ShellCommandBegin, margin: Spans) -> ToolCallBlock:
+    def begin(self, event: ShellCommandBegin, stopwatch: Stopwatch, margin: Spans) -> ToolCallBlock:
         """Return the block of a command that has just started."""
         arguments = json.dumps({"command": event.command})
-        block = ToolCallBlock(event.id, SHELL_SIGN, arguments, self._clock, margin=margin)
+        block = ToolCallBlock(event.id, SHELL_SIGN, arguments, stopwatch, margin=margin)
         self._open_blocks[event.id] = block
         if event.on_terminal:
             self._terminal_command_ids.add(event.id)

@@ -1,7 +1,6 @@
 """Cache of Rich styles for text styles, built from the current theme."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 
 from rich.style import Style
 from textual.color import Color
@@ -62,7 +61,7 @@ ROLES = (
 )
 """All roles that a text style may have; each is a component class of the transcript."""
 COMPONENT_CLASSES = {f"transcript--{role}" for role in ROLES}
-"""For small widgets that declare them. Larger widgets should use `build_style_cache`, which is faster."""
+"""For small widgets that declare them. Larger widgets should use a `StyleCache`, which is faster."""
 
 _REVERSED_IN_ANSI = {"match", "match-current", "new-below"}
 _DIM_IN_ANSI = {"dim", "guide", "rule", "undone", "diff-number", "thinking", "cancelled", "table-rule"}
@@ -70,34 +69,14 @@ _COLORED_IN_ANSI = {"diff-added": "done", "diff-removed": "failed"}
 """ANSI themes have no tinted backgrounds: these tables list the attributes and colors used instead."""
 
 
-def build_style_cache(widget: Widget, *, filters: Sequence[LineFilter] = ()) -> "StyleCache":
-    """Return a style cache with the colors of `widget`."""
-    _, _, background, foreground = widget.colors
-    return StyleCache(
-        partial(resolve_component_styles, widget),
-        foreground=foreground,
-        background=background,
-        ansi=widget.app.native_ansi_color,
-        filters=filters,
-    )
-
-
 class StyleCache:
     """Converts text styles to Rich styles. Create a new one when the theme or the styles change."""
 
-    def __init__(
-        self,
-        styles_of: Callable[[str], StylesBase],
-        *,
-        foreground: Color,
-        background: Color,
-        ansi: bool,
-        filters: Sequence[LineFilter] = (),
-    ) -> None:
-        self._styles_of = styles_of
-        self._foreground = foreground
-        self._background = background
-        self._ansi = ansi
+    def __init__(self, widget: Widget, *, filters: Sequence[LineFilter] = ()) -> None:
+        """Use the colors of `widget` as it is now."""
+        self._widget = widget
+        _, _, self._background, self._foreground = widget.colors
+        self._ansi = widget.app.native_ansi_color
         self._filters = filters
         self._component_styles: dict[str, StylesBase] = {}
         self._styles: dict[TextStyle, Style] = {}
@@ -125,7 +104,9 @@ class StyleCache:
         if styles is None:
             if role not in ROLES:
                 raise KeyError(role)
-            styles = self._component_styles[role] = self._styles_of(f"transcript--{role}")
+            styles = self._component_styles[role] = resolve_component_styles(
+                self._widget, f"transcript--{role}"
+            )
         return styles
 
     def _build_style(self, text_style: TextStyle) -> Style:

@@ -10,11 +10,13 @@ from kimi_tui.frontend.message_batch import TranscriptMessage
 from kimi_tui.tui.markdown import parser, syntax
 from kimi_tui.tui.terminal.key_priority import key_priority_of
 from kimi_tui.tui.transcript.block_view import BlockView
-from kimi_tui.tui.transcript.blocks.block import Block, Clock
+from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.document import TranscriptDocument
 from kimi_tui.tui.transcript.export_ansi import render_ansi
 from kimi_tui.tui.transcript.message_queue import BudgetedQueue
+from kimi_tui.tui.transcript.open_calls import OpenCalls
 from kimi_tui.tui.transcript.render_cache import RenderCache
+from kimi_tui.tui.transcript.stopwatch import Clock
 from kimi_tui.tui.transcript.style_cache import ROLES
 from kimi_tui.wire.events import ReplayBegin, TurnBegin
 
@@ -43,7 +45,7 @@ class Transcript(BlockView):
         classes: str | None = None,
     ) -> None:
         render_cache = RenderCache()
-        self._document = TranscriptDocument(render_cache, clock)
+        self._document = TranscriptDocument(render_cache, OpenCalls(clock))
         super().__init__(self._document, render_cache, name=name, id=id, classes=classes)
         self._budgeted_queue = BudgetedQueue(self._document)
         self._slice_timer: Timer | None = None

@@ -13,8 +13,9 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from kimi_tui.tui.terminal.direct_paint import DirectPainter, PlacedStrip
+from kimi_tui.tui.terminal.direct_paint import DirectPainter
 from kimi_tui.tui.terminal.key_priority import key_priority_of
+from kimi_tui.tui.terminal.screen_buffer import PlacedStrip
 from kimi_tui.tui.transcript.blocks.block import Block
 from kimi_tui.tui.transcript.blocks.reverted import RevertedBlock
 from kimi_tui.tui.transcript.checkpoint_preview import CheckpointPreview
@@ -23,7 +24,7 @@ from kimi_tui.tui.transcript.layout import START, Position, TranscriptLayout
 from kimi_tui.tui.transcript.render_cache import RenderCache
 from kimi_tui.tui.transcript.row_cache import NEW_BELOW_LABEL, RowCache, RowDecorations
 from kimi_tui.tui.transcript.scrollbar_thumb import ScrollbarThumb, ThumbCell
-from kimi_tui.tui.transcript.style_cache import StyleCache, build_style_cache
+from kimi_tui.tui.transcript.style_cache import StyleCache
 from kimi_tui.tui.transcript.text_search import TextSearch
 from kimi_tui.tui.transcript.viewport import Viewport
 
@@ -208,7 +209,7 @@ class BlockScrollView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _ensure_style_cache(self) -> StyleCache:
         if self._style_cache is None:
-            self._style_cache = build_style_cache(self, filters=self.get_line_filters())
+            self._style_cache = StyleCache(self, filters=self.get_line_filters())
         return self._style_cache
 
     def notify_style_update(self) -> None:

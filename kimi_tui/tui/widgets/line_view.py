@@ -1,6 +1,6 @@
 """Scroll view of styled lines. They are laid out once per width and painted only where visible."""
 
-from collections.abc import Callable
+from typing import Protocol
 
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -9,27 +9,28 @@ from textual.strip import Strip
 
 from kimi_tui.tui.markdown.styled_line import Span, StyledLine, join_for_copy, text_style
 from kimi_tui.tui.transcript.render_cache import GUTTER, NO_GUTTER, paint
-from kimi_tui.tui.transcript.style_cache import StyleCache, build_style_cache
-
-Draw = Callable[[int], list[StyledLine]]
-"""Lays out lines for a width in cells."""
+from kimi_tui.tui.transcript.style_cache import StyleCache
 
 
-def _no_lines(_: int) -> list[StyledLine]:
-    return []
+class LineSource(Protocol):
+    """Lays out the lines to show."""
+
+    def build_lines(self, width: int) -> list[StyledLine]:
+        """Return the lines for a width in cells."""
+        ...
 
 
 class LineView(ScrollView, can_focus=False):
-    """Shows the lines that a function lays out."""
+    """Shows the lines of a source."""
 
     DEFAULT_CSS = """
     LineView { overflow-x: hidden; scrollbar-size-vertical: 1; }
     """
     ALLOW_SELECT = True
 
-    def __init__(self, draw: Draw = _no_lines) -> None:
+    def __init__(self, source: LineSource | None = None) -> None:
         super().__init__()
-        self._draw = draw
+        self._source = source
         self._lines: list[StyledLine] = []
         self._width = 0
         self._style_cache: StyleCache | None = None
@@ -41,9 +42,9 @@ class LineView(ScrollView, can_focus=False):
         """The lines at the current width."""
         return self._lines
 
-    def show(self, draw: Draw) -> None:
-        """Show the lines of `draw` from the top."""
-        self._draw = draw
+    def show(self, source: LineSource) -> None:
+        """Show the lines of `source` from the top."""
+        self._source = source
         self._width = 0
         self._highlighted_line = None
         self.scroll_to(y=0, animate=False)
@@ -60,7 +61,7 @@ class LineView(ScrollView, can_focus=False):
         # by a scroll bar, and caching both in turn would repeat the layout each time.
         if not self._width:
             self._lay_out(width)
-        return len(self._lines if width == self._width else self._draw(max(width - GUTTER, 4)))
+        return len(self._lines if width == self._width else self._build_lines(width))
 
     def notify_style_update(self) -> None:
         """Drop the cached styles if the theme changed."""
@@ -99,10 +100,13 @@ class LineView(ScrollView, can_focus=False):
     def _lay_out(self, width: int) -> None:
         if width > 0 and width != self._width:
             self._width = width
-            self._lines = self._draw(max(width - GUTTER, 4))
+            self._lines = self._build_lines(width)
             self.virtual_size = Size(width, len(self._lines))
+
+    def _build_lines(self, width: int) -> list[StyledLine]:
+        return self._source.build_lines(max(width - GUTTER, 4)) if self._source is not None else []
 
     def _ensure_style_cache(self) -> StyleCache:
         if self._style_cache is None:
-            self._style_cache = build_style_cache(self)
+            self._style_cache = StyleCache(self)
         return self._style_cache

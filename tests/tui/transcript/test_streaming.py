@@ -8,6 +8,7 @@ from kimi_tui.base.content_parts import TextPart, ThinkPart
 from kimi_tui.tui.transcript.blocks.response import ResponseBlock
 from kimi_tui.tui.transcript.document import TranscriptDocument
 from kimi_tui.tui.transcript.message_queue import BudgetedQueue
+from kimi_tui.tui.transcript.open_calls import OpenCalls
 from kimi_tui.tui.transcript.render_cache import RenderCache
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import TurnBegin, TurnEnd
@@ -137,7 +138,7 @@ async def test_an_idle_transcript_is_not_busy(open_transcript: OpenTranscript) -
 def test_finished_text_uses_memory_proportional_to_its_length(
     kind: type[TextPart] | type[ThinkPart],
 ) -> None:
-    document = TranscriptDocument(RenderCache(), lambda: 0.0)
+    document = TranscriptDocument(RenderCache(), OpenCalls(lambda: 0.0))
     words = [str(number) for number in range(5_000)]
     document.handle(TurnBegin("go"))
     tracemalloc.start()

@@ -1,13 +1,14 @@
 """Search in the conversation, including folded blocks and history."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.message import FunctionCall, ToolCall
-from kimi_tui.tui.transcript.layout import START, TranscriptLayout
+from kimi_tui.tui.transcript.layout import START, Section, TranscriptLayout
 from kimi_tui.tui.transcript.render_cache import RenderCache
 from kimi_tui.tui.transcript.text_search import TextSearch
+from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.events import ToolResult, ToolReturn, TurnBegin
 from tests.tui.transcript.conftest import OpenTranscript, TranscriptHarness
 from tests.tui.transcript.sample_turns import build_replay
@@ -36,8 +37,15 @@ async def test_the_count_is_right_when_the_text_is_extended_or_shortened(
         assert s.transcript.search("zebra") == 2
 
 
+class NoLoader:
+    """Loader that builds no blocks."""
+
+    def load_section(self, section: Section, messages: Sequence[Outgoing]) -> None:
+        pass
+
+
 def test_text_without_matches_is_searched_once() -> None:
-    layout = TranscriptLayout(RenderCache(), lambda section, messages: None)
+    layout = TranscriptLayout(RenderCache(), NoLoader())
     for number in range(1000):
         layout.begin_section(
             is_turn=True, stored_messages=(TurnBegin(f"prompt {number}"), TextPart("words " * 200))

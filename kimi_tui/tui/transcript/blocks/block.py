@@ -9,9 +9,6 @@ from kimi_tui.tui.markdown.styled_line import Spans, StyledLine, TextStyle
 from kimi_tui.tui.markdown.wrap import wrap
 from kimi_tui.tui.transcript.render_cache import Piece
 
-Clock = Callable[[], float]
-"""Monotonic time in seconds."""
-
 
 class BlockContainer(Protocol):
     """Section that contains a block."""

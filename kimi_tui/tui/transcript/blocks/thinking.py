@@ -4,7 +4,8 @@ from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.tui.markdown.styled_line import Span, Spans, StyledLine, text_style
 from kimi_tui.tui.markdown.wrap import truncate
-from kimi_tui.tui.transcript.blocks.block import Clock, SinglePieceBlock, format_seconds, wrap_text
+from kimi_tui.tui.transcript.blocks.block import SinglePieceBlock, format_seconds, wrap_text
+from kimi_tui.tui.transcript.stopwatch import Stopwatch
 
 _PREVIEW_CHARS = 400
 """Characters at the end of running thinking from which the one-line preview is taken."""
@@ -15,12 +16,11 @@ class ThinkingBlock(SinglePieceBlock):
 
     label = tr_lazy("thinking")
 
-    def __init__(self, clock: Clock | None = None, *, margin: Spans = ()) -> None:
+    def __init__(self, stopwatch: Stopwatch, *, margin: Spans = ()) -> None:
         super().__init__(margin=margin)
         self._fragments: list[str] = []
         self._latest = ""
-        self._clock = clock
-        self._started_at = clock() if clock is not None else 0.0
+        self._stopwatch = stopwatch
         self.duration: float | None = None
         """Seconds. None while it runs, and in history."""
         self.is_running = True
@@ -38,8 +38,7 @@ class ThinkingBlock(SinglePieceBlock):
         self.is_running = False
         self._latest = ""
         self.source()  # join the fragments, which take ten times the memory of the text
-        if self._clock is not None:
-            self.duration = self._clock() - self._started_at
+        self.duration = self._stopwatch.duration
         self.redraw()
 
     @property

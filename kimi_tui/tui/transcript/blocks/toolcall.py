@@ -8,10 +8,11 @@ from kimi_tui.base.tool_arguments import PartialToolArguments
 from kimi_tui.i18n.translate import tr, tr_lazy, tr_n
 from kimi_tui.tui.markdown.styled_line import Span, Spans, StyledLine, span_width, text_style
 from kimi_tui.tui.markdown.wrap import truncate
-from kimi_tui.tui.transcript.blocks.block import Block, Clock, format_seconds, format_whole_seconds
+from kimi_tui.tui.transcript.blocks.block import Block, format_seconds, format_whole_seconds
 from kimi_tui.tui.transcript.blocks.display import DisplayRenderer, build_renderers
 from kimi_tui.tui.transcript.blocks.output_lines import all_lines, output_text, tail_lines
 from kimi_tui.tui.transcript.render_cache import Piece
+from kimi_tui.tui.transcript.stopwatch import Stopwatch
 from kimi_tui.wire.events import ToolReturn
 
 Status = Literal["writing", "running", "waiting", "done", "failed", "cancelled"]
@@ -48,7 +49,7 @@ class ToolCallBlock(Block):
         call_id: str,
         name: str,
         arguments: str | None,
-        clock: Clock | None = None,
+        stopwatch: Stopwatch,
         *,
         margin: Spans = (),
     ) -> None:
@@ -63,9 +64,7 @@ class ToolCallBlock(Block):
         self.children: list[Block] = []
         """Blocks of its sub-agent."""
         self._renderers: tuple[DisplayRenderer, ...] = ()
-        self._clock = clock
-        self._resumed_at = clock() if clock is not None else 0.0
-        self._elapsed_before = 0.0
+        self._stopwatch = stopwatch
         self._has_question = False
         self._live_output = ""
         self._head = self.create_piece(self._head_lines, gap=1)
@@ -80,7 +79,7 @@ class ToolCallBlock(Block):
     def feed_arguments(self, text: str) -> None:
         """Add a fragment of arguments."""
         self.arguments.feed(text)
-        self._restart_clock()
+        self._stopwatch.start()
         self._head.redraw()
         if self.arguments.is_complete:
             self.begin()
@@ -89,12 +88,12 @@ class ToolCallBlock(Block):
         """Mark the call as running."""
         if self.status in ("writing", "waiting"):
             self.status = "running"
-            self._restart_clock()
+            self._stopwatch.start()
             self._head.redraw()
 
     def wait(self, *, is_question: bool = False) -> None:
         """Stop the clock while the call waits for the user's approval or answer."""
-        self._elapsed_before = self.elapsed
+        self._stopwatch.pause()
         self.status = "waiting"
         self._has_question = is_question
         self._head.redraw()
@@ -110,8 +109,7 @@ class ToolCallBlock(Block):
 
     def finish(self, result: ToolReturn) -> None:
         """Show the result."""
-        if self._clock is not None:
-            self.duration = self.elapsed
+        self.duration = self._stopwatch.duration
         self.result = result
         self.status = "failed" if result.is_error else "done"
         self._live_output = ""
@@ -134,13 +132,6 @@ class ToolCallBlock(Block):
     def is_open(self) -> bool:
         """Whether the call hasn't ended yet."""
         return self.status in ("writing", "running", "waiting")
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds that it has run so far."""
-        if self._clock is None or self.status == "waiting":
-            return self._elapsed_before
-        return self._elapsed_before + self._clock() - self._resumed_at
 
     @property
     def is_foldable(self) -> bool:
@@ -216,8 +207,8 @@ class ToolCallBlock(Block):
         elif self.status == "waiting":
             waiting_for = tr("awaiting answer") if self._has_question else tr("awaiting approval")
             spans.append((f"  {waiting_for}", text_style("waiting")))
-        elif self.status == "running" and self.elapsed >= _SHOW_ELAPSED_AFTER_S:
-            spans.append((f"  {format_whole_seconds(self.elapsed)}", text_style("dim")))
+        elif self.status == "running" and self._stopwatch.elapsed >= _SHOW_ELAPSED_AFTER_S:
+            spans.append((f"  {format_whole_seconds(self._stopwatch.elapsed)}", text_style("dim")))
         elif self.duration is not None and self.duration >= 0.05:
             spans.append((f"  {format_seconds(self.duration)}", text_style("dim")))
         return spans
@@ -277,10 +268,6 @@ class ToolCallBlock(Block):
         output = output_text(self.result.output)
         message = self.result.message if self.result.is_error or not output else ""
         return "\n".join(filter(None, (message, output)))
-
-    def _restart_clock(self) -> None:
-        if self._clock is not None:
-            self._resumed_at = self._clock()
 
 
 def _format_value(value: object) -> str:

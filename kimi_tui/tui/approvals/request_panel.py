@@ -1,14 +1,13 @@
-"""Guards request panels against keys and clicks that were meant for something else."""
+"""Base class of the panels for requests, which ignore keys and clicks meant for something else."""
 
 from collections.abc import Callable
-from functools import partial
-from typing import Literal, assert_never
+from typing import Literal, Protocol, assert_never
 
 from textual import events
-from textual.widget import Widget
+from textual.containers import Vertical
 
 from kimi_tui.base.frozen import frozen
-from kimi_tui.tui.approvals.letter_debounce import LetterDebouncer, letter_of, noop
+from kimi_tui.tui.approvals.letter_debounce import LetterDebouncer, letter_of
 from kimi_tui.tui.keys.keymap import KeyLabels
 from kimi_tui.tui.keys.tables import Key
 
@@ -23,6 +22,13 @@ sentence. Nothing happens if the key came too early.
 """
 
 
+class TextInput(Protocol):
+    """The prompt, as the request panels use it."""
+
+    def insert_and_focus(self, text: str) -> None:
+        """Take the focus and insert text that was typed at a panel but isn't an answer."""
+
+
 @frozen(kw_only=True)
 class KeyboardConfig:
     """Keyboard settings shared by the request panels."""
@@ -31,47 +37,49 @@ class KeyboardConfig:
     clock: Callable[[], float]
     letter_pause_s: float
     """How long a letter that answers waits for a second letter. See `LetterDebouncer`."""
-    write_to_prompt: Callable[[str], None]
-    """Focuses the prompt and inserts text that was typed at a panel but isn't an answer."""
+    prompt: TextInput
 
 
-class InputGuard:
-    """Separates answers at `panel` from keys and clicks that were meant for something else."""
+class RequestPanel(Vertical, can_focus=True):
+    """Panel that separates answers from keys and clicks that were meant for something else.
 
-    def __init__(
-        self,
-        panel: Widget,
-        *,
-        keyboard: KeyboardConfig,
-        keys: tuple[Key, ...],
-        classify: Callable[[str], InputKind],
-        pass_through: Callable[[str], None],
-        on_pending: Callable[[str], None] = lambda action: None,
-    ) -> None:
-        """`classify` returns the kind of an action of `keys`. `pass_through` receives text that isn't an
-        answer.
+    Subclasses call `start_grace_period` for each request, and `handle_unused_key` for keys that no input
+    consumed.
+    """
 
-        `on_pending` receives the action of an answer that waits for a possible second letter.
-        """
-        self._panel = panel
+    def __init__(self, *, keyboard: KeyboardConfig, keys: tuple[Key, ...]) -> None:
+        super().__init__()
         self._keyboard = keyboard
         self._keys = keys
-        self._classify = classify
-        self._on_pending = on_pending
-        self._debouncer = LetterDebouncer(panel, pause_s=keyboard.letter_pause_s, pass_through=pass_through)
+        self._debouncer = LetterDebouncer(self, pause_s=keyboard.letter_pause_s)
         self._shown_at = 0.0
         self._terminal_focused_at = -1e9
+
+    # hooks for subclasses
+
+    def classify_action(self, action: str) -> InputKind:
+        """Return the kind of an action of the panel's keys."""
+        raise NotImplementedError
+
+    def handle_text(self, text: str) -> None:
+        """Handle typed text that isn't an answer. The focus must move immediately."""
+        self._keyboard.prompt.insert_and_focus(text)
+
+    def highlight_pending(self, action: str) -> None:
+        """Show which answer waits for a possible second letter."""
+
+    # guard
 
     def start_grace_period(self) -> None:
         """Ignore input for `GRACE_S` seconds: a new request appeared."""
         self._shown_at = self._keyboard.clock()
         self._debouncer.reset()
 
-    def reset(self) -> None:
+    def drop_pending_letter(self) -> None:
         """Drop a pending letter: another part of the request is shown."""
         self._debouncer.reset()
 
-    def handle_terminal_focus(self) -> None:
+    def handle_app_focus(self) -> None:
         """Ignore the click that focused the terminal."""
         self._terminal_focused_at = self._keyboard.clock()
 
@@ -85,34 +93,33 @@ class InputGuard:
         """Whether the request accepts clicks."""
         return self.accepts_keys and self._keyboard.clock() - self._terminal_focused_at >= GRACE_S
 
-    async def handle_key(self, event: events.Key) -> None:
+    async def handle_unused_key(self, event: events.Key) -> None:
         """Handle a key that no input consumed. A letter answers or begins a sentence; enter confirms a
         pending letter.
         """
         letter = letter_of(event)
         # The prompt may have the focus by now.
-        is_text = letter != " " or self._debouncer.can_be_word or not self._panel.has_focus_within
+        is_text = letter != " " or self._debouncer.can_be_word or not self.has_focus_within
         if letter is not None and is_text:
             event.stop()
-            await self._handle_letter(letter, event.key)
+            if text := await self._add_letter(letter, event.key):
+                self.handle_text(text)
         elif event.key == "enter":
             await self._debouncer.settle()
         else:
             self._debouncer.reset()
 
-    async def _handle_letter(self, letter: str, key: str) -> None:
+    async def _add_letter(self, letter: str, key: str) -> str:
         action = self._keyboard.key_labels.actions_by_key(self._keys).get(key) if letter != " " else None
-        if action is None or not self._panel.has_focus_within:
-            await self._debouncer.add_letter(letter, None)
-            return
-        act = partial(self._panel.app.run_action, action, self._panel)
-        match self._classify(action):
+        if action is None or not self.has_focus_within:
+            return await self._debouncer.add_letter(letter, None)
+        match self.classify_action(action):
             case "step":
-                await self._debouncer.add_letter(letter, act, is_harmless=True)
+                return await self._debouncer.add_letter(letter, action, is_harmless=True)
             case "answer":
-                self._on_pending(action)
-                await self._debouncer.add_letter(letter, act)
+                self.highlight_pending(action)
+                return await self._debouncer.add_letter(letter, action)
             case "nothing":
-                await self._debouncer.add_letter(letter, noop)
+                return await self._debouncer.add_letter(letter, "")
             case kind:
                 assert_never(kind)
