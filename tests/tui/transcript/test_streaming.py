@@ -11,7 +11,7 @@ from kimi_tui.tui.transcript.message_queue import BudgetedQueue
 from kimi_tui.tui.transcript.open_calls import OpenCalls
 from kimi_tui.tui.transcript.render_cache import RenderCache
 from kimi_tui.wire.channel import Outgoing
-from kimi_tui.wire.events import TurnBegin, TurnEnd
+from kimi_tui.wire.events import SteerInput, TurnBegin, TurnEnd
 from tests.tui.transcript.conftest import OpenTranscript
 
 RESPONSE = "\n\n".join(f"Paragraph {number} has **some** words." for number in range(12))
@@ -121,10 +121,10 @@ async def test_a_batch_is_drawn_as_soon_as_it_arrives(open_transcript: OpenTrans
 
 async def test_a_key_does_not_wait_for_the_rest_of_a_burst(open_transcript: OpenTranscript) -> None:
     async with open_transcript(60, 12) as s:
-        s.transcript.show_all([TextPart("\n\n".join(f"word {number} " * 20 for number in range(2_000)))])
+        s.transcript.show_all([SteerInput(f"prompt {number}") for number in range(5_000)])
         assert s.transcript.is_busy
         s.transcript.action_scroll_home()
-        assert "word 0 word 0" in s.text()
+        assert "prompt 0" in s.text()
         assert s.transcript.is_busy
 
 
