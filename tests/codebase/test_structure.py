@@ -10,11 +10,11 @@ import kimi_tui
 
 ROOT = Path(kimi_tui.__file__).parent
 MAX_METHODS_PER_CLASS = 30
-MAX_CALLABLE_PARAMETERS = 55
+MAX_CALLABLE_PARAMETERS = 25
 """Constructor parameters that are bare callables: a reader can't follow a call through them by name."""
-MAX_CALLABLE_FIELDS = 30
+MAX_CALLABLE_FIELDS = 20
 """Fields of dataclasses that are bare callables, such as the functions in a table of commands."""
-MAX_TYPE_CHECKING_IMPORTS = 84
+MAX_TYPE_CHECKING_IMPORTS = 80
 
 
 @cache

@@ -15,6 +15,7 @@ import pytest
 from pytest_textual_snapshot import SVGImageExtension
 
 from kimi_tui.base.message import FunctionCall
+from kimi_tui.base.message_text import msg
 from kimi_tui.i18n.translate import set_language
 from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.tui.options import ThemeChoice, TuiOptions
@@ -87,7 +88,14 @@ VARIANTS = (
 SERVER = BackgroundTask("bash-1", "bash", "the server", command="npm start", started=NOW - 75)
 SEARCH = BackgroundTask("agent-2", "agent", "寻找登录表单", started=NOW - 20, activity="Grep login")
 BUILD = BackgroundTask(
-    "bash-3", "bash", "the build", "make", "failed", started=NOW - 600, ended=NOW - 568, outcome="exit code 2"
+    "bash-3",
+    "bash",
+    "the build",
+    "make",
+    "failed",
+    started=NOW - 600,
+    ended=NOW - 568,
+    outcome=msg("exit code {code}", code=2),
 )
 SERVERS = (
     McpServerStatus(

@@ -200,6 +200,8 @@ def revert_target_label(label: str) -> str:
             label = msg("{revert} “{label}”", revert=revert, label=name)
         case MessageText(params={"revert": str(revert)}):
             label = revert
+        case MessageText():
+            pass
         case _:
             label = label.removeprefix("before ")
     return sanitize_line(translate_message(label))

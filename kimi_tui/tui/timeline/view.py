@@ -173,8 +173,12 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.virtual_size = Size(0, len(self.rows.all) + 1)
         if grown and self._highlighted_index != _NOW_INDEX:
             # The new rows are inserted above: scroll so that the visible rows don't move.
-            self.scroll_to(y=self.scroll_offset.y + grown, animate=False)
+            self._scroll_to_row(round(self.scroll_offset.y) + grown)
         self.refresh()
+
+    def _scroll_to_row(self, y: int) -> None:
+        # Textual ignores a scroll before it has shown the scroll bar of rows that were just loaded.
+        self.scroll_to(y=y, animate=False, force=True)
 
     # drawing
 
@@ -229,7 +233,7 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         position, top = self._position(index), round(self.scroll_offset.y)
         height = max(self.size.height, 1)
         if not top <= position < top + height:
-            self.scroll_to(y=position if position < top else position - height + 1, animate=False)
+            self._scroll_to_row(position if position < top else position - height + 1)
         self._refresh_row(index)
         self.post_message(self.Highlighted(self.highlighted_row))
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.message import FunctionCall, ToolCall
+from kimi_tui.base.message_text import msg
 from kimi_tui.wire.channel import Outgoing
 from kimi_tui.wire.display_blocks import DiffBlock
 from kimi_tui.wire.events import StepBegin, ToolResult, ToolReturn, TurnBegin, TurnEnd
@@ -53,6 +54,8 @@ def node(
     return replace(checkpoint, **more)  # type: ignore[arg-type]
 
 
+REVERT = msg("revert to {checkpoint}", checkpoint=4)
+BEFORE_REVERT = msg("before {revert}", revert=REVERT)
 NODES = (
     node(0, "user", "add a login form to the shop", minutes=180),
     node(1, "step", "ReadFile src/auth.py", parent=0, minutes=179, tools=("ReadFile",)),
@@ -71,8 +74,10 @@ NODES = (
         shell=True,
     ),
     node(6, "step", "EditFile src/auth.py", parent=5, branch=1, changes=(1, 4, 1), minutes=60),
-    node(7, "revert", "before revert to 4", parent=6, branch=1, changes=(0, 0, 0), minutes=59),
-    node(8, "revert", "after revert to 4", parent=3, minutes=58),
+    node(
+        7, "revert", msg("before {revert}", revert=REVERT), parent=6, branch=1, changes=(0, 0, 0), minutes=59
+    ),
+    node(8, "revert", msg("after {revert}", revert=REVERT), parent=3, minutes=58),
     node(9, "user", "登录表单返回 500，请修复 🙂", parent=8, minutes=31, name="good"),
     node(
         10,
@@ -98,7 +103,7 @@ NODES = (
     node(12, "step", "All tests pass now.", parent=11, changes=None, minutes=0.2),
 )
 BRANCH = TimelineBranch(number=1, left=NOW - 3_540, reason="user", to=4, tip="u7", messages=6)
-TIMELINE = Timeline(NODES, (BRANCH,), "u12", undo="revert to 4", redo="")
+TIMELINE = Timeline(NODES, (BRANCH,), "u12", undo=BEFORE_REVERT, redo="")
 
 OLD = "def validate(form):\n    if form.user is None:\n        return False\n    return form.user.ok\n"
 NEW = "def validate(form):\n    return form.user.ok\n"
@@ -153,7 +158,7 @@ MESSAGES: tuple[Outgoing, ...] = (
     CheckpointCreated(3, "u3", "step", "step 3"),
     TextPart("The form is there."),
     TurnEnd(),
-    CheckpointCreated(8, "u8", "revert", "after revert to 4"),
+    CheckpointCreated(8, "u8", "revert", msg("after {revert}", revert=REVERT)),
     TurnBegin("登录表单返回 500，请修复 🙂"),
     CheckpointCreated(9, "u9", "user", "登录表单返回 500，请修复 🙂"),
     StepBegin(1),
