@@ -18,13 +18,15 @@ settings.load_profile("kimi_tui")
 
 
 _SLOW_FIXTURES = {"snap_compare"}
-_SLOW_MODULES = ("_snapshots",)
-"""Suffixes of test modules that draw whole screens."""
+_SLOW_MODULES = ("_snapshots", "test_first_frame", "test_tree_loader")
+"""Suffixes of test modules that draw whole screens, measure the start or load long timelines."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option of `make quick`."""
-    parser.addoption("--quick", action="store_true", help="leave out the tests that draw whole screens")
+    parser.addoption(
+        "--quick", action="store_true", help="leave out slow tests, such as those that draw whole screens"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
