@@ -137,7 +137,9 @@ class CheckpointSettings(_Table):
     this.
     """
     max_files: int = Field(400_000, ge=0)
-    """In a working directory with more files, only files written by file tools are covered."""
+    """In a working directory with more files, only files stored before or written by file tools are
+    covered.
+    """
     max_first_look_s: float = Field(180, gt=0)
     """Maximum seconds for the first scan. If it takes longer, only files written by file tools are
     covered.
