@@ -140,10 +140,16 @@ class FileHistory:
         author = author or self.default_author()
         deadline = ScanDeadline(limit_s=self._capture.scan_limit_s, progress=progress)
         register_deadline(deadline)
-        interrupted = self._interrupted if paths is None else None
-        result = self._capture.capture(
-            author, paths=paths, always=always, interrupted=interrupted, deadline=deadline
-        )
+        if paths is None:
+            return self._capture_all(author, deadline, always=always)
+        return self._capture.capture(author, paths=paths, always=always, deadline=deadline)
+
+    def _capture_all(
+        self, author: ChangeAuthor, deadline: ScanDeadline, *, always: bool = False
+    ) -> CaptureResult:
+        """Record all changes since the last state; the first ones may be those of an interrupted call."""
+        interrupted = self._interrupted
+        result = self._capture.capture(author, always=always, interrupted=interrupted, deadline=deadline)
         if interrupted is not None:
             self._interrupted = None
             self._open_calls.clear()
@@ -157,7 +163,7 @@ class FileHistory:
         """
         self._complete_interrupted()
         deadline = deadline or ScanDeadline()
-        head = self._capture.capture(self.default_author(), deadline=deadline).manifest
+        head = self._capture_all(self.default_author(), deadline).manifest
         manifests = self._store.manifests
         try:
             then = manifests.entries(target)

@@ -30,6 +30,13 @@ def kill_in_command(folder: Path, command: str = "rm -rf src; sleep 60") -> str:
     return start
 
 
+def test_a_plan_made_right_after_the_restart_attributes_the_changes(tmp_path: Path) -> None:
+    start = kill_in_command(tmp_path)
+    project = FileHistoryFixture(tmp_path)
+    project.history.open()
+    assert {item.by for item in project.history.plan(start).items} == {"agent"}
+
+
 def restart(folder: Path) -> FileHistoryFixture:
     project = FileHistoryFixture(folder)
     project.history.open()
