@@ -17,6 +17,7 @@ from kimi_tui.tui.timeline.dialogs import TimelineDialogs
 from kimi_tui.tui.timeline.pane import TimelinePane
 from kimi_tui.tui.timeline.request import TimelineRequest
 from kimi_tui.tui.timeline.revert_proposal import (
+    RevertCommand,
     RevertProposal,
     propose_redo,
     propose_revert,
@@ -68,13 +69,10 @@ class TimelineController:
         self._pane: TimelinePane | None = None
         self._is_shown = False
         self._loader = TreeLoader(screen=screen, wire=wire)
-        self._dialogs = TimelineDialogs(
-            screen=screen,
-            host=host,
-            wire=wire,
-            session_controller=session_controller,
-            key_labels=key_labels,
-        )
+        self._dialogs = TimelineDialogs(screen=screen, host=host, wire=wire, key_labels=key_labels)
+        self._session_controller = session_controller
+        self._deferred_command: RevertCommand | None = None
+        """The command to send when the interrupted turn has ended."""
         sheet = screen.app.stylesheet
         sheet.read_all([asset_path("styles", "timeline.tcss")])
         sheet.parse()
@@ -138,12 +136,19 @@ class TimelineController:
                         self._loader.restart()
                     self._session_id = session_id
                 case TurnBegin() | TurnEnd():
-                    self._dialogs.handle_turn(message)
+                    self._handle_turn(message)
                 case RevertPlan() | Comparison() | PatchWritten() | BranchContent() | Notification():
                     if self._dialogs.deliver(message):
                         batch.drop_from_conversation(message)
                 case _:
                     assert_never(message)
+
+    def _handle_turn(self, message: TurnBegin | TurnEnd) -> None:
+        """Send the deferred command once its turn has ended, and update the open dialog."""
+        if isinstance(message, TurnEnd) and self._deferred_command is not None:
+            command, self._deferred_command = self._deferred_command, None
+            self._wire.command(command)
+        self._dialogs.handle_turn_change()
 
     def _handle_revert(self) -> None:
         self._loader.expect_revert()
@@ -174,13 +179,13 @@ class TimelineController:
             case "mail":
                 self._open_plan(propose_revert(node, writes_note=True))
             case "preview":
-                self._start(self._dialogs.compare(node, None))
+                self._start(self._compare(node, None))
             case "compare":
-                self._start(self._dialogs.compare(node, request.other_node))
+                self._start(self._compare(node, request.other_node))
             case "switch" if branch is not None:
                 self._open_plan(propose_switch(branch, self._branch_title(branch)))
             case "look" if branch is not None:
-                self._start(self._dialogs.view_branch(branch, self._branch_title(branch)))
+                self._start(self._view_branch(branch))
             case "switch" | "look":
                 self._host.notify(tr("This checkpoint is on the current branch."))
             case "fork" | "name" if self._is_read_only():
@@ -209,7 +214,7 @@ class TimelineController:
         if node is None:
             self._notify_missing(number)
         else:
-            await self._dialogs.plan(propose_revert(node, scope=scope))
+            await self._plan(propose_revert(node, scope=scope))
 
     def undo_or_redo(self, action: Literal["undo", "redo"]) -> None:
         """Show the plan of an undo or a redo and run it if the user confirms."""
@@ -222,7 +227,7 @@ class TimelineController:
         if proposal is None:
             self._host.notify(tr("Nothing to undo.") if action == "undo" else tr("Nothing to redo."))
         else:
-            await self._dialogs.plan(proposal)
+            await self._plan(proposal)
 
     def choose_branch(self) -> None:
         """Let the user choose a branch to switch to or, in a read-only session, to view."""
@@ -247,9 +252,9 @@ class TimelineController:
         title = tr("View a branch") if self._host.state.read_only else tr("Switch to a branch")
         branch = branches.get(await self._host.choose(title, choices) or "")
         if branch is not None and self._host.state.read_only:
-            await self._dialogs.view_branch(branch, self._branch_title(branch))
+            await self._view_branch(branch)
         elif branch is not None:
-            await self._dialogs.plan(propose_switch(branch, self._branch_title(branch)))
+            await self._plan(propose_switch(branch, self._branch_title(branch)))
 
     def compare_numbers(self, before: int | None, after: int | None) -> None:
         """Show how the files differ between two checkpoints. Without `before`, compare from the last prompt;
@@ -266,11 +271,30 @@ class TimelineController:
         elif second is None and after is not None:
             self._notify_missing(after)
         else:
-            await self._dialogs.compare(first, second)
+            await self._compare(first, second)
 
     def _open_plan(self, proposal: RevertProposal) -> None:
         if not self._is_read_only():
-            self._start(self._dialogs.plan(proposal))
+            self._start(self._plan(proposal))
+
+    async def _plan(self, proposal: RevertProposal) -> None:
+        """Show the plan of a proposal, and run it if the user confirms. This interrupts a running turn."""
+        command = await self._dialogs.confirm(proposal)
+        if command is None:
+            return
+        if self._host.state.turn is not None:
+            self._deferred_command = command
+            self._session_controller.interrupt()
+        else:
+            self._wire.command(command)
+
+    async def _compare(self, before: TimelineNode, after: TimelineNode | None) -> None:
+        if (proposal := await self._dialogs.compare(before, after)) is not None:
+            await self._plan(proposal)
+
+    async def _view_branch(self, branch: TimelineBranch) -> None:
+        if (proposal := await self._dialogs.view_branch(branch, self._branch_title(branch))) is not None:
+            await self._plan(proposal)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine that waits for the user."""

@@ -1,10 +1,9 @@
-"""Dialogs of the timeline, and what the user decides in them."""
+"""Dialogs of the timeline, which return what the user decides."""
 
 from typing import Any, TypeVar, assert_never
 
 from textual.screen import Screen
 
-from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels
@@ -19,7 +18,7 @@ from kimi_tui.tui.timeline.revert_proposal import (
     propose_switch,
 )
 from kimi_tui.wire.channel import Wire
-from kimi_tui.wire.events import Notification, TurnBegin, TurnEnd
+from kimi_tui.wire.events import Notification
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
@@ -33,7 +32,7 @@ T = TypeVar("T")
 
 
 class TimelineDialogs:
-    """Shows one dialog at a time, passes it the engine's replies, and sends what the user confirms.
+    """Shows one dialog at a time, passes it the engine's replies, and returns what the user decides.
 
     The coroutines wait for the user, so they must run in a worker.
     """
@@ -44,47 +43,35 @@ class TimelineDialogs:
         screen: Screen[Any],
         host: CommandHost,
         wire: Wire,
-        session_controller: SessionController,
         key_labels: KeyLabels,
     ) -> None:
         self._screen = screen
         self._host = host
         self._wire = wire
-        self._session_controller = session_controller
         self._key_labels = key_labels
         self._dialog: QueryDialog[Any] | None = None
         """The open dialog."""
         self._pending_replies = 0
         """Number of requested replies that haven't arrived yet."""
-        self._deferred_command: RevertCommand | None = None
-        """The command to send when the interrupted turn has ended."""
 
-    async def plan(self, proposal: RevertProposal) -> None:
-        """Show the plan of a proposal, and run it if the user confirms. This interrupts a running turn."""
-        command = await self._show(
+    async def confirm(self, proposal: RevertProposal) -> RevertCommand | None:
+        """Show the plan of a proposal. Return the command that the user confirms."""
+        return await self._show(
             PlanDialog(proposal, host=self._host, queries=self, key_labels=self._key_labels)
         )
-        if command is None:
-            return
-        if self._host.state.turn is not None:
-            self._deferred_command = command
-            self._session_controller.interrupt()
-        else:
-            self._wire.command(command)
 
-    async def compare(self, before: TimelineNode, after: TimelineNode | None) -> None:
-        """Show how the files differ between two checkpoints, and let the user restore one of them.
+    async def compare(self, before: TimelineNode, after: TimelineNode | None) -> RevertProposal | None:
+        """Show how the files differ between two checkpoints. Return the file that the user wants to restore.
 
         Without `after`, compare with the current files.
         """
         path = await self._show(
             ChangesDialog(before, after, host=self._host, queries=self, key_labels=self._key_labels)
         )
-        if path is not None:
-            await self.plan(propose_file_restore(path, before))
+        return propose_file_restore(path, before) if path is not None else None
 
-    async def view_branch(self, branch: TimelineBranch, title: str) -> None:
-        """Show the messages of a branch, and let the user switch to it."""
+    async def view_branch(self, branch: TimelineBranch, title: str) -> RevertProposal | None:
+        """Show the messages of a branch. Return the switch to it if the user requests that."""
         should_switch = await self._show(
             BranchDialog(
                 branch,
@@ -94,8 +81,7 @@ class TimelineDialogs:
                 key_labels=self._key_labels,
             )
         )
-        if should_switch:
-            await self.plan(propose_switch(branch, title))
+        return propose_switch(branch, title) if should_switch else None
 
     async def _show(self, dialog: QueryDialog[T]) -> T | None:
         self._dialog = dialog
@@ -132,10 +118,7 @@ class TimelineDialogs:
         self._pending_replies -= 1
         return not isinstance(message, PatchWritten)
 
-    def handle_turn(self, message: TurnBegin | TurnEnd) -> None:
-        """Send the deferred command once its turn has ended, and update the open dialog."""
-        if isinstance(message, TurnEnd) and self._deferred_command is not None:
-            command, self._deferred_command = self._deferred_command, None
-            self._wire.command(command)
+    def handle_turn_change(self) -> None:
+        """Update the open dialog after a turn has begun or ended."""
         if self._dialog is not None:
             self._dialog.handle_turn_change()

@@ -14,7 +14,7 @@ from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import TIMELINE_KEYS
 from kimi_tui.tui.options import TuiOptions
 from kimi_tui.tui.timeline.pane_hints import InputMode, PaneHints
-from kimi_tui.tui.timeline.request import TimelineAction, TimelineRequest, TimelineRequestHandler
+from kimi_tui.tui.timeline.request import TimelineAction, TimelineRequestHandler
 from kimi_tui.tui.timeline.row_renderer import describe_now, describe_row
 from kimi_tui.tui.timeline.view import TimelineView
 from kimi_tui.tui.widgets.key_hints import KeyHints
@@ -62,7 +62,7 @@ class TimelinePane(Vertical):
 
     def compose(self) -> ComposeResult:
         """Yield the tree, the details and the key hints."""
-        yield TimelineView(wall_clock=self._options.wall_clock)
+        yield TimelineView(handler=self._handler, wall_clock=self._options.wall_clock)
         yield Static(id="timeline-details", markup=False)
         yield KeyHints(max_lines=4)
 
@@ -153,7 +153,7 @@ class TimelinePane(Vertical):
             case "compare" if node is not None:
                 self._compare(node)
             case _:
-                self._request(action, node)
+                self.view.request(action)
 
     def _compare(self, node: TimelineNode) -> None:
         """Mark a checkpoint, or compare it with the marked one."""
@@ -162,29 +162,9 @@ class TimelinePane(Vertical):
         view.compare_uid = node.uid if other is None else ""
         if other is not None and other is not node:
             before, after = sorted((other, node), key=lambda each: each.id)
-            self._request("compare", before, other_node=after)
+            view.request("compare", node=before, other_node=after)
         view.refresh()
         self.refresh_details()
-
-    def _request(
-        self,
-        action: TimelineAction,
-        node: TimelineNode | None,
-        *,
-        other_node: TimelineNode | None = None,
-        name: str = "",
-    ) -> None:
-        row, tree = self.view.highlighted_row, self.view.rows.tree
-        self._handler.handle_request(
-            TimelineRequest(
-                action=action,
-                row_kind=row.kind if row is not None else None,
-                node=node,
-                branch=tree.branch_at(node.uid) if node is not None and node.uid in tree.nodes else None,
-                other_node=other_node,
-                name=name,
-            )
-        )
 
     async def action_submit_input(self) -> None:
         """Submit the input line; runs when its hint is clicked."""
@@ -201,16 +181,6 @@ class TimelinePane(Vertical):
         row = self.view.highlighted_row
         if row is not None:
             self.view.action_fold(not self.view.rows.is_open(row))
-
-    @on(TimelineView.Entered)
-    def _handle_entered(self) -> None:
-        node = self.view.highlighted_node
-        if node is not None and node.kind == "compaction":
-            self._request("look", node)
-
-    @on(TimelineView.Opened)
-    def _handle_opened(self) -> None:
-        self._request("back", self.view.highlighted_node)
 
     # input line
 
@@ -238,7 +208,7 @@ class TimelinePane(Vertical):
         node = self._named_node
         self._close_input(keep=True)
         if node is not None:
-            self._request("name", node, name=event.value.strip())
+            self.view.request("name", node=node, name=event.value.strip())
         else:
             self.view.filter(event.value.strip())
 

@@ -18,6 +18,7 @@ from textual.visual import Visual
 from kimi_tui.tui.keys.keymap import bindings
 from kimi_tui.tui.keys.tables import TIMELINE_TREE_KEYS
 from kimi_tui.tui.timeline.filter import SLICE_S
+from kimi_tui.tui.timeline.request import TimelineAction, TimelineRequest, TimelineRequestHandler
 from kimi_tui.tui.timeline.row_renderer import RowContext, fold_cells, render_now_row, render_row
 from kimi_tui.tui.timeline.row_style import style_highlighted
 from kimi_tui.tui.timeline.rows import TimelineRow, TimelineRows
@@ -52,17 +53,12 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
     class Changed(Message):
         """Sent when the details of the highlighted row may have changed."""
 
-    class Entered(Message):
-        """Sent when the user expands a row that can't be expanded."""
-
     class FocusMoved(Message):
         """Sent when the tree gains or loses the focus."""
 
-    class Opened(Message):
-        """Sent when the highlighted row is double-clicked."""
-
-    def __init__(self, *, wall_clock: Callable[[], float]) -> None:
+    def __init__(self, *, handler: TimelineRequestHandler, wall_clock: Callable[[], float]) -> None:
         super().__init__()
+        self._handler = handler
         self._wall_clock = wall_clock
         self.rows = TimelineRows(TimelineTree())
         self.compare_uid = ""
@@ -262,8 +258,8 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
             self._highlight_parent(row)
         elif self.rows.can_open(row):
             self.action_move(-1)
-        else:
-            self.post_message(self.Entered())
+        elif (node := self.highlighted_node) is not None and node.kind == "compaction":
+            self.request("look")
 
     def _highlight_parent(self, row: TimelineRow) -> None:
         # From a step to its turn, from a turn to its branch, from a branch to the checkpoint it forks from.
@@ -299,4 +295,28 @@ class TimelineView(ScrollView, can_focus=True, inherit_bindings=False):
         if row is not None and event.x in fold_cells(row) and self.rows.can_open(row):
             self.action_fold(not self.rows.is_open(row))
         elif event.chain == 2:
-            self.post_message(self.Opened())
+            self.request("back")
+
+    # requests
+
+    def request(
+        self,
+        action: TimelineAction,
+        *,
+        node: TimelineNode | None = None,
+        other_node: TimelineNode | None = None,
+        name: str = "",
+    ) -> None:
+        """Request an action for `node`, by default for the checkpoint of the highlighted row."""
+        row, tree = self.highlighted_row, self.rows.tree
+        node = node or self.highlighted_node
+        self._handler.handle_request(
+            TimelineRequest(
+                action=action,
+                row_kind=row.kind if row is not None else None,
+                node=node,
+                branch=tree.branch_at(node.uid) if node is not None and node.uid in tree.nodes else None,
+                other_node=other_node,
+                name=name,
+            )
+        )
