@@ -87,7 +87,9 @@ class PlannedFile:
     """What a revert would do to a file."""
 
     path: str
-    """A directory's path ends in a slash."""
+    """Different for each file: bytes that aren't UTF-8 and control characters are escaped, as in `\\xE9`. A
+    directory's path ends in a slash.
+    """
     action: PlannedAction
     added: int = 0
     """Lines added to the current content."""
@@ -99,6 +101,8 @@ class PlannedFile:
     """Difference from the current content; None if it can't be shown by lines."""
     by: WhoChanged = ""
     """Who changed the file since then; empty if unknown."""
+    no_diff: str = ""
+    """Why there is no `diff`, if the action doesn't show it."""
 
 
 @frozen
@@ -219,6 +223,8 @@ class ComparedFile:
     """None if it is too long or can't be shown by lines."""
     note: str = ""
     by: WhoChanged = ""
+    no_diff: str = ""
+    """Why there is no `diff`, if the change doesn't show it."""
 
 
 @frozen

@@ -1,6 +1,7 @@
 """Coverage of file snapshots: which files they don't include, and how paths are displayed."""
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,37 @@ if TYPE_CHECKING:
 _MAX_NAMED = 3
 """Maximum number of uncovered files named in a sentence."""
 _MAX_LISTED = 100
+_NEEDS_ESCAPES = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]|\\\\[xu\\\\]")
+_ESCAPED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\\\\]")
 
 
 def display_path(path: str) -> str:
-    """Return a path of the file history in the form that front ends and models see."""
-    return printable_name(path.replace("//", "/", 1) if path.startswith("/") else path)
+    """Return a path of the file history in the form that models see. Tools find the file by it."""
+    return printable_name(_joined_path(path))
+
+
+def unique_path(path: str) -> str:
+    """Return a path of the file history in the form that front ends show and send back.
+
+    Different paths have different forms: bytes that aren't UTF-8 and control characters become `\\xE9` or
+    `\\u0085`. In a name with these or with something similar, a backslash is doubled.
+    """
+    path = _joined_path(path)
+    return _ESCAPED.sub(_escape, path) if _NEEDS_ESCAPES.search(path) else path
+
+
+def _joined_path(path: str) -> str:
+    return path.replace("//", "/", 1) if path.startswith("/") else path
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    if character == "\\":
+        return "\\\\"
+    code = ord(character)
+    if code < 0x80 or 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code & 0xFF:02X}"
+    return f"\\u{code:04X}"
 
 
 def covered_dirs(workspace: PathScope) -> tuple[str, ...]:

@@ -5,21 +5,17 @@ from typing import TYPE_CHECKING, Literal
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.engine.files.coverage import describe_coverage
 from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.timeline.file_diff import build_diff
 from kimi_tui.engine.timeline.revert_messages import display_item_path
 from kimi_tui.engine.timeline.revert_target import find_checkpoint, unavailable_reason
 from kimi_tui.history.checkpoint_tree import CheckpointTree
 from kimi_tui.history.context import Context
-from kimi_tui.wire.display_blocks import DiffBlock
+from kimi_tui.history.snapshots.plan import PlanItem
 from kimi_tui.wire.timeline import ComparedFile, Comparison
 
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.file_history import FileHistory
-    from kimi_tui.history.snapshots.plan import PlanItem
 
-_MAX_DIFFS = 100
-"""Maximum number of diffs in a comparison."""
-_MAX_DIFF_CHARACTERS = 100_000
-"""Maximum total size of the two texts of a diff."""
 _CHANGE_KINDS: dict[str, Literal["added", "removed", "changed"]] = {"recreate": "added", "delete": "removed"}
 
 
@@ -66,19 +62,16 @@ def compare_states(
     Raises: KimiTuiError if one of the states is no longer stored.
     """
     differing = tuple(
-        _build_compared_file(history, item, with_diff=number < _MAX_DIFFS)
+        _build_compared_file(history, item, number=number)
         for number, item in enumerate(history.difference(old, new))
     )
     return Comparison(before, after, differing, note)
 
 
-def _build_compared_file(history: "FileHistory", item: "PlanItem", *, with_diff: bool) -> ComparedFile:
+def _build_compared_file(history: "FileHistory", item: PlanItem, *, number: int) -> ComparedFile:
     path = display_item_path(item)
     if item.action == "not covered":
         return ComparedFile(path, "not covered", note=item.note, by=item.by)
-    texts = history.text_pair(item) if with_diff else None
-    diff = None
-    if texts is not None and texts[0] != texts[1] and sum(map(len, texts)) <= _MAX_DIFF_CHARACTERS:
-        diff = DiffBlock(path, *texts)
+    diff, no_diff = build_diff(history, item, number=number)
     change = _CHANGE_KINDS.get(item.action, "changed")
-    return ComparedFile(path, change, item.added, item.removed, diff, by=item.by)
+    return ComparedFile(path, change, item.added, item.removed, diff, by=item.by, no_diff=no_diff)

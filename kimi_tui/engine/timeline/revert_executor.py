@@ -10,7 +10,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.base.shielding import run_shielded
-from kimi_tui.engine.files.coverage import display_path
+from kimi_tui.engine.files.coverage import unique_path
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.recording.replay import checkpoint_created
 from kimi_tui.engine.recording.replay_sender import send_replay
@@ -374,7 +374,7 @@ def _shorten_label(label: str) -> str:
 def _raise_failures(outcome: "ExecutionResult") -> None:
     """Raise KimiTuiError if files couldn't be changed as planned."""
     if outcome.failed:
-        failures = "; ".join(f"{display_path(path)}: {reason}" for path, reason in outcome.failed)
+        failures = "; ".join(f"{unique_path(path)}: {reason}" for path, reason in outcome.failed)
         raise KimiTuiError(
             msg("Some files couldn't be changed: {failures}.", failures=failures),
             hint="Everything else was reverted. Use /undo to undo it.",

@@ -5,29 +5,27 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import as_message, msg
-from kimi_tui.engine.files.coverage import display_path
+from kimi_tui.engine.files.coverage import display_path, unique_path
+from kimi_tui.engine.timeline.file_diff import build_diff
 from kimi_tui.history.message_history import is_note
-from kimi_tui.wire.display_blocks import DiffBlock
+from kimi_tui.history.snapshots.plan import Plan, PlanItem
 from kimi_tui.wire.timeline import PlannedFile, RevertReason, RevertScope
 
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.file_history import FileHistory
-    from kimi_tui.history.snapshots.plan import Plan, PlanItem
     from kimi_tui.history.snapshots.plan_executor import ExecutionResult
 
 _MAX_LISTED = 40
 """Maximum number of files listed in a note."""
-_MAX_DIFFS = 100
-"""Maximum number of diffs in a plan."""
-_MAX_DIFF_CHARACTERS = 100_000
-"""Maximum total size of the two texts of a diff."""
 
 
-def build_planned_files(history: "FileHistory", plan: "Plan") -> tuple[PlannedFile, ...]:
+def build_planned_files(history: "FileHistory", plan: Plan) -> tuple[PlannedFile, ...]:
     """Return the plan's files as front ends see them."""
     files = []
     for number, item in enumerate(plan.items):
-        diff = _build_diff(history, item) if number < _MAX_DIFFS else None
+        diff, no_diff = None, ""
+        if item.action != "not covered":
+            diff, no_diff = build_diff(history, item, number=number)
         files.append(
             PlannedFile(
                 display_item_path(item),
@@ -38,12 +36,13 @@ def build_planned_files(history: "FileHistory", plan: "Plan") -> tuple[PlannedFi
                 note=item.note,
                 diff=diff,
                 by=item.by,
+                no_diff=no_diff,
             )
         )
     return tuple(files)
 
 
-def incomplete_note(plan: "Plan") -> str:
+def incomplete_note(plan: Plan) -> str:
     """Return a sentence about what `plan` may lack; empty if it is complete."""
     if not plan.incomplete:
         return ""
@@ -53,22 +52,14 @@ def incomplete_note(plan: "Plan") -> str:
     )
 
 
-def display_item_path(item: "PlanItem") -> str:
-    """Return the path of a plan item for display. The path of a directory ends in a slash."""
+def display_item_path(item: PlanItem) -> str:
+    """Return the unique path of a plan item for display. The path of a directory ends in a slash."""
     kinds = {entry.kind for entry in (item.now, item.then) if entry is not None}
-    return f"{display_path(item.path)}/" if kinds == {"folder"} else display_path(item.path)
-
-
-def _build_diff(history: "FileHistory", item: "PlanItem") -> DiffBlock | None:
-    if item.action == "not covered" or (texts := history.text_pair(item)) is None:
-        return None
-    if texts[0] == texts[1] or sum(map(len, texts)) > _MAX_DIFF_CHARACTERS:
-        return None
-    return DiffBlock(display_path(item.path), *texts)
+    return f"{unique_path(item.path)}/" if kinds == {"folder"} else unique_path(item.path)
 
 
 def model_note(
-    reason: RevertReason, scope: RevertScope, plan: "Plan | None", outcome: "ExecutionResult"
+    reason: RevertReason, scope: RevertScope, plan: Plan | None, outcome: "ExecutionResult"
 ) -> str | None:
     """Return what the model needs to know about a revert, or None if everything is as it remembers."""
     done = set(outcome.done)

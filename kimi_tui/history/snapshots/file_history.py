@@ -7,12 +7,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from kimi_tui.history.snapshots.capture import Capture, CaptureResult
 from kimi_tui.history.snapshots.deadline import ScanDeadline, ScanProgress
 from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
 from kimi_tui.history.snapshots.manifest import Manifest, ManifestMissing
+from kimi_tui.history.snapshots.merge3 import MAX_BYTES
 from kimi_tui.history.snapshots.open_calls import InterruptedCall, OpenCallLog
 from kimi_tui.history.snapshots.other_sessions import (
     CLOCK_TOLERANCE_S,
@@ -243,6 +245,15 @@ class FileHistory:
         if texts[0] is None or texts[1] is None:
             return None
         return texts[0].decode("utf-8", "replace"), texts[1].decode("utf-8", "replace")
+
+    def no_text_reason(self, item: PlanItem) -> str:
+        """Return why the current or the planned content of a file can't be shown as text."""
+        files = [entry for entry in (item.now, item.then) if entry is not None and entry.kind == "file"]
+        if any(entry.size > MAX_BYTES for entry in files):
+            return msg("No diff: the file is too long.")
+        if not all(self._store.blobs.has(entry.ref) for entry in files):
+            return msg("No diff: its content is no longer stored.")
+        return msg("No diff: the file is binary.")
 
     def count_lines(self, captured: CaptureResult) -> tuple[int, int]:
         """Return the number of lines that the changes added, and the number they removed."""

@@ -56,10 +56,7 @@ def _header_lines(row: FileRow, width: int) -> list[StyledLine]:
 
 
 def _no_diff_lines(row: FileRow, width: int) -> list[StyledLine]:
-    if row.path.endswith("/"):
-        return []
-    text = tr("No diff: the file is empty, binary or too long, or only its mode changes.")
-    return wrap([(text, text_style("dim"))], width)
+    return wrap([(sanitize_line(row.no_diff), text_style("dim"))], width) if row.no_diff else []
 
 
 def _command_lines(text: str, width: int) -> list[StyledLine]:

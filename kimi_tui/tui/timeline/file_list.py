@@ -84,6 +84,8 @@ class FileRow:
     added: int = 0
     removed: int = 0
     diff: DiffBlock | None = None
+    no_diff: str = ""
+    """Why there is no diff."""
     description: str = ""
     """What happens to the file, as a sentence."""
     note: str = ""
@@ -116,6 +118,7 @@ def plan_row(file: PlannedFile, reason: RevertReason) -> FileRow:
         added=file.added,
         removed=file.removed,
         diff=file.diff,
+        no_diff=translate_message(file.no_diff),
         description=description,
         note=" · ".join(
             filter(
@@ -145,6 +148,7 @@ def comparison_row(file: ComparedFile) -> FileRow:
         added=file.added,
         removed=file.removed,
         diff=file.diff,
+        no_diff=translate_message(file.no_diff),
         note=" · ".join(filter(None, (translate_message(file.note), _author_label(file)))),
     )
 

@@ -1,0 +1,48 @@
+"""Diffs of the files in plans and comparisons, or the reason why a file has none."""
+
+from typing import TYPE_CHECKING
+
+from kimi_tui.base.message_text import msg
+from kimi_tui.engine.files.coverage import unique_path
+from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.history.snapshots.plan import PlanItem
+from kimi_tui.wire.display_blocks import DiffBlock
+
+if TYPE_CHECKING:
+    from kimi_tui.history.snapshots.file_history import FileHistory
+
+_MAX_DIFFS = 100
+"""Maximum number of diffs in a plan or comparison."""
+_MAX_DIFF_CHARACTERS = 100_000
+"""Maximum total size of the two texts of a diff."""
+
+
+def build_diff(history: "FileHistory", item: PlanItem, *, number: int) -> tuple[DiffBlock | None, str]:
+    """Return the diff of the file with this number, counted from 0; or None and why it can't be shown."""
+    if (reason := _describe_other_change(item.now, item.then)) is not None:
+        return None, reason
+    if number >= _MAX_DIFFS:
+        return None, msg("No diff: only the first {count} files have one.", count=_MAX_DIFFS)
+    if (texts := history.text_pair(item)) is None:
+        return None, history.no_text_reason(item)
+    if texts[0] == texts[1]:
+        return None, msg("No diff: the contents differ only in bytes that aren't UTF-8.")
+    if sum(map(len, texts)) > _MAX_DIFF_CHARACTERS:
+        return None, msg("No diff: the file is too long.")
+    return DiffBlock(unique_path(item.path), *texts), ""
+
+
+def _describe_other_change(now: Entry | None, then: Entry | None) -> str | None:
+    """Return what changes if it isn't the content of a file, empty if the action shows it; else None."""
+    entries = [entry for entry in (now, then) if entry is not None]
+    kinds = {entry.kind for entry in entries}
+    if now is not None and then is not None and now[0::3] == then[0::3] and now.mode != then.mode:
+        return msg("Only the mode changes: {now} → {then}.", now=f"{now.mode:o}", then=f"{then.mode:o}")
+    if kinds == {"file"} and all(entry.size == 0 for entry in entries):
+        return msg("The file is empty.")
+    if kinds == {"link"}:
+        targets = [repr(entry.ref) if entry is not None else "–" for entry in (now, then)]
+        return msg("Target of the symbolic link: {now} → {then}.", now=targets[0], then=targets[1])
+    if len(kinds) > 1:
+        return msg("No diff: it isn't a regular file both before and after.")
+    return None if kinds == {"file"} else ""

@@ -1,0 +1,84 @@
+"""Files of a plan as clients see them: unique paths, diffs, and reasons for missing diffs."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from kimi_tui.wire.commands import Compare, PlanRevert, Revert
+from kimi_tui.wire.timeline import Comparison, PlannedFile, Reverted, RevertPlan
+from tests.engine.engine_client import EngineClient, session, text_reply, tool_calls
+from tests.engine.test_revert import prompt_checkpoint
+
+needs_byte_names = pytest.mark.skipif(sys.platform == "darwin", reason="file names must be UTF-8 here")
+
+
+async def plan_after(client: EngineClient) -> dict[str, PlannedFile]:
+    """Run a turn and return the files of the plan of its revert, by path."""
+    await client.ask("change the files")
+    plan = await client.run_command(PlanRevert(prompt_checkpoint(client, 0)), RevertPlan)
+    assert len({file.path for file in plan.files}) == len(plan.files)
+    return {file.path: file for file in plan.files}
+
+
+def shell_turn(command: str) -> tuple[str, str]:
+    return tool_calls(("Bash", {"command": command})), text_reply("done")
+
+
+@needs_byte_names
+async def test_names_that_differ_only_in_invalid_bytes_are_selected_one_by_one(
+    work_dir: Path, data_dir: Path
+) -> None:
+    names = [b"caf\xe9", b"caf\xe8", b"caf\\xE9", b"caf\x01", "caf\ufffd".encode()]
+    for name in names:
+        (work_dir / os.fsdecode(name)).write_text("mine\n")
+    command = "for name in caf*; do echo changed > $name; done"
+    async with session(work_dir, data_dir, *shell_turn(command)) as client:
+        plan = await plan_after(client)
+        assert set(plan) == {"caf\\xE9", "caf\\xE8", "caf\\\\xE9", "caf\\x01", "caf\ufffd"}
+        only = Revert(prompt_checkpoint(client, 0), paths=("caf\\xE9",))
+        reverted = await client.run_command(only, Reverted)
+        assert reverted.files == ("caf\\xE9",)
+    restored = [name for name in names if (work_dir / os.fsdecode(name)).read_text() == "mine\n"]
+    assert restored == [b"caf\xe9"]
+
+
+async def test_the_files_after_the_hundredth_say_why_they_have_no_diff(
+    work_dir: Path, data_dir: Path
+) -> None:
+    script = shell_turn("for n in $(seq 100 220); do echo text > $n.txt; done")
+    async with session(work_dir, data_dir, *script) as client:
+        plan = list((await plan_after(client)).values())
+        compared = await client.run_command(Compare(prompt_checkpoint(client, 0)), Comparison)
+        for files in (plan, compared.files):
+            assert len(files) == 121
+            assert all(file.diff is not None and file.no_diff == "" for file in files[:100])
+            assert all(file.diff is None for file in files[100:])
+            assert {file.no_diff for file in files[100:]} == {"No diff: only the first 100 files have one."}
+
+
+async def test_a_file_without_a_diff_has_the_true_reason(work_dir: Path, data_dir: Path) -> None:
+    for name in ("mode", "empty", "binary", "latin"):
+        (work_dir / name).write_text("text\n" if name != "empty" else "")
+    (work_dir / "mode").chmod(0o644)
+    (work_dir / "latin").write_bytes(b"\xe9\n")
+    (work_dir / "long").write_text("line\n" * 30_000)
+    (work_dir / "link").symlink_to("mode")
+    command = (
+        "chmod 600 mode; rm empty; printf 'a\\0b' > binary; printf '\\350\\n' > latin;"
+        "echo more >> long; ln -sfn latin link; mkdir new; echo plain > plain"
+    )
+    async with session(work_dir, data_dir, *shell_turn(command)) as client:
+        plan = await plan_after(client)
+    assert {path: file.no_diff for path, file in plan.items()} == {
+        "binary": "No diff: the file is binary.",
+        "empty": "The file is empty.",
+        "latin": "No diff: the contents differ only in bytes that aren't UTF-8.",
+        "link": "Target of the symbolic link: 'latin' → 'mode'.",
+        "long": "No diff: the file is too long.",
+        "mode": "Only the mode changes: 600 → 644.",
+        "new/": "",
+        "plain": "",
+    }
+    assert [path for path, file in plan.items() if file.diff is not None] == ["plain"]
