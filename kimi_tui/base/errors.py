@@ -9,6 +9,7 @@
 ├── ModelNotSupported       the model lacks a required capability (images, thinking)
 ├── HookBlocked             a hook of the user or client blocked the action
 ├── MaxStepsReached         a turn reached its maximum number of steps
+├── ShellUnavailable        a command can't be started
 ├── FileProblem             a tool can't use a file or directory; reported to the model
 ├── WebProblem              a page or search failed; reported to the model
 └── ChatProviderError       an error of the model's server or the connection to it
@@ -85,6 +86,10 @@ class MaxStepsReached(KimiTuiError):
             hint="Send “continue”, or increase loop_control.max_steps_per_turn.",
         )
         self.steps = steps
+
+
+class ShellUnavailable(KimiTuiError):
+    """Raised if a command can't be started."""
 
 
 class FileProblem(KimiTuiError):

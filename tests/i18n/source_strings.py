@@ -13,7 +13,7 @@ from kimi_tui.tui.keys.keymap import GROUPS
 
 SOURCE = Path(__file__).parents[2] / "kimi_tui"
 _MODEL_ERRORS = {"FileProblem", "WebProblem"}
-_PROGRAM_PACKAGES = {"tools", "mcp", "permission", "acp", "wireserver", "api", "hooks"}
+_PROGRAM_PACKAGES = {"tools", "workspaces", "mcp", "permission", "acp", "wireserver", "api", "hooks"}
 """Packages whose errors are for a model, an editor or a program."""
 _PRINT_FUNCTIONS = {"print_line", "_print_line", "confirm", "_prompt", "translate_message", "new_app"}
 """Functions that print their first argument on a plain terminal."""

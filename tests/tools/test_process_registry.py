@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.base.errors import ShellUnavailable
 from kimi_tui.tools.shell.process_registry import ProcessRegistry
-from kimi_tui.tools.shell.shell import Shell, ShellUnavailable
+from kimi_tui.tools.shell.shell import Shell
 from tests.timeouts import TEST_TIMEOUT_S
 from tests.tools.command_output_recorder import CommandOutputRecorder
 from tests.tools.orphan_process import start_orphan

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.tools.shell.shell import ExitStatus, Shell, ShellUnavailable
+from kimi_tui.base.errors import ShellUnavailable
+from kimi_tui.tools.shell.shell import ExitStatus, Shell
 from tests.loop_clock import LoopClock
 from tests.timeouts import TEST_TIMEOUT_S
 from tests.tools.command_output_recorder import CommandOutputRecorder

@@ -3,12 +3,12 @@
 import asyncio
 from pathlib import Path
 
+from kimi_tui.base.errors import ShellUnavailable
 from kimi_tui.engine.options import EngineOptions
 from kimi_tui.history.session import Session
 from kimi_tui.tools.path_scope import PathScope
-from kimi_tui.tools.sandbox.policy import build_policy
-from kimi_tui.tools.sandbox.sandbox import CommandSandbox, create_temp_dir
-from kimi_tui.tools.shell.shell import ShellUnavailable
+from kimi_tui.workspaces.sandbox.policy import build_policy
+from kimi_tui.workspaces.sandbox.sandbox import CommandSandbox, create_temp_dir
 
 _READABLE_IN_DATA_DIR = ("skills", "agents", "commands")
 """Directories in the data directory that contain files for the model."""

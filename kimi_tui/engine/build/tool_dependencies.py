@@ -19,7 +19,6 @@ from kimi_tui.tools.file.read_tracker import FileTracker
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.plan.plan_mode_control import PlanModeControl
 from kimi_tui.tools.questions import Questions
-from kimi_tui.tools.sandbox.sandbox import CommandSandbox
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.shell.client_terminals import Terminals
 from kimi_tui.tools.shell.process_registry import ProcessRegistry
@@ -27,6 +26,7 @@ from kimi_tui.tools.shell.shell import Shell
 from kimi_tui.tools.todo import TodoStore
 from kimi_tui.tools.web.page_fetcher import PageFetcher
 from kimi_tui.tools.web.search import SearchService
+from kimi_tui.workspaces.sandbox.sandbox import CommandSandbox
 
 
 @frozen(kw_only=True)

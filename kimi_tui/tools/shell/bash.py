@@ -8,6 +8,7 @@ from typing import Self, TypedDict
 
 from pydantic import Field, model_validator
 
+from kimi_tui.base.errors import ShellUnavailable
 from kimi_tui.base.message_text import msg, msg_n
 from kimi_tui.base.terminal_text import has_invisible, sanitize_line
 from kimi_tui.permission.bash.command_line import parse_command
@@ -22,7 +23,7 @@ from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
 from kimi_tui.tools.shell.client_terminals import Terminals
 from kimi_tui.tools.shell.command_output import CommandOutput
 from kimi_tui.tools.shell.output_pipe import OutputReceiver
-from kimi_tui.tools.shell.shell import ExitStatus, Shell, ShellUnavailable
+from kimi_tui.tools.shell.shell import ExitStatus, Shell
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.wire.display_blocks import ShellBlock
 from kimi_tui.wire.events import ToolReturn

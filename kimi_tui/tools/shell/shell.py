@@ -4,20 +4,20 @@ import asyncio
 import os
 import shutil
 import signal
-from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Protocol
 
 from kimi_tui.base.child_environment import ChildEnvironment
-from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.errors import ShellUnavailable
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.process_groups import register_group, unregister_group
 from kimi_tui.tools.shell.orphan_processes import MARKER_VARIABLE, is_group_running
 from kimi_tui.tools.shell.output_pipe import OutputPipe, OutputReceiver
 from kimi_tui.tools.shell.process_registry import ProcessRegistry
+from kimi_tui.workspaces.command_process import CommandProcess, DirectStarter, ProcessStarter
 
 _TERM_GRACE_S = 2.0
 """How long a process may take to end after SIGTERM."""
@@ -36,10 +36,6 @@ COMMAND_ENVIRONMENT = {
     "TERM": "dumb",
 }
 """Variables set for all commands: no pager, no prompts, no colors."""
-
-
-class ShellUnavailable(KimiTuiError):
-    """Raised if a command can't be started."""
 
 
 @frozen
@@ -111,18 +107,20 @@ class Shell:
         output: OutputReceiver,
         on_start: Callable[[int], Awaitable[None]] | None = None,
         marker: str = "",
+        starter: ProcessStarter = DirectStarter(),
     ) -> ExitStatus:
         """Run `command` and pass on its output.
 
-        `on_start` gets the process group, whose environment carries `marker`. A timeout or a cancellation
-        ends everything the command started. Raises ShellUnavailable.
+        `on_start` gets the process group, whose environment carries `marker`. `starter` starts the process: a
+        workspace does so in its view. A timeout or a cancellation ends everything the command started.
+        Raises ShellUnavailable.
         """
         self._discard_ended_groups()
         pipe = OutputPipe(output)
         registry = self._process_registry if not marker else None
         with registry.starting() if registry is not None else nullcontext():
             try:
-                process = await self._start_process(command, work_dir, pipe, marker)
+                process = await self._start_process(command, work_dir, pipe, marker, starter)
             except BaseException:
                 pipe.close()
                 raise
@@ -157,7 +155,9 @@ class Shell:
             output.close()
         self._groups.clear()
 
-    async def _start_process(self, command: str, work_dir: Path, output: OutputPipe, marker: str) -> Process:
+    async def _start_process(
+        self, command: str, work_dir: Path, output: OutputPipe, marker: str, starter: ProcessStarter
+    ) -> CommandProcess:
         program = [find_shell(), "-c", command]
         environment = {**self._environment.variables(), **COMMAND_ENVIRONMENT}
         if self.sandbox is not None:
@@ -166,15 +166,7 @@ class Shell:
         if marker := marker or (self._process_registry.marker if self._process_registry is not None else ""):
             environment[MARKER_VARIABLE] = marker
         starting = asyncio.ensure_future(
-            asyncio.create_subprocess_exec(
-                *program,
-                stdin=DEVNULL,
-                stdout=output.write_end,
-                stderr=output.write_end,
-                cwd=work_dir,
-                env=environment,
-                start_new_session=True,
-            )
+            starter.start_process(program, cwd=work_dir, environment=environment, output=output.write_end)
         )
         try:
             process = await asyncio.shield(starting)
@@ -189,7 +181,7 @@ class Shell:
         output.start()
         return process
 
-    async def _terminate(self, process: Process, output: OutputPipe) -> None:
+    async def _terminate(self, process: CommandProcess, output: OutputPipe) -> None:
         """End the whole group: first with SIGTERM, then with SIGKILL."""
         _signal_group(process.pid, signal.SIGTERM)
         try:
@@ -239,7 +231,7 @@ class Shell:
             self._process_registry.unregister(group)
 
 
-async def _wait_for_status(timeout_s: float, process: Process) -> int | None:
+async def _wait_for_status(timeout_s: float, process: CommandProcess) -> int | None:
     """Return the status of `process`; None if it doesn't end in time."""
     try:
         async with asyncio.timeout(timeout_s):

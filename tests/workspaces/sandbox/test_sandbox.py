@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.tools.sandbox.policy import SandboxPolicy, build_policy
-from kimi_tui.tools.sandbox.sandbox import CommandSandbox, create_temp_dir
-from kimi_tui.tools.shell.shell import ExitStatus, Shell, ShellUnavailable
+from kimi_tui.base.errors import ShellUnavailable
+from kimi_tui.tools.shell.shell import ExitStatus, Shell
+from kimi_tui.workspaces.sandbox.policy import SandboxPolicy, build_policy
+from kimi_tui.workspaces.sandbox.sandbox import CommandSandbox, create_temp_dir
 from tests.timeouts import TEST_TIMEOUT_S
 from tests.tools.command_output_recorder import CommandOutputRecorder
 

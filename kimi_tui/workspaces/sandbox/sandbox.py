@@ -9,11 +9,11 @@ from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from kimi_tui.base.errors import ShellUnavailable
 from kimi_tui.base.terminal_text import sanitize_line
-from kimi_tui.tools.sandbox.bubblewrap import bubblewrap_command
-from kimi_tui.tools.sandbox.policy import SandboxPolicy
-from kimi_tui.tools.sandbox.seatbelt import seatbelt_command
-from kimi_tui.tools.shell.shell import ShellUnavailable
+from kimi_tui.workspaces.sandbox.bubblewrap import bubblewrap_command
+from kimi_tui.workspaces.sandbox.policy import SandboxPolicy
+from kimi_tui.workspaces.sandbox.seatbelt import seatbelt_command
 
 _PROBE_TIMEOUT_S = 10.0
 """Time limit for the check whether the sandbox works."""

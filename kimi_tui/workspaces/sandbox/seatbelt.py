@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import assert_never
 
-from kimi_tui.tools.sandbox.policy import Access, SandboxPolicy
+from kimi_tui.workspaces.sandbox.policy import Access, SandboxPolicy
 
 _TEMP = ("/private/tmp", "/private/var/tmp")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/stdout", "/dev/stderr")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.tools.sandbox.policy import Access, SandboxPolicy, build_policy
-from kimi_tui.tools.sandbox.seatbelt import build_profile
+from kimi_tui.workspaces.sandbox.policy import Access, SandboxPolicy, build_policy
+from kimi_tui.workspaces.sandbox.seatbelt import build_profile
 
 
 class SandboxDirs:

@@ -1,0 +1,86 @@
+"""Records on disk of open workspaces: a killed process leaves one, and the next start finds it."""
+
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kimi_tui.base.ids import new_uid
+from kimi_tui.base.paths import make_private_dir
+from kimi_tui.history.file_lock import is_other_process_alive, process_mark
+from kimi_tui.history.snapshots.attribution import ChangeAuthor
+
+_RECORD = "record.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceOwner:
+    """For what a workspace is open."""
+
+    author: ChangeAuthor
+    """The tool call whose command runs in it."""
+    is_allowed: bool = True
+    """Whether its effects may be committed without asking: the command was allowed before it ran."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRecord:
+    """Record of one open workspace."""
+
+    folder: Path
+    """Directory of the record."""
+    owner: WorkspaceOwner
+    layer: dict[str, Any]
+    """Description of the layer, for the backend that wrote it."""
+
+
+class OpenRecords:
+    """The records of one data directory, each a directory that contains `record.json`. The methods block."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def create_folder(self) -> Path:
+        """Create the directory for a new record. Raises OSError."""
+        folder = self._folder / new_uid()
+        make_private_dir(folder)
+        return folder
+
+    def write(self, record: OpenRecord) -> None:
+        """Write a record. It survives a kill, not a power failure. Raises OSError."""
+        owner = {name: value for name, value in asdict(record.owner.author).items() if value}
+        fields = {
+            "process": process_mark(),
+            "author": owner,
+            "is_allowed": record.owner.is_allowed,
+            "layer": record.layer,
+        }
+        temporary = record.folder / f".{_RECORD}"
+        temporary.write_text(json.dumps(fields), "ascii")
+        temporary.replace(record.folder / _RECORD)
+
+    def forget(self, folder: Path) -> None:
+        """Remove the record in `folder`: the workspace has no effects left to commit."""
+        (folder / _RECORD).unlink(missing_ok=True)
+
+    def remove_folder(self, folder: Path) -> None:
+        """Remove the directory of a record with all that is in it."""
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def left_by_killed_processes(self) -> list[OpenRecord]:
+        """Return the records of processes that don't run any longer, oldest first."""
+        left = []
+        for folder in sorted(self._folder.iterdir()) if self._folder.is_dir() else ():
+            try:
+                fields: dict[str, Any] = json.loads((folder / _RECORD).read_bytes())
+                process = str(fields["process"])
+                owner = WorkspaceOwner(
+                    author=ChangeAuthor(**fields["author"]), is_allowed=fields["is_allowed"] is True
+                )
+                record = OpenRecord(folder=folder, owner=owner, layer=dict(fields["layer"]))
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+            if not is_other_process_alive(process) and process != process_mark():
+                left.append(record)
+        return left

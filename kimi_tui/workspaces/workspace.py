@@ -1,0 +1,84 @@
+"""Workspace: a view of directories whose changes are kept apart until they are committed."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, Protocol
+
+from kimi_tui.workspaces.command_process import CommandProcess, DirectStarter
+from kimi_tui.workspaces.effects import CommitPlan, CommitResult, Effects
+
+Backend = Literal["overlayfs", "none"]
+
+
+class Workspace(Protocol):
+    """One open workspace. It is a `ProcessStarter`: a `Shell` runs commands in it."""
+
+    @property
+    def is_private(self) -> bool:
+        """Whether commands see a private view. Otherwise they change the work dir directly."""
+        ...
+
+    @property
+    def reason_to_run_directly(self) -> str:
+        """Why the last command can't be private, as found while it ran; empty if it could.
+
+        Then its effects should be discarded, and the command run again without a workspace.
+        """
+        ...
+
+    async def start_process(
+        self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
+    ) -> CommandProcess:
+        """Start a command in the view; see `ProcessStarter`. Raises OSError, ValueError."""
+        ...
+
+    async def effects(self) -> Effects:
+        """Return what the commands have changed, in O(changed). Raises OSError."""
+        ...
+
+    async def plan(self) -> CommitPlan:
+        """Compare the effects with today's work dir. Raises OSError."""
+        ...
+
+    async def commit(self, plan: CommitPlan, *, only: Collection[str] | None = None) -> CommitResult:
+        """Apply the effects of `plan` to the work dir, and empty the workspace.
+
+        `only` selects paths, which may be conflicts; by default all effects without conflict are applied.
+        A path that changed since the plan was made is left alone. Raises OSError if the commit can't start.
+        """
+        ...
+
+    async def discard(self) -> None:
+        """Drop the effects, and empty the workspace."""
+        ...
+
+
+class DirectWorkspace:
+    """The workspace of the "none" backend: commands change the work dir directly, and have no effects."""
+
+    is_private = False
+    reason_to_run_directly = ""
+
+    def __init__(self) -> None:
+        self._starter = DirectStarter()
+
+    async def start_process(
+        self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
+    ) -> CommandProcess:
+        """Implement `Workspace.start_process`."""
+        return await self._starter.start_process(argv, cwd=cwd, environment=environment, output=output)
+
+    async def effects(self) -> Effects:
+        """Implement `Workspace.effects`."""
+        return Effects()
+
+    async def plan(self) -> CommitPlan:
+        """Implement `Workspace.plan`."""
+        return CommitPlan()
+
+    async def commit(self, plan: CommitPlan, *, only: Collection[str] | None = None) -> CommitResult:
+        """Implement `Workspace.commit`."""
+        return CommitResult()
+
+    async def discard(self) -> None:
+        """Implement `Workspace.discard`."""
