@@ -15,7 +15,8 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.cli.error_report import is_debugging
 from kimi_tui.cli.options import CliOptions
 from kimi_tui.cli.run_paths import RunPaths
-from kimi_tui.config.loader import RawConfig, read_config, settings_of
+from kimi_tui.config.loader import read_config
+from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 
@@ -98,12 +99,20 @@ class EngineSetup:
         return opened
 
     def _engine_options(self) -> "EngineOptions":
+        from kimi_tui.cli.config_lint import drop_unusable_references
+        from kimi_tui.config.validation import validate_settings
         from kimi_tui.engine.options import EngineOptions
         from kimi_tui.mcp.config_discovery import McpSelection
 
         cli = self.cli_options
+        validated = validate_settings(self.config)
+        settings, problems = validated.settings, validated.errors
+        if self.config.is_lenient:
+            settings, unusable = drop_unusable_references(settings)
+            problems = (*self.config.skipped, *problems, *unusable)
         return EngineOptions(
-            settings=settings_of(self.config),
+            settings=settings,
+            settings_problems=problems if self.config.is_lenient else (),
             config_reader=partial(read_config_for, self.cli_options, self.paths),
             data_dir=self.paths.data_dir,
             work_dir=self.paths.work_dir,
@@ -142,8 +151,9 @@ def start_log(cli_options: CliOptions, data_dir: Path) -> "LogFile":
 
 
 def read_config_for(cli_options: CliOptions, paths: RunPaths) -> RawConfig:
-    """Return the config in effect for a command line. Raises ConfigError."""
+    """Return the config in effect for a command line. Raises ConfigError, except with `--demo`."""
     return read_config(
+        lenient=cli_options.demo,
         data_dir=paths.data_dir,
         work_dir=paths.work_dir,
         config_file=cli_options.config_file,

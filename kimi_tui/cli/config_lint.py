@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.config.config_source import ConfigSource
-from kimi_tui.config.loader import RawConfig
-from kimi_tui.config.settings import Settings
+from kimi_tui.config.raw_config import RawConfig
+from kimi_tui.config.settings import CompactionSettings, PermissionSettings, Settings
 from kimi_tui.config.validation_errors import location_of
 from kimi_tui.i18n.translate import tr, translate_error, translate_message
 
@@ -19,6 +19,32 @@ def unknown_references(config: RawConfig, settings: Settings) -> Iterator[str]:
         yield from _unusable_rules(source)
     yield from _unusable_keys(config, settings)
     yield from _unusable_strategy(config, settings)
+
+
+def drop_unusable_references(settings: Settings) -> tuple[Settings, tuple[ConfigError, ...]]:
+    """Return `settings` without rules and a strategy that can't be used, and their errors."""
+    from kimi_tui.engine.build.compaction_strategy import load_strategy_class
+    from kimi_tui.engine.build.initial_rules import check_rule
+
+    errors: list[ConfigError] = []
+    lists: dict[str, tuple[str, ...]] = {}
+    for name, rules in settings.permissions:
+        lists[name] = ()
+        for rule in rules:
+            try:
+                check_rule(name, rule)
+            except ConfigError as error:
+                errors.append(error)
+            else:
+                lists[name] += (rule,)
+    compaction = settings.compaction
+    try:
+        load_strategy_class(compaction.strategy)
+    except ConfigError as error:
+        errors.append(error)
+        compaction = CompactionSettings()
+    changes = {"permissions": PermissionSettings(**lists), "compaction": compaction}
+    return settings.model_copy(update=changes), tuple(errors)
 
 
 def _unusable_rules(source: ConfigSource) -> Iterator[str]:

@@ -21,7 +21,7 @@ from kimi_tui.cli.print_options import to_print_options
 from kimi_tui.cli.run_paths import resolve_paths
 from kimi_tui.cli.signals import stopping_signals
 from kimi_tui.config.language_setting import language_setting
-from kimi_tui.config.loader import RawConfig
+from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.headless.options import PrintOptions
 from kimi_tui.headless.print_mode import run_print
 from kimi_tui.headless.run_result import build_failure_result

@@ -12,8 +12,9 @@ from pydantic_core import PydanticUndefined
 from kimi_tui.base.message_text import msg
 from kimi_tui.config.config_source import ConfigSource
 from kimi_tui.config.key_location import KeyPath
-from kimi_tui.config.loader import ENVIRONMENT, RawConfig, user_config_path
+from kimi_tui.config.loader import ENVIRONMENT, user_config_path
 from kimi_tui.config.project_config import project_config_path
+from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.config.settings_schema import Kind, SettingDoc, dotted_key, setting_docs
 
 Origin = Literal["default", "user", "project", "environment", "option"]

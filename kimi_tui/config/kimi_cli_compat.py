@@ -1,8 +1,10 @@
 """Keys of kimi-cli's config that have no effect here: they load and are dropped.
 
-Only the keys listed here are dropped. Any other unknown key is an error, since it is most likely a typo.
+In a config that kimi-cli wrote, unknown keys are dropped as well, except in tables that only kimi-tui has. In
+any other config, an unknown key is an error, since it is most likely a typo.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 _ANY_TABLE = "*"
@@ -17,6 +19,7 @@ _KIMI_CLI_KEYS: dict[tuple[str, ...], frozenset[str]] = {
             "merge_all_available_skills",
             "notifications",
             "show_thinking_stream",
+            "skip_afk_prompt_injection",
             "telemetry",
         }
     ),
@@ -26,6 +29,20 @@ _KIMI_CLI_KEYS: dict[tuple[str, ...], frozenset[str]] = {
     ("services", "moonshot_search"): frozenset({"oauth"}),
     ("providers", _ANY_TABLE): frozenset({"default_query", "oauth", "reasoning_key"}),
 }
+_OWN_TABLES = frozenset(
+    {
+        "checkpoints",
+        "compaction",
+        "keymap",
+        "permissions",
+        "sandbox",
+        "shell",
+        "subagents",
+        "ui",
+        "web",
+    }
+)
+"""Tables that kimi-cli doesn't have, so that an unknown key in them can't be kimi-cli's."""
 _RENAMED_KEYS: dict[tuple[str, ...], str] = {("loop_control", "max_steps_per_run"): "max_steps_per_turn"}
 
 
@@ -33,6 +50,16 @@ def drop_kimi_cli_keys(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str,
     """Return `data` without kimi-cli's keys, and the dotted names of the dropped keys."""
     left_out: list[str] = []
     return _translate_table(data, (), left_out), tuple(left_out)
+
+
+def is_from_kimi_cli(data: dict[str, Any]) -> bool:
+    """Return whether a config has a key that only kimi-cli writes. It writes all of its keys."""
+    return bool(drop_kimi_cli_keys(data)[1])
+
+
+def can_be_from_kimi_cli(key: Sequence[int | str]) -> bool:
+    """Return whether an unknown key may be one of kimi-cli's, by the table that it's in."""
+    return len(key) == 1 or key[0] not in _OWN_TABLES
 
 
 def _translate_table(table: dict[str, Any], path: tuple[str, ...], dropped: list[str]) -> dict[str, Any]:

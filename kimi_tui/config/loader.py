@@ -7,13 +7,13 @@ doesn't import pydantic, so it can happen before the first frame; validation doe
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.config.config_source import (
     SYNTAXES,
@@ -22,31 +22,17 @@ from kimi_tui.config.config_source import (
     source_from_file,
     source_from_option,
 )
-from kimi_tui.config.credentials import Credentials, credentials_layer
+from kimi_tui.config.credentials import Credential, Credentials, credentials_layer
 from kimi_tui.config.kimi_cli_compat import drop_kimi_cli_keys
 from kimi_tui.config.project_config import check_project_keys, project_config_path
 from kimi_tui.config.project_trust import ProjectTrust
+from kimi_tui.config.raw_config import RawConfig
 
 if TYPE_CHECKING:
     from kimi_tui.config.settings import Settings
 
 ENVIRONMENT = msg("The environment")
 """Name of the source for environment variables and stored keys."""
-
-
-@frozen(kw_only=True)
-class RawConfig:
-    """Merged settings, not yet validated."""
-
-    data: dict[str, Any]
-    sources: tuple[ConfigSource, ...]
-    """In order of precedence, lowest first."""
-    untrusted_source: ConfigSource | None = None
-    """The project's config, ignored because the user doesn't trust it."""
-    project_error: ConfigError | None = None
-    """Error in the untrusted config, so that it can't be trusted either."""
-    dropped_keys: tuple[str, ...] = ()
-    """Keys of kimi-cli that have no effect."""
 
 
 def user_config_path(data_dir: Path) -> Path:
@@ -63,20 +49,39 @@ def read_config(
     config_text: str | None = None,
     options: Mapping[str, Any] = MappingProxyType({}),
     environ: Mapping[str, str] = os.environ,
+    lenient: bool = False,
 ) -> RawConfig:
     """Read and merge all sources. `options` contains settings with dedicated options.
 
-    Raises ConfigError for a source that can't be read or parsed, or that sets a forbidden key.
+    With `lenient`, nothing in a source is an error: what can't be used is skipped, here and in
+    `validate_settings`. Otherwise raises ConfigError for a source that can't be read or parsed, or that sets
+    a forbidden key.
     """
-    files, untrusted, project_error = ([], None, None) if config_file else _config_files(data_dir, work_dir)
-    from_options = [source_from_file(config_file)] if config_file else []
-    if config_text is not None:
-        from_options.append(source_from_option(config_text))
+    skipped = _SkippedErrors(lenient=lenient)
+    files: list[ConfigSource] = []
+    untrusted = project_error = None
+    from_options: list[ConfigSource] = []
+    stored: dict[str, Credential] = {}
+    layer: dict[str, Any] = {}
+    with skipped.section():
+        if config_file is None:
+            user = user_config_path(data_dir)
+            files = [source_from_file(user)] if user.is_file() else []
+        else:
+            from_options = [source_from_file(config_file)]
+    with skipped.section():
+        if config_file is None:
+            project, untrusted, project_error = _project_source(data_dir, work_dir)
+            files += [project] if project is not None else []
+    with skipped.section():
+        if config_text is not None:
+            from_options.append(source_from_option(config_text))
     from_options.append(ConfigSource(msg("The command line"), dict(options)))
-    stored = Credentials(data_dir).read()
-    environment = ConfigSource(
-        ENVIRONMENT, credentials_layer(_merge_sources([*files, *from_options]), stored, environ)
-    )
+    with skipped.section():
+        stored = Credentials(data_dir).read()
+    with skipped.section():
+        layer = credentials_layer(_merge_sources([*files, *from_options]), stored, environ)
+    environment = ConfigSource(ENVIRONMENT, layer)
     sources = (*files, environment, *from_options)
     data, dropped = drop_kimi_cli_keys(_merge_sources(sources))
     return RawConfig(
@@ -85,32 +90,43 @@ def read_config(
         untrusted_source=untrusted,
         project_error=project_error,
         dropped_keys=dropped,
+        is_lenient=lenient,
+        skipped=tuple(skipped.errors),
     )
 
 
 def settings_of(config: RawConfig) -> "Settings":
     """Return the validated settings. Raises ConfigError with file, line, key, value and a hint."""
-    from pydantic import ValidationError
+    from kimi_tui.config.validation import validate_settings
 
-    from kimi_tui.config.settings import Settings
-
-    try:
-        return Settings.model_validate(config.data)
-    except ValidationError as error:
-        from kimi_tui.config.validation_errors import config_error
-
-        raise config_error(error, config.sources) from None
+    return validate_settings(config).settings
 
 
-def _config_files(
+class _SkippedErrors:
+    """Errors of sources that are skipped in a lenient config."""
+
+    def __init__(self, *, lenient: bool) -> None:
+        self.errors: list[ConfigError] = []
+        self._lenient = lenient
+
+    @contextmanager
+    def section(self) -> Iterator[None]:
+        """Record an error of one source, so that the others are still read."""
+        try:
+            yield
+        except ConfigError as error:
+            if not self._lenient:
+                raise
+            self.errors.append(error)
+
+
+def _project_source(
     data_dir: Path, work_dir: Path
-) -> tuple[list[ConfigSource], ConfigSource | None, ConfigError | None]:
-    """Return the config files in effect, the project's config if untrusted, and its error."""
-    user = user_config_path(data_dir)
-    files = [source_from_file(user)] if user.is_file() else []
+) -> tuple[ConfigSource | None, ConfigSource | None, ConfigError | None]:
+    """Return the project's config if it's trusted, or else as untrusted, with its error."""
     path = project_config_path(work_dir, data_dir)
     if path is None:
-        return files, None, None
+        return None, None, None
     trust = ProjectTrust(data_dir)
     try:
         project = source_from_file(path)
@@ -118,8 +134,8 @@ def _config_files(
     except ConfigError as error:
         if _is_trusted(path, trust):
             raise
-        return files, ConfigSource(str(path), {}, path=path), error  # an untrusted file can't block the start
-    return ([*files, project], None, None) if trust.is_trusted(path, project.text) else (files, project, None)
+        return None, ConfigSource(str(path), {}, path=path), error  # an untrusted file can't block the start
+    return (project, None, None) if trust.is_trusted(path, project.text) else (None, project, None)
 
 
 def _is_trusted(path: Path, trust: ProjectTrust) -> bool:

@@ -10,7 +10,8 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.config.credentials import Credential, Credentials
 from kimi_tui.config.environment import KNOWN_PROVIDERS, KnownProvider
-from kimi_tui.config.loader import ENVIRONMENT, RawConfig, user_config_path
+from kimi_tui.config.loader import ENVIRONMENT, user_config_path
+from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.config.toml_edit import add_missing, set_default_model
 
 DEFAULT_CONTEXT_SIZE = 32_768

@@ -17,7 +17,8 @@ from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.config.config_source import ConfigSource
 from kimi_tui.config.effective_settings import current_value, kind_of
 from kimi_tui.config.key_location import KeyPath
-from kimi_tui.config.loader import RawConfig, user_config_path
+from kimi_tui.config.loader import user_config_path
+from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.config.settings import Settings
 from kimi_tui.config.settings_schema import SettingDoc, dotted_key, setting_docs
 from kimi_tui.config.toml_edit import edit_config

@@ -20,7 +20,8 @@ from kimi_tui.config.settings import ProviderType, Settings
 _SECRET_TABLES = frozenset({"custom_headers", "env"})
 _SECRET_NAME = re.compile(r"key|token|secret|password|auth", re.IGNORECASE)
 _SECRET_VALUE = re.compile(r"(sk|key|tok)[-_]|:[^/\s]+@|(?=\S*\d)(?=\S*[A-Za-z])\S{20,}")
-_UNKNOWN_KEY = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
+UNKNOWN_KEY = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
+"""Types of pydantic's errors for a key that a table doesn't have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,9 @@ class ConfigProblem:
     hint: str
 
 
-def config_error(error: ValidationError, sources: Sequence[ConfigSource]) -> ConfigError:
+def config_error(details: Sequence[ErrorDetails], sources: Sequence[ConfigSource]) -> ConfigError:
     """Return the first problem as an error, with the number of further ones."""
-    problems = find_problems(error, sources)
+    problems = build_problems(details, sources)
     more = len(problems) - 1
     what = problems[0].what
     if more:
@@ -43,7 +44,12 @@ def config_error(error: ValidationError, sources: Sequence[ConfigSource]) -> Con
 
 def find_problems(error: ValidationError, sources: Sequence[ConfigSource]) -> list[ConfigProblem]:
     """Return all problems in the order of the settings."""
-    return [_build_problem(details, sources) for details in error.errors(include_url=False)]
+    return build_problems(error.errors(include_url=False), sources)
+
+
+def build_problems(details: Sequence[ErrorDetails], sources: Sequence[ConfigSource]) -> list[ConfigProblem]:
+    """Return the problems that pydantic's errors describe, in the same order."""
+    return [_build_problem(one, sources) for one in details]
 
 
 def suggestion(name: str, known: Sequence[str], *, what: str) -> str:
@@ -76,7 +82,7 @@ def format_value(key: KeyPath, value: Any) -> str:
 def _build_problem(details: ErrorDetails, sources: Sequence[ConfigSource]) -> ConfigProblem:
     key: KeyPath = details["loc"]
     missing = details["type"] == "missing"
-    source, source_key = _source_of(key[:-1] if missing else key, sources)
+    source, source_key = source_of_key(key[:-1] if missing else key, sources)
     location = location_of(source, (*source_key, key[-1]) if missing else source_key)
     dotted = ".".join(str(part) for part in key)
     if missing:
@@ -84,7 +90,7 @@ def _build_problem(details: ErrorDetails, sources: Sequence[ConfigSource]) -> Co
             msg("{location}: {key} is missing.", location=location, key=dotted),
             msg("Add `{key} = …` to that table.", key=key[-1]),
         )
-    if details["type"] in _UNKNOWN_KEY:
+    if details["type"] in UNKNOWN_KEY:
         return ConfigProblem(
             msg("{location}: unknown setting {key}.", location=location, key=sanitize_line(dotted)),
             _key_hint(key),
@@ -108,7 +114,7 @@ def location_of(source: ConfigSource | None, key: KeyPath) -> str:
     return msg("{file}, line {line}", file=source.name, line=line) if line else source.name
 
 
-def _source_of(key: KeyPath, sources: Sequence[ConfigSource]) -> tuple[ConfigSource | None, KeyPath]:
+def source_of_key(key: KeyPath, sources: Sequence[ConfigSource]) -> tuple[ConfigSource | None, KeyPath]:
     """Return the source with the highest precedence that has `key`, and the key in that source.
 
     Hooks of all sources are combined, so their indexes count through all sources.

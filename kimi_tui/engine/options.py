@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.compaction.strategy import CompactionStrategy
-from kimi_tui.config.loader import RawConfig, read_config
+from kimi_tui.config.loader import read_config
+from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.config.settings import Settings
 from kimi_tui.engine.build.host_tools import HostTool
 from kimi_tui.engine.session.open import SessionSelector
@@ -20,6 +22,8 @@ class EngineOptions:
     """Options and settings of a session, after precedence between their sources is resolved."""
 
     settings: Settings
+    settings_problems: tuple[KimiTuiError, ...] = ()
+    """What was skipped in the sources of `settings`, for the user."""
     config_reader: Callable[[], RawConfig] | None = None
     """Reads the source of `settings` again. None: the default config files only."""
     data_dir: Path

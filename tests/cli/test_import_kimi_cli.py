@@ -272,3 +272,61 @@ def test_the_first_start_offers_the_import_once(program: Program, terminal: Term
     again = terminal.start("--demo")
     again.expect_exact("\x1b[?1049h")
     assert "Kimi CLI" not in (again.before or "")
+
+
+def everything_that_kimi_cli_writes(**more: Any) -> str:
+    """Return a config as Kimi CLI 1.49 saves it: all keys, with their defaults."""
+    settings = {
+        "default_yolo": False,
+        "skip_afk_prompt_injection": False,
+        "default_plan_mode": False,
+        "theme": "dark",
+        "show_thinking_stream": True,
+        "merge_all_available_skills": True,
+        "telemetry": True,
+        "loop_control": {"max_steps_per_turn": 1000, "max_ralph_iterations": 0},
+        "background": {"max_running_tasks": 4, "keep_alive_on_exit": False},
+        "mcp": {"client": {"tool_call_timeout_ms": 60000}},
+    }
+    return json.dumps({**settings, **more})
+
+
+def test_keys_of_later_versions_are_skipped_with_a_note(program: Program, theirs: Path) -> None:
+    (theirs / "config.toml").unlink()
+    later = {
+        "new_in_kimi_cli": 1,
+        "models": {"m": {"provider": "p", "model": "m", "max_context_size": 9, "new": 2}},
+        "providers": {"p": {"type": "kimi", "api_key": "k"}},
+    }
+    (theirs / "config.json").write_text(everything_that_kimi_cli_writes(**later))
+    done = program.run("import", str(theirs))
+    assert done.exit_code == 0, done.stdout
+    assert "unknown setting new_in_kimi_cli." in done.stdout
+    assert "unknown setting models.m.new." in done.stdout
+    checked = program.run("config", "check")
+    assert checked.exit_code == 0, checked.stdout
+    assert "unknown setting new_in_kimi_cli." in checked.stdout
+
+
+def test_settings_that_kimi_tui_cannot_use_are_left_out(program: Program, theirs: Path) -> None:
+    (theirs / "config.toml").write_text(
+        f'# mine\nwhat_is_this = 1 # this\ntheme = "neon"\n{CONFIG}'
+        '[models.broken]\nprovider = "moonshot"\n[loop_control]\nmax_steps_per_run = "many"\n'
+        '[[hooks]]\nevent = "Later"\ncommand = "true"\n[[hooks]]\nevent = "Stop"\ncommand = "false"\n'
+    )
+    done = program.run("import", str(theirs))
+    assert done.exit_code == 0, done.stdout
+    assert 'theme is "neon".' in done.stdout
+    config = (program.data_dir / "config.toml").read_text()
+    assert "neon" not in config
+    settings = settings_of(read_config(data_dir=program.data_dir, work_dir=theirs, environ={}))
+    assert set(settings.models) == {"kimi-for-coding"}
+    assert [hook.event for hook in settings.hooks] == ["Stop"]
+    assert program.run("config", "check").exit_code == 0
+
+
+def test_an_unknown_key_in_kimi_tuis_own_table_is_an_error(program: Program) -> None:
+    program.configure("telemetry = true\n[permissions]\ndany = []\n")
+    checked = program.run("config", "check")
+    assert checked.exit_code == 1
+    assert "unknown setting permissions.dany" in checked.stdout

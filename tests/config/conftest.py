@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.config.loader import RawConfig, read_config, settings_of
+from kimi_tui.config.loader import read_config, settings_of
+from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.config.resolved_model import ResolvedModel, resolve_model
 from kimi_tui.config.settings import Settings
 

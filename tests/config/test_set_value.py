@@ -6,7 +6,8 @@ import pytest
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.config.effective_settings import SettingView, effective_settings
-from kimi_tui.config.loader import RawConfig, read_config
+from kimi_tui.config.loader import read_config
+from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.config.set_value import set_setting
 
 CONFIG = """\

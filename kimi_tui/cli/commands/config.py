@@ -4,11 +4,11 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet, UsageError
@@ -18,12 +18,13 @@ from kimi_tui.cli.commands.runner import new_app, print_line
 from kimi_tui.cli.config_lint import unknown_references
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
 from kimi_tui.config.effective_settings import effective_settings
-from kimi_tui.config.loader import RawConfig, read_config, user_config_path
+from kimi_tui.config.loader import read_config, user_config_path
+from kimi_tui.config.raw_config import RawConfig
 from kimi_tui.config.resolved_model import resolve_model
 from kimi_tui.config.set_value import set_setting
-from kimi_tui.config.settings import Settings
 from kimi_tui.config.template import TEMPLATE
-from kimi_tui.config.validation_errors import find_problems
+from kimi_tui.config.validation import validate_settings
+from kimi_tui.config.validation_errors import ConfigProblem
 from kimi_tui.i18n.translate import join_sentences, translate_error, translate_message
 
 app = new_app("Show, check and change settings.")
@@ -142,13 +143,13 @@ def _write_template(file: Path) -> None:
 
 
 def _problems(config: RawConfig) -> list[str]:
+    lenient = validate_settings(replace(config, is_lenient=True))
     try:
-        settings = Settings.model_validate(config.data)
-    except ValidationError as error:
-        return [
-            join_sentences(translate_message(problem.what), translate_message(problem.hint))
-            for problem in find_problems(error, config.sources)
-        ]
+        settings = validate_settings(config).settings
+    except ConfigError:
+        return [_describe(problem) for problem in lenient.skipped]
+    for problem in lenient.skipped:
+        print_line(msg("Skipped: {problem}", problem=problem.what))
     problems = list(unknown_references(config, settings))
     try:
         resolve_model(settings)
@@ -157,3 +158,7 @@ def _problems(config: RawConfig) -> list[str]:
     except KimiTuiError as error:
         problems.append(translate_error(error))
     return problems
+
+
+def _describe(problem: ConfigProblem) -> str:
+    return join_sentences(translate_message(problem.what), translate_message(problem.hint))

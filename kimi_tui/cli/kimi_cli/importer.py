@@ -10,11 +10,11 @@ from kimi_tui.base.atomic_file import write_private_atomic
 from kimi_tui.base.errors import ConfigError, KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.cli.kimi_cli.config_copy import copy_config
 from kimi_tui.cli.kimi_cli.data_dir import KimiCliDataDir
 from kimi_tui.cli.kimi_cli.sessions import copy_session
 from kimi_tui.cli.kimi_cli.skill_links import is_default_data_dir, link_skills, list_skills
 from kimi_tui.config.config_source import source_from_file
-from kimi_tui.config.kimi_cli_compat import drop_kimi_cli_keys
 from kimi_tui.config.loader import read_config, settings_of, user_config_path
 from kimi_tui.config.project_mcp import read_mcp_source
 from kimi_tui.config.toml_edit import add_missing
@@ -64,20 +64,23 @@ def _import_config(kimi_cli_dir: KimiCliDataDir, data_dir: Path, report: ImportR
     if kimi_cli_dir.config is None:
         return
     source = source_from_file(kimi_cli_dir.config)
-    data, left_out = drop_kimi_cli_keys(source.data)
+    copy = copy_config(source)
     target = user_config_path(data_dir)
     if not target.exists():
-        write_private_atomic(data_dir / kimi_cli_dir.config.name, source.text)
+        write_private_atomic(data_dir / kimi_cli_dir.config.name, copy.text)
         report.imported.append(f"config: {data_dir / kimi_cli_dir.config.name}")
     else:
         tables = {
-            name: table for name in ("providers", "models") if isinstance(table := data.get(name), dict)
+            name: table for name in ("providers", "models") if isinstance(table := copy.data.get(name), dict)
         }
         added = add_missing(target, tables)
         report.imported += [f"config: {name}" for name in added]
-    if left_out:
-        report.notes.append(msg("Not imported, used by Kimi CLI only: {names}.", names=", ".join(left_out)))
-    for name, provider in source.data.get("providers", {}).items():
+    if copy.own_keys:
+        names = ", ".join(map(sanitize_line, copy.own_keys))
+        report.notes.append(msg("Not imported, used by Kimi CLI only: {names}.", names=names))
+    report.notes += [msg("Not used: {problem}", problem=problem) for problem in copy.problems]
+    providers = source.data.get("providers")
+    for name, provider in providers.items() if isinstance(providers, dict) else ():
         if isinstance(provider, dict) and provider.get("oauth") and not provider.get("api_key"):
             report.follow_ups.append(_sign_in_advice(name, provider))
     with report.section("Config"):

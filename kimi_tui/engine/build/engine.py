@@ -127,6 +127,7 @@ def _build_publisher(
         hooks=core.hooks,
         sandbox=tool_dependencies.sandbox is not None,
         problems=(
+            *core.options.settings_problems,
             *core.models.problems,
             *sandbox_problems(tool_dependencies.sandbox),
             *runtime.skill_library.problems,
