@@ -53,6 +53,17 @@ class DirectoryHandles:
         folder, _, name = within.rpartition("/")
         return self._folder(start, folder), name
 
+    def open_parent_of_folder(self, path: str) -> tuple[int, str]:
+        """Return the same as `open_parent` for a directory; for a starting directory itself, it and ".".
+
+        `path` is then empty, or the added directory with a slash.
+        """
+        if path and not path.endswith("/"):
+            return self.open_parent(path)
+        if path and path.removesuffix("/") not in self._added_dirs:
+            raise PathRejected("not in the working directory")
+        return self._folder(path.removesuffix("/"), ""), "."
+
     def close_below(self, path: str) -> None:
         """Close the handles at and below `path`, which was removed: a new directory may take its place."""
         for folder in [folder for folder in self._open if f"{folder}/".startswith(f"{path}/")]:

@@ -95,9 +95,14 @@ class AtomicFileWriter:
         if not stat.S_ISDIR(_mode(folder, name)):
             self._fs.mkdir(folder, name, mode | stat.S_IRWXU)
 
+    def folder_info(self, path: str) -> os.stat_result:
+        """Return the stat data of a directory, also of the working directory itself, whose path is empty."""
+        folder, name = self._folders.open_parent_of_folder(path)
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+
     def set_mode(self, path: str, mode: int) -> None:
         """Set the permission bits of a directory, if they differ."""
-        folder, name = self._folders.open_parent(path)
+        folder, name = self._folders.open_parent_of_folder(path)
         current_mode = _mode(folder, name)
         if not stat.S_ISDIR(current_mode):
             raise PathRejected("changed in the meantime")

@@ -29,6 +29,7 @@ from kimi_tui.history.snapshots.file_writer import WriteTarget
 from kimi_tui.history.snapshots.limits import SnapshotLimits
 from kimi_tui.history.snapshots.plan import PlanItem
 from kimi_tui.history.snapshots.plan_step_runner import PlanStep, PlanStepRunner, kind_of
+from kimi_tui.history.snapshots.read_only_folders import find_read_only_folders
 from kimi_tui.history.snapshots.stat_cache import StatKey, WrittenFile
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
 
@@ -65,6 +66,8 @@ class _Journal:
     session: str
     """The session that reverts; empty in files of version 0.1.0."""
     steps: list[PlanStep]
+    read_only_folders: Mapping[str, int]
+    """Directories that are writable only meanwhile, with their modes."""
 
 
 class PlanExecutor:
@@ -123,15 +126,16 @@ class PlanExecutor:
         make_private_dir(self._journals)
         with self._locked(waits=True):
             journal = self._journals / f"{uid}{_JOURNAL_SUFFIX}"
+            read_only_folders = find_read_only_folders(self._target, (step.path for step in steps))
             intention = {
                 "root": str(self._root),
                 "session": self._session,
                 "steps": [[step.path, step.now, step.then] for step in steps],
+                "read_only_folders": read_only_folders,
             }
             self._write_json(journal, intention)
-            outcome = self._run_steps(
-                steps, {step.path: current_entries.get(step.path) for step in steps}, stat_keys
-            )
+            expected = {step.path: current_entries.get(step.path) for step in steps}
+            outcome = self._run_steps(steps, expected, stat_keys, read_only_folders)
             recorder.record_result(outcome, self._session)
             discard(self._fs, journal)
         return outcome
@@ -150,7 +154,8 @@ class PlanExecutor:
                 if (left := _read_journal(journal, self._root)) is not None:
                     session = left.session or self._session
                     self._remove_temporaries(left.steps)
-                    completed = self._run_steps(left.steps, *self._detect_current(left.steps))
+                    current = self._detect_current(left.steps)
+                    completed = self._run_steps(left.steps, *current, left.read_only_folders)
                     recorder.record_result(completed, session)
                     if session == self._session:
                         outcome = _combine(outcome, completed)
@@ -199,20 +204,26 @@ class PlanExecutor:
             os.close(file)
 
     def _run_steps(
-        self, steps: list[PlanStep], current_entries: Changes, stat_keys: Mapping[str, StatKey]
+        self,
+        steps: list[PlanStep],
+        current_entries: Changes,
+        stat_keys: Mapping[str, StatKey],
+        read_only_folders: Mapping[str, int],
     ) -> ExecutionResult:
         failed: dict[str, str] = {}
         todo = []
         for step in steps:
             current = current_entries.get(step.path, step.now)
             is_removed = current is None and kind_of(step.now) != kind_of(step.then)
-            if current == step.then:
+            is_made_writable = step.path in read_only_folders and kind_of(current) == "folder"
+            if current == step.then and not is_made_writable:
                 continue
-            if current != step.now and not is_removed and not _is_half_made(current, step.then):
+            is_half_made = is_made_writable or _is_half_made(current, step.then)
+            if current != step.now and not is_removed and not is_half_made:
                 failed[step.path] = CHANGED_REASON
             else:
                 todo.append(replace(step, now=current, seen=stat_keys.get(step.path, ())))
-        runner = PlanStepRunner(self._target)
+        runner = PlanStepRunner(self._target, read_only_folders=read_only_folders)
         failed |= runner.run_steps(todo)
         not_done = failed.keys() | runner.remaining_folders(steps)
         done = tuple(step.path for step in steps if step.path not in not_done)
@@ -267,7 +278,8 @@ def _read_journal(journal: Path, root: Path) -> _Journal | None:
         if record["root"] != str(root):
             return None
         recorded = ((path, _to_entry(now), _to_entry(then)) for path, now, then in record["steps"])
-        return _Journal(str(record.get("session", "")), _number_steps(journal.stem, recorded))
+        folders = {str(path): int(mode) for path, mode in record.get("read_only_folders", {}).items()}
+        return _Journal(str(record.get("session", "")), _number_steps(journal.stem, recorded), folders)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -1,14 +1,16 @@
 """Runner for the steps of a plan, in phases."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, get_args
 
 from kimi_tui.history.snapshots.dir_handles import PathRejected
 from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.history.snapshots.file_writer import AtomicFileWriter, WriteTarget
+from kimi_tui.history.snapshots.read_only_folders import make_writable, restore_modes
 from kimi_tui.history.snapshots.stat_cache import StatKey, WrittenFile
 
 Phase = Literal["remove", "remove directories", "make directories", "prepare", "put", "modes"]
@@ -48,8 +50,12 @@ class PlanStep:
 class PlanStepRunner:
     """Runs the steps of one plan."""
 
-    def __init__(self, target: WriteTarget) -> None:
+    def __init__(
+        self, target: WriteTarget, *, read_only_folders: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
         self._target = target
+        self._read_only_folders = read_only_folders
+        """Directories to make writable meanwhile, with their modes."""
         self._sync_together = target.fs.can_sync()
         """Whether many files can be synced together."""
         self.written: dict[str, WrittenFile] = {}
@@ -60,6 +66,7 @@ class PlanStepRunner:
         failed: dict[str, str] = {}
         ordered = sorted(steps, key=lambda step: step.path)
         with self._target.open_writer() as writer:
+            make_writable(writer, self._read_only_folders)
             for phase in _PHASES:
                 remaining = [step for step in ordered if step.path not in failed]
                 match phase:
@@ -69,6 +76,8 @@ class PlanStepRunner:
                         failed |= self._run_in_threads(phase, remaining)
                     case _:
                         failed |= self._run_phase(phase, remaining, writer)
+            changed = {step.path for step in ordered if step.path not in failed}
+            failed |= restore_modes(writer, self._read_only_folders, changed=changed)
         return failed
 
     def remaining_folders(self, steps: Iterable[PlanStep]) -> set[str]:

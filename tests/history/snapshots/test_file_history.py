@@ -1,16 +1,12 @@
 """Reverting files, from the user's perspective."""
 
 import os
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kimi_tui.history.snapshots.limits import SnapshotLimits
 from tests.history.snapshots.file_history_fixture import FileHistoryFixture
-
-_NOBODY = 65534
 
 
 def test_the_agents_changes_are_reverted_and_yours_are_kept(project: FileHistoryFixture):
@@ -207,21 +203,6 @@ def test_a_file_that_is_too_large_is_reported_and_not_changed(tmp_path: Path):
     ]
     project.revert(start, also=lambda plan: {"large"})
     assert (project.work / "large").read_text() == "y" * 11
-
-
-@pytest.fixture
-def unprivileged_dir() -> Iterator[Path]:
-    """A directory of an unprivileged user, as whom the test runs, so that permissions apply."""
-    with tempfile.TemporaryDirectory(prefix="kimi-tui-unprivileged-") as folder:
-        was_root = os.geteuid() == 0
-        if was_root:
-            os.chown(folder, _NOBODY, _NOBODY)
-            os.seteuid(_NOBODY)
-        try:
-            yield Path(folder)
-        finally:
-            if was_root:
-                os.seteuid(0)
 
 
 def test_a_pipe_and_an_unreadable_directory_are_reported(unprivileged_dir: Path):
