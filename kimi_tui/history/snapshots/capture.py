@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,11 +18,14 @@ from kimi_tui.history.snapshots.change_detection import (
     detect_in_paths,
     update_cache,
 )
+from kimi_tui.history.snapshots.coverage_rules import CoverageRules, IgnoredPaths
 from kimi_tui.history.snapshots.deadline import DeadlineExceeded, ScanDeadline
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry, absolute_path, apply_changes, parents_of
+from kimi_tui.history.snapshots.known_paths import KnownPaths
 from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
 from kimi_tui.history.snapshots.manifest import ManifestMissing
 from kimi_tui.history.snapshots.open_calls import InterruptedCall
+from kimi_tui.history.snapshots.path_scanner import PathScanner
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.snapshots.scanner import Scan, Scanner, TooManyFiles
 from kimi_tui.history.snapshots.stat_cache import (
@@ -74,6 +77,7 @@ class Capture:
         self._stat_cache = StatCache()
         self._entries: dict[str, Entry] = {}
         self._head: str | None = None
+        self._known_paths = KnownPaths()
         self._strays: set[str] | None = None
         """Covered paths that a scan doesn't reach: a tool named them, or they have become ignored since they
         were stored. None before a scan.
@@ -119,26 +123,39 @@ class Capture:
         full_path = absolute_path(self._root, folder)
         return cached is not None and any(os.path.lexists(f"{full_path}/{name}") for name in cached.skipped)
 
-    def open(self, earlier: str | None = None) -> None:
-        """Continue from the session's last state, or its state `earlier`, or the project's last state."""
-        with gc_paused(should_freeze=lambda: len(self._entries) > _GC_FREEZE_FILES):
-            self._load_state(earlier)
+    def open(self, earlier: str | None = None, *, lazily: bool = False) -> None:
+        """Continue from the session's last state, or its state `earlier`, or the project's last state.
 
-    def _load_state(self, earlier: str | None) -> None:
-        manifests = self._store.manifests
-        saved = load_stat_cache(self._store.stat_cache_file)
-        candidates = [manifests.newest(self._store.session), earlier, saved[1] if saved else None]
-        for manifest in candidates:
-            if manifest is not None:
-                try:
-                    self._entries = manifests.entries(manifest)
-                except ManifestMissing:
-                    continue
-                self._head = manifest
-                break
-        if saved is not None:
+        With `lazily`, a session without a state begins with an incomplete one: it lists only the paths given
+        to `capture_paths`, until the first scan.
+        """
+        with gc_paused(should_freeze=lambda: len(self._entries) > _GC_FREEZE_FILES):
+            self._load_state(earlier, lazily=lazily)
+
+    def _load_state(self, earlier: str | None, *, lazily: bool) -> None:
+        own = self._store.manifests.newest(self._store.session)
+        if self._load_first(own, earlier):
+            self._known_paths.load(self._store.manifests, self._head)
+        elif lazily:
+            self._known_paths.is_complete = False
+        if (
+            self._known_paths.is_complete
+            and (saved := load_stat_cache(self._store.stat_cache_file)) is not None
+        ):
+            if self._head is None:
+                self._load_first(saved[1])
             self._stat_cache = saved[0]
             self._invalidate_differences(saved[1])
+
+    def _load_first(self, *manifests: str | None) -> bool:
+        """Continue from the first of these states that is stored. Return whether there is one."""
+        for manifest in manifests:
+            if manifest is not None:
+                with contextlib.suppress(ManifestMissing):
+                    self._entries = self._store.manifests.entries(manifest)
+                    self._head = manifest
+                    return True
+        return False
 
     def capture(
         self,
@@ -158,7 +175,9 @@ class Capture:
         ScanCanceled if `deadline` is canceled. After a scan that took too long, only files named by tools
         are covered.
         """
-        if paths is not None and (self._head is not None or self.partial_coverage_reason):
+        if paths is not None and (
+            self._head is not None or not self._known_paths.is_complete or self.partial_coverage_reason
+        ):
             paths = list(paths)
             detected = detect_in_paths(
                 self._root,
@@ -172,6 +191,7 @@ class Capture:
                 self._attribute_unseen(detected)
             if self._strays is not None:
                 self._strays |= {path for path in (*paths, *detected.changes) if self._key(path) is None}
+            self._known_paths.add(paths, detected)
             return self._record(author, None, detected, always=always)
         n_read = 0
         with gc_paused(should_freeze=lambda: n_read > _GC_FREEZE_FILES):
@@ -179,8 +199,47 @@ class Capture:
             n_read = detected.n_read
             return self._record(author, scan, detected, always=always, interrupted=interrupted)
 
+    def capture_paths(
+        self,
+        author: ChangeAuthor,
+        paths: Collection[str],
+        *,
+        with_contents: Collection[str] = (),
+        always: bool = False,
+        deadline: ScanDeadline | None = None,
+    ) -> CaptureResult:
+        """Record the changes of `paths` only, and of everything in the directories `with_contents`.
+
+        Never scans other paths: a path that no state lists yet counts as unchanged so far, unless
+        `author` is a tool. Ignored paths are skipped unless they are known. Raises ScanCanceled.
+        """
+        deadline = deadline or ScanDeadline()
+        scan = PathScanner(
+            str(self._root),
+            entries=self._entries,
+            ignored=IgnoredPaths(_build_rules(self._root, self._added_dirs, self._limits)),
+            known_key=self._key,
+            deadline=deadline,
+        ).run(paths, with_contents=with_contents)
+        detected = detect_from_scan(
+            self._root,
+            scan,
+            entries=self._entries,
+            blobs=self._store.blobs,
+            limits=self._limits,
+            deadline=deadline,
+        )
+        if not author.is_tool:
+            self._attribute_unseen(detected)
+        if self._strays is not None:
+            self._strays |= {path for path in detected.changes if self._key(path) is None}
+        self._known_paths.add((*paths, *with_contents), detected)
+        return self._record(author, None, detected, always=always or self._head is None)
+
     def save(self) -> None:
         """Save the stat cache for the next session."""
+        if not self._known_paths.is_complete:
+            return
         if self._head is not None and self._strays is not None and not self.partial_coverage_reason:
             save_stat_cache(self._store.fs, self._store.stat_cache_file, self._stat_cache, self._head)
 
@@ -204,7 +263,7 @@ class Capture:
         return None, self._detect_strays(self._known_strays(), DetectedChanges())
 
     def _limit_coverage(self, reason: str) -> None:
-        """Cover only known files from now on, and try a full scan again later."""
+        """Cover only known files, and try a full scan again later."""
         if not self.partial_coverage_reason:
             self._coverage_change = reason
         self.partial_coverage_reason = reason
@@ -224,25 +283,29 @@ class Capture:
         return set(self._strays or ()) if self._is_slow else set(self._entries)
 
     def _detect_with_scan(self, deadline: ScanDeadline) -> tuple[Scan, DetectedChanges]:
+        base: dict[str, Entry] = {}
+        if not self._known_paths.is_complete:
+            base, self._stat_cache = self._known_paths.load_base(self._store)
         scanner = Scanner(
             self._root,
             self._stat_cache,
             max_files=self._limits.files,
+            rules=_build_rules(self._root, self._added_dirs, self._limits),
             added_dirs=self._added_dirs,
-            exclude=self._limits.exclude,
-            own_dir=self._limits.own,
             deadline=deadline,
         )
         scan = scanner.run()
         detected = detect_from_scan(
             self._root,
             scan,
-            entries=self._entries,
+            entries={**base, **self._entries} if base else self._entries,
             blobs=self._store.blobs,
             limits=self._limits,
             deadline=deadline,
         )
         self._unreadable = scan.unreadable
+        if not self._known_paths.is_complete:
+            self._known_paths.attribute_found(base, self._entries, scan, detected)
         return scan, detected
 
     def _record(
@@ -280,9 +343,10 @@ class Capture:
     def _append_changes(
         self, author: ChangeAuthor, detected: DetectedChanges, *, always: bool
     ) -> CaptureResult:
-        if detected.coverage or self._coverage_change:
-            author_of_coverage = replace(COVERAGE, command=self._coverage_change)
-            self._head = self._append_manifest(author_of_coverage, detected.coverage)
+        is_complete = self._known_paths.is_complete or detected.is_complete
+        if detected.coverage or self._coverage_change or is_complete != self._known_paths.is_complete:
+            nobody = replace(COVERAGE, command=self._coverage_change)
+            self._head = self._append_manifest(nobody, detected.coverage, is_complete=is_complete)
             self._coverage_change = ""
         if self._head is None:
             self._head = self._append_manifest(author, detected.changes)
@@ -315,11 +379,16 @@ class Capture:
                 return max(info.st_mtime, info.st_ctime)
         return float("inf")
 
-    def _append_manifest(self, author: ChangeAuthor, changes: Changes) -> str:
+    def _append_manifest(
+        self, author: ChangeAuthor, changes: Changes, *, is_complete: bool | None = None
+    ) -> str:
+        is_complete = self._known_paths.is_complete if is_complete is None else is_complete
         entries = dict(self._entries)
         apply_changes(changes, entries)
-        head = self._store.manifests.append(self._head, author, changes, entries)
+        head = self._store.manifests.append(self._head, author, changes, entries, is_complete=is_complete)
         self._entries = entries
+        if is_complete:
+            self._known_paths.complete()
         return head
 
     def _detect_strays(self, strays: set[str], detected: DetectedChanges) -> DetectedChanges:
@@ -337,9 +406,7 @@ class Capture:
         return detected
 
     def _key(self, path: str) -> StatKey | None:
-        folder, _, name = path.rpartition("/")
-        cached = self._stat_cache.folders.get(folder)
-        return cached.keys.get(name) if cached is not None else None
+        return self._stat_cache.key(path)
 
     def _known_entry(self, written: Mapping[str, WrittenFile], path: str, key: StatKey) -> Entry | None:
         """Return the entry of a file that has the stat key `key`, if it is known."""
@@ -352,9 +419,10 @@ class Capture:
         return self._entries.get(path) if key in (self._stray_keys.get(path), self._key(path)) else None
 
     def _attribute_unseen(self, detected: DetectedChanges) -> None:
-        """Attribute files that were there all the time, but that no scan reaches, to nobody."""
+        """Record existing files that no scan has reached as covered, not as changed."""
         for path in [path for path in detected.changes if path not in self._entries]:
-            if self.partial_coverage_reason or self._is_ignored(path):
+            is_known = self._known_paths.contains(path) and not self._is_ignored(path)
+            if self.partial_coverage_reason or not is_known:
                 detected.coverage[path] = detected.changes.pop(path)
 
     def _is_ignored(self, path: str) -> bool:
@@ -388,3 +456,7 @@ def _partial_coverage_reason(work_dir: Path) -> str:
     if real == os.path.realpath(Path.home()):
         return "the working directory is your home directory"
     return "the working directory is the root of the file system" if real == os.sep else ""
+
+
+def _build_rules(root: Path, added_dirs: Sequence[str], limits: SnapshotLimits) -> CoverageRules:
+    return CoverageRules(root, added_dirs=added_dirs, exclude=limits.exclude, own_dir=limits.own)

@@ -37,6 +37,8 @@ class DetectedChanges:
     stat_keys: dict[str, StatKey] = field(default_factory=dict)
     """Keys of the requested paths before they were read; an empty key for a missing path."""
     n_read: int = 0
+    is_complete: bool = False
+    """Whether they complete an incomplete state: a scan has looked at all files for the first time."""
 
 
 def detect_from_scan(

@@ -10,6 +10,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from kimi_tui.history.snapshots.capture import Capture, CaptureResult
+from kimi_tui.history.snapshots.comparable_states import comparable_states
 from kimi_tui.history.snapshots.deadline import ScanDeadline, ScanProgress
 from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
@@ -84,15 +85,15 @@ class FileHistory:
         """The paths that are not covered, and why."""
         return {**self._capture.not_covered, **self._excluded}
 
-    def open(self, earlier: Collection[str] = ()) -> ExecutionResult | None:
+    def open(self, earlier: Collection[str] = (), *, lazily: bool = False) -> ExecutionResult | None:
         """Continue from the session's last state, or from the last of the `earlier` ones.
 
         An interrupted revert is completed first; its result is returned. The sessions that created the
-        earlier states, for example the origin of a fork, count as this one.
+        earlier states, for example the origin of a fork, count as this one. `lazily`: see `Capture.open`.
         """
         self._store.open()
         self.add_own_sessions(earlier)
-        self._capture.open(list(earlier)[-1] if earlier else None)
+        self._capture.open(list(earlier)[-1] if earlier else None, lazily=lazily)
         self._interrupted = self._open_calls.interrupted()
         self._is_complete = False
         return self._complete_interrupted()
@@ -145,6 +146,26 @@ class FileHistory:
         if paths is None:
             return self._capture_all(author, deadline, always=always)
         return self._capture.capture(author, paths=paths, always=always, deadline=deadline)
+
+    def capture_paths(
+        self,
+        author: ChangeAuthor,
+        paths: Collection[str],
+        *,
+        with_contents: Collection[str] = (),
+        register_deadline: Callable[[ScanDeadline], None] = lambda _: None,
+    ) -> CaptureResult:
+        """Record the changes of `paths` only, and of everything in the directories `with_contents`.
+
+        The cost depends on the number of these paths only; see `Capture.capture_paths`. Raises ScanCanceled.
+        """
+        self._complete_interrupted()
+        deadline = ScanDeadline()
+        register_deadline(deadline)
+        always = author.who == "call" and bool(author.command)
+        return self._capture.capture_paths(
+            author, paths, with_contents=with_contents, always=always, deadline=deadline
+        )
 
     def _capture_all(
         self, author: ChangeAuthor, deadline: ScanDeadline, *, always: bool = False
@@ -269,7 +290,7 @@ class FileHistory:
         Raises KimiTuiError if one of them isn't stored.
         """
         try:
-            old, new = self._store.manifests.entries(before), self._store.manifests.entries(after)
+            old, new = comparable_states(self._store.manifests, before, after)
         except ManifestMissing as error:
             raise _missing_state_error(
                 error, hint="Run `kimi-tui checkpoints list` to see which ones are stored."
@@ -306,7 +327,10 @@ class FileHistory:
 
         Raises KimiTuiError if one of them isn't stored, ScanCanceled if `deadline` is canceled.
         """
-        old, new = self.state(before), self.state(after)
+        try:
+            old, new = comparable_states(self._store.manifests, before, after)
+        except ManifestMissing as error:
+            raise _missing_state_error(error, hint="Choose another checkpoint.") from error
         differing = (path for path in {*old, *new} if old.get(path) != new.get(path))
         paths = sorted(path for path in differing if not exclude(path))
         return build_patch(old, new, paths, self._store.blobs, deadline=deadline or ScanDeadline())

@@ -65,6 +65,8 @@ class Manifest:
     changes: Changes
     """Changes since the parent. Without a parent, all entries."""
     whole: Entries | None
+    is_complete: bool = True
+    """Whether the state lists all covered files. Otherwise others may exist that no scan has looked for."""
 
 
 class ManifestLog:
@@ -90,12 +92,21 @@ class ManifestLog:
         self._whole_times: dict[str, float] = {}
         """When the whole state was recorded that each state read so far is based on."""
 
-    def append(self, parent: str | None, author: ChangeAuthor, changes: Changes, entries: Entries) -> str:
+    def append(
+        self,
+        parent: str | None,
+        author: ChangeAuthor,
+        changes: Changes,
+        entries: Entries,
+        *,
+        is_complete: bool = True,
+    ) -> str:
         """Record that `changes` turned `parent` into `entries`; return the new id. Raises OSError."""
-        whole = self._needs_whole_state(parent)
-        frame = _encode_frame(
-            _to_json(parent, author, changes, entries if whole else None, self._clock()), whole=whole
-        )
+        whole = self.needs_whole_state(parent)
+        record = _to_json(parent, author, changes, entries if whole else None, self._clock())
+        if not is_complete:
+            record["partial"] = True
+        frame = _encode_frame(encode(record), whole=whole)
         segment, offset = self._append_frame(frame)
         if whole:
             self._chain, self._chain_bytes, self._whole_bytes = 0, 0, len(frame)
@@ -195,7 +206,8 @@ class ManifestLog:
         except OSError:
             return set()
 
-    def _needs_whole_state(self, parent: str | None) -> bool:
+    def needs_whole_state(self, parent: str | None) -> bool:
+        """Return whether the next record after `parent` contains the whole state."""
         if parent is None or self._chain >= MAX_CHAIN or self._chain_bytes > self._whole_bytes > 0:
             return True
         if self._segment is not None:
@@ -273,7 +285,7 @@ def _read_frames(segment: Path) -> Iterator[tuple[int, bytes]]:
 
 def _to_json(
     parent: str | None, author: ChangeAuthor, changes: Changes, whole: Entries | None, now: float
-) -> bytes:
+) -> dict[str, Any]:
     owner = {field: value for field, value in asdict(author).items() if value}
     record: dict[str, Any] = {"parent": parent, "owner": owner, "time": now}
     if parent is not None:
@@ -281,7 +293,7 @@ def _to_json(
         record["gone"] = [path for path, entry in changes.items() if entry is None]
     if whole is not None:
         record["whole"] = whole
-    return encode(record)
+    return record
 
 
 def _from_json(manifest: str, data: bytes) -> Manifest:
@@ -290,7 +302,13 @@ def _from_json(manifest: str, data: bytes) -> Manifest:
     changes: dict[str, Entry | None] = dict(_parse_entries(record["set"]) if "set" in record else whole or {})
     changes |= dict.fromkeys(record.get("gone", ()))
     return Manifest(
-        manifest, record["parent"], ChangeAuthor(**record["owner"]), float(record["time"]), changes, whole
+        manifest,
+        record["parent"],
+        ChangeAuthor(**record["owner"]),
+        float(record["time"]),
+        changes,
+        whole,
+        is_complete="partial" not in record,
     )
 
 

@@ -124,18 +124,21 @@ class Planner:
         other_session_changes: OtherSessionChanges,
     ) -> dict[str, _PathHistory]:
         histories: dict[str, _PathHistory] = {}
+        found: dict[str, Entry | None] = {}
+        """Files that became covered, without a change."""
         for record in records:
             is_agents = record.author.who in {"call", "revert"} and record.author.session in self._sessions
             is_agents = is_agents and (only is None or record.id in only)
             is_others = record.author.is_tool_of_other_session(self._sessions)
             for path, entry in record.changes.items():
-                history = histories.setdefault(path, _PathHistory([target_entries.get(path)]))
                 if record.author.who == "coverage":
-                    if entry is None:
-                        entry = _NOW_IGNORED
-                    if len(history.states) == 1:
-                        history.states[0] = entry  # the file itself hasn't changed
+                    entry = _NOW_IGNORED if entry is None else entry
+                    if path not in histories:
+                        found[path] = entry
                         continue
+                if (history := histories.get(path)) is None:
+                    base = found[path] if path in found else target_entries.get(path)
+                    history = histories[path] = _PathHistory([base])
                 history.states.append(entry)
                 history.is_agents.append(is_agents)
                 is_others_change = is_others or (record.id, path) in other_session_changes

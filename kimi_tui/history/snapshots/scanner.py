@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kimi_tui.base.gitignore import VCS_FOLDERS, IgnoreRules, parse_rules, rules_for_parents
+from kimi_tui.base.gitignore import VCS_FOLDERS
+from kimi_tui.history.snapshots.coverage_rules import IGNORE_FILE, CoverageRules
 from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entry, absolute_path
 from kimi_tui.history.snapshots.stat_cache import CachedFolder, StatCache, StatKey, key_of
 
-_IGNORE_FILE = ".gitignore"
 _NOTHING = CachedFolder()
 _CHECK_EVERY = 64
 
@@ -62,24 +62,16 @@ class Scanner:
         cache: StatCache,
         *,
         max_files: int,
+        rules: CoverageRules,
         added_dirs: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        own_dir: str = "",
         deadline: ScanDeadline,
     ) -> None:
+        self._rules = rules
         self._root = str(root)
         self._cache = cache
         self._max_files = max_files
         self._deadline = deadline
         self._result = Scan()
-        self._rules: dict[str, IgnoreRules] = {}
-        self._outer_rules = rules_for_parents(root)
-        self._exclude_rules = {
-            start: parse_rules(exclude, Path(absolute_path(self._root, start))) for start in ("", *added_dirs)
-        }
-        """Exclusion rules of the working directory ("") and of each added directory."""
-        self._exclude = exclude
-        self._own_dir = _path_from_root(own_dir, self._root)
         self._added_dirs = added_dirs
         self._n_files = 0
         self._n_folders = 0
@@ -89,7 +81,7 @@ class Scanner:
 
         Raises TooManyFiles, ScanCanceled, DeadlineExceeded, and OSError if it can't be read.
         """
-        self._result.rules = "\n".join((_outer_rules_stamp(Path(self._root)), *self._exclude, self._own_dir))
+        self._result.rules = self._rules.stamp
         stale = self._result.rules != self._cache.rules
         stack = [("", stale, False), *((f"{folder}/", stale, False) for folder in self._added_dirs)]
         with os.scandir(self._root):
@@ -167,13 +159,13 @@ class Scanner:
             {} if stale else {name: key for name, key in cached.keys.items() if name in names}
         )
         skipped = set() if stale else set(cached.skipped & names)
-        rules = self._rules_for(folder, names)
-        has_rules = bool(rules.layers or self._exclude or self._own_dir)
+        rules = self._rules.in_folder(folder, names)
+        has_rules = self._rules.can_ignore(rules)
         subfolders = []
         for name, info in changed:
             path = prefix + name
             is_folder = stat.S_ISDIR(info.st_mode)
-            if name in VCS_FOLDERS or (has_rules and self._is_ignored(path, rules, is_folder=is_folder)):
+            if name in VCS_FOLDERS or (has_rules and self._rules.ignores(path, rules, is_folder=is_folder)):
                 skipped.add(name)
                 keys.pop(name, None)
                 if name in cached.keys:
@@ -200,31 +192,12 @@ class Scanner:
         self._result.folders[folder] = CachedFolder(keys, frozenset(skipped))
         return subfolders
 
-    def _is_ignored(self, path: str, rules: IgnoreRules, *, is_folder: bool) -> bool:
-        full_path = absolute_path(self._root, path)
-        if is_folder and full_path == self._own_dir:
-            return True
-        start = path.partition("//")[0] if path.startswith("/") else ""
-        return any(
-            each.ignores(full_path, is_folder=is_folder) for each in (rules, self._exclude_rules[start])
-        )
-
     def _add_entry(self, path: str, info: os.stat_result, key: StatKey) -> None:
-        kind, mode = stat.S_IFMT(info.st_mode), stat.S_IMODE(info.st_mode)
-        if kind == stat.S_IFREG:
+        if stat.S_ISREG(info.st_mode):
             self._result.files.append((path, key))
             return
-        match kind:
-            case stat.S_IFDIR:
-                self._result.entries[path] = Entry("folder", mode, 0, "")
-            case stat.S_IFLNK:
-                try:
-                    target = os.readlink(absolute_path(self._root, path))  # noqa: PTH115
-                except OSError:
-                    return
-                self._result.entries[path] = Entry("link", 0o777, 0, target)
-            case _:
-                self._result.entries[path] = Entry("omitted", mode, 0, "not a regular file")
+        if (entry := entry_without_content(absolute_path(self._root, path), info)) is not None:
+            self._result.entries[path] = entry
 
     def _drop(self, path: str, dropped: list[str]) -> None:
         dropped.append(path)
@@ -236,19 +209,6 @@ class Scanner:
         for name in self._cache.folders[path].keys:
             self._drop(f"{path}/{name}", dropped)
 
-    def _rules_for(self, folder: str, names: set[str] | None = None) -> IgnoreRules:
-        if (rules := self._rules.get(folder)) is not None:
-            return rules
-        path = absolute_path(self._root, folder)
-        if folder.endswith("/"):
-            outer = rules_for_parents(Path(path))
-        else:
-            outer = self._rules_for(folder.rpartition("/")[0]) if folder else self._outer_rules
-        if names is None:
-            names = {name for name in (".git", _IGNORE_FILE) if os.path.lexists(f"{path}/{name}")}
-        rules = self._rules[folder] = outer.descend(path, names)
-        return rules
-
     def _count(self, n_files: int) -> None:
         self._n_files += n_files
         self._n_folders += 1
@@ -258,29 +218,23 @@ class Scanner:
             self._deadline.check(self._n_files)
 
 
-def _path_from_root(folder: str, root: str) -> str:
-    """Return the path at which the walk of `root` reaches `folder`, whose symbolic links are resolved."""
-    real = os.path.realpath(root)
-    return root + folder[len(real) :] if folder.startswith(f"{real}/") else folder
-
-
 def _rules_changed(names: set[str], changed_names: set[str], cached: CachedFolder) -> bool:
     """Return whether a directory's ignore file has changed, or a git repository appeared or disappeared."""
-    if _IGNORE_FILE in changed_names or (_IGNORE_FILE in cached.keys and _IGNORE_FILE not in names):
+    if IGNORE_FILE in changed_names or (IGNORE_FILE in cached.keys and IGNORE_FILE not in names):
         return True
     return (".git" in names) != (".git" in cached.skipped)
 
 
-def _outer_rules_stamp(root: Path) -> str:
-    """Return a string that changes with the ignore files that the walk itself doesn't cover."""
-    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    files = [config / "git" / "ignore", root / ".git" / "info" / "exclude"]
-    files += [folder / name for folder in root.parents for name in (_IGNORE_FILE, ".git/info/exclude")]
-    stamps = []
-    for file in files:
-        try:
-            info = file.stat()
-        except OSError:
-            continue
-        stamps.append(f"{file}:{info.st_mtime_ns}:{info.st_size}")
-    return "\n".join(stamps)
+def entry_without_content(path: str, info: os.stat_result) -> Entry | None:
+    """Return the entry of a directory, a link or a special file; None if a link was just removed."""
+    mode = stat.S_IMODE(info.st_mode)
+    match stat.S_IFMT(info.st_mode):
+        case stat.S_IFDIR:
+            return Entry("folder", mode, 0, "")
+        case stat.S_IFLNK:
+            try:
+                return Entry("link", 0o777, 0, os.readlink(path))  # noqa: PTH115
+            except OSError:
+                return None
+        case _:
+            return Entry("omitted", mode, 0, "not a regular file")

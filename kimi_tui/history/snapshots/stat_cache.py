@@ -72,6 +72,12 @@ class StatCache:
     rules: str = ""
     """State of the ignore files outside the working directory."""
 
+    def key(self, path: str) -> StatKey | None:
+        """Return the cached key of a path."""
+        folder, _, name = path.rpartition("/")
+        cached = self.folders.get(folder)
+        return cached.keys.get(name) if cached is not None else None
+
     def invalidate(self, path: str) -> None:
         """Make the next scan read a path again."""
         folder, _, name = path.rpartition("/")

@@ -10,6 +10,7 @@ import pytest
 
 from kimi_tui.history.snapshots.blob_store import BlobStore
 from kimi_tui.history.snapshots.change_detection import detect_from_scan
+from kimi_tui.history.snapshots.coverage_rules import CoverageRules
 from kimi_tui.history.snapshots.deadline import ScanCanceled, ScanDeadline
 from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.file_content import StoredContent, store_content
@@ -163,7 +164,9 @@ def detect_all(
     entries: Entries = MappingProxyType({}),
 ) -> dict[str, Entry | None]:
     """Return the changes found by a full scan of a working directory in which only `entries` are known."""
-    scan = Scanner(project.work, StatCache(), max_files=100, deadline=ScanDeadline()).run()
+    scan = Scanner(
+        project.work, StatCache(), max_files=100, rules=CoverageRules(project.work), deadline=ScanDeadline()
+    ).run()
     result = detect_from_scan(
         project.work, scan, entries=entries, blobs=project.store.blobs, limits=limits, deadline=deadline
     )

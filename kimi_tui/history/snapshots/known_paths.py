@@ -1,0 +1,72 @@
+"""The paths that a state knows about. An incomplete state lists only paths that were looked at."""
+
+from collections.abc import Collection
+
+from kimi_tui.history.snapshots.change_detection import DetectedChanges
+from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
+from kimi_tui.history.snapshots.manifest import ManifestLog, ManifestMissing
+from kimi_tui.history.snapshots.project_store import ProjectStore
+from kimi_tui.history.snapshots.scanner import Scan
+from kimi_tui.history.snapshots.stat_cache import StatCache, load_stat_cache
+
+
+class KnownPaths:
+    """The paths that the newest state knows about. A complete state knows about all of them."""
+
+    def __init__(self) -> None:
+        self.is_complete = True
+        """Whether the newest state lists all covered files."""
+        self._seen: set[str] = set()
+        """The paths that an incomplete state lists, or knows not to exist."""
+
+    def load(self, manifests: ManifestLog, head: str | None) -> None:
+        """Load the paths that the state `head` knows about. Raises ManifestMissing."""
+        while head is not None and not (record := manifests.read(head)).is_complete:
+            self.is_complete = False
+            self._seen |= record.changes.keys()
+            head = record.parent
+
+    def contains(self, path: str) -> bool:
+        """Return whether the state lists `path`, or knows that it doesn't exist."""
+        return self.is_complete or path in self._seen
+
+    def add(self, paths: Collection[str], detected: DetectedChanges) -> None:
+        """Add paths that were just looked at, and the directories above them."""
+        if not self.is_complete:
+            self._seen.update(paths)
+            self._seen.update([folder for path in paths for folder in parents_of(path)])
+            self._seen |= detected.changes.keys() | detected.coverage.keys()
+
+    def complete(self) -> None:
+        """Record that the newest state lists all covered files."""
+        self.is_complete = True
+        self._seen = set()
+
+    def load_base(self, store: ProjectStore) -> tuple[dict[str, Entry], StatCache]:
+        """Return the other paths in the project's last complete state, and the cache to check them."""
+        saved = load_stat_cache(store.stat_cache_file)
+        if saved is None:
+            return {}, StatCache()
+        cache, manifest = saved
+        try:
+            entries = store.manifests.entries(manifest)
+        except ManifestMissing:
+            return {}, StatCache()
+        for path in self._seen:
+            cache.invalidate(path)
+        base = {
+            path: entry
+            for path, entry in entries.items()
+            if path not in self._seen and cache.key(path) is not None
+        }
+        return base, cache
+
+    def attribute_found(self, base: Entries, entries: Entries, scan: Scan, detected: DetectedChanges) -> None:
+        """Record files that only the first scan has found as covered, not as changed."""
+        found: dict[str, Entry | None] = {**base, **dict.fromkeys(scan.newly_ignored)}
+        for path in [path for path in detected.changes if path not in self._seen]:
+            found[path] = detected.changes.pop(path)
+        detected.coverage |= {
+            path: entry for path, entry in found.items() if entry is not None and path not in entries
+        }
+        detected.is_complete = True
