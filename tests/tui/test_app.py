@@ -13,6 +13,7 @@ from kimi_tui.base.content_parts import TextPart
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.tui.app import KimiTuiApp
+from kimi_tui.tui.timeline.view import TimelineView
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Interrupt, Prompt, RunSlash, SetModel, Shutdown
 from kimi_tui.wire.display_blocks import TodoItem
@@ -212,6 +213,33 @@ async def test_a_terminal_that_is_too_small_shows_only_a_message(
         await harness.wait_until(
             lambda: "Ask anything" in harness.screen_text() and "in the way" in harness.screen_text()
         )
+
+
+@pytest.mark.parametrize("size", [(39, 24), (80, 9)])
+async def test_the_prompt_accepts_text_while_and_after_the_terminal_was_too_small(
+    open_app: Any, size: tuple[int, int]
+) -> None:
+    async with open_app() as harness:
+        await harness.type_text("be")
+        await harness.driver.resize_terminal(*size)
+        await harness.wait_until(lambda: "needs 40 x 10" in harness.screen_text())
+        await harness.driver.press("f", "o")
+        await harness.driver.resize_terminal(80, 24)
+        await harness.wait_until(lambda: "Ask anything" not in harness.screen_text())
+        await harness.driver.press("r", "e")
+        await harness.wait_until(lambda: harness.prompt_text == "before")
+
+
+async def test_the_timeline_keeps_the_focus_when_the_terminal_was_too_small_for_a_moment(
+    open_app: Any,
+) -> None:
+    async with open_app(size=(120, 30)) as harness:
+        await harness.driver.press("f3")
+        await harness.wait_until(lambda: harness.screen.query(TimelineView))
+        for size in [(30, 8), (120, 30)]:
+            await harness.driver.resize_terminal(*size)
+            await harness.driver.pause()
+        await harness.wait_until(lambda: isinstance(harness.screen.focused, TimelineView))
 
 
 # errors and shutdown

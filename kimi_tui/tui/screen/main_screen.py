@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING, Literal
 from textual import events, getters, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.widgets import Static
 
 from kimi_tui.frontend.parsed_command import parse_command
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier
-from kimi_tui.i18n.translate import tr, tr_lazy
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import SCREEN_KEYS
 from kimi_tui.tui.options import TuiOptions
@@ -18,6 +16,7 @@ from kimi_tui.tui.prompt.queue_list import QueueList
 from kimi_tui.tui.screen.cancel_keys import CancelKeys
 from kimi_tui.tui.screen.front_end import ScreenFrontEnd
 from kimi_tui.tui.screen.session_screen import SessionScreen
+from kimi_tui.tui.screen.too_small_notice import TooSmallNotice
 from kimi_tui.tui.status.banner import Banner
 from kimi_tui.tui.status.bar import StatusBar
 from kimi_tui.tui.status.header import HeaderLine
@@ -26,8 +25,6 @@ from kimi_tui.wire.channel import Wire
 if TYPE_CHECKING:
     from kimi_tui.tui.screen.controllers import ScreenControllers
     from kimi_tui.tui.transcript.transcript import Transcript
-
-_TOO_SMALL = tr_lazy("This terminal is too small.\nkimi-tui needs 40 x 10,\nor try: kimi-tui --print")
 
 
 class MainScreen(SessionScreen, inherit_bindings=False):
@@ -68,7 +65,7 @@ class MainScreen(SessionScreen, inherit_bindings=False):
         yield QueueList().data_bind(state=state)
         yield self.prompt.data_bind(state=state)
         yield StatusBar(key_labels=self._key_labels, work_dir=options.work_dir).data_bind(state=state)
-        yield Static(tr(_TOO_SMALL), id="too-small", markup=False)
+        yield TooSmallNotice(self.prompt)
 
     def on_mount(self) -> None:
         """Subscribe before the engine sends anything. The rest is loaded after the first frame."""
