@@ -73,7 +73,7 @@ class TurnRecorder:
             case CheckpointCreated(kind="user", id=number) if self.result.checkpoint is None:
                 self.result = replace(self.result, checkpoint=number)
             case ToolResult(tool_call_id=call_id, return_value=value):
-                if value.extras and value.extras.get("rejected"):
+                if value.was_rejected:
                     self.result = replace(self.result, denied=(*self.result.denied, call_id))
                 if not value.is_error:
                     self._files |= {it.path: None for it in value.display if isinstance(it, DiffBlock)}

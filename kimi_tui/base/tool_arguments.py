@@ -80,6 +80,14 @@ class PartialToolArguments:
         return sanitize_line(next((value for value in strings.values() if value), "")[:_MAX_SUMMARY_CHARS])
 
 
+def replace_command(arguments: str, command: str) -> str:
+    """Return JSON arguments with another `command`; unchanged if they have none."""
+    values = PartialToolArguments(arguments).values()
+    if "command" not in values:
+        return arguments
+    return json.dumps({**values, "command": command}, ensure_ascii=False)
+
+
 def _parse_partial_strings(text: str) -> dict[str, str]:
     return {_unescape(name): _unescape(value) for name, value in _PAIR.findall(text)}
 

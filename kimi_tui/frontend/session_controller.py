@@ -294,7 +294,7 @@ class SessionController:
         """Answer an open request. Return whether it was still open."""
         is_accepted = self._wire.answer(answer)
         if isinstance(answer, ApprovalResponse | QuestionResponse):
-            self._set_state(without_request(self.state, answer.request_id, now=self._clock()))
+            self._set_state(without_request(self.state, answer, now=self._clock()))
         return is_accepted
 
     def interrupt(self, *, shell_first: bool = False) -> bool:

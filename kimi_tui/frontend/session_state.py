@@ -47,7 +47,7 @@ from kimi_tui.wire.events import (
     TurnOutcome,
 )
 from kimi_tui.wire.mcp_status import McpStatus
-from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, UserRequest
+from kimi_tui.wire.requests import ApprovalRequest, QuestionRequest, QuestionResponse, UserRequest
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 
 RESPONDING = "responding"
@@ -206,8 +206,8 @@ def reduce(state: SessionViewState, message: SessionMessage, *, now: float) -> S
             if state.is_replaying:
                 return state
             return _set_activity(_add_request(state, message, now=now), "awaiting your answer")
-        case ApprovalResponse(request_id=request_id) | RequestClosed(request_id=request_id):
-            return without_request(state, request_id, now=now)
+        case ApprovalResponse() | RequestClosed():
+            return without_request(state, message, now=now)
         case CompactionBegin():
             return _set_activity(replace(state, is_compacting=True), "compacting the conversation")
         case CompactionEnd():
@@ -281,13 +281,17 @@ def _add_request(state: SessionViewState, request: UserRequest, *, now: float) -
     return replace(state, requests=requests, first_request_at=now)
 
 
-def without_request(state: SessionViewState, request_id: str, *, now: float) -> SessionViewState:
+def without_request(
+    state: SessionViewState, end: ApprovalResponse | QuestionResponse | RequestClosed, *, now: float
+) -> SessionViewState:
     """Return `state` without a request that was answered or withdrawn."""
-    closed = next((request for request in state.requests if request.id == request_id), None)
+    closed = next((request for request in state.requests if request.id == end.request_id), None)
     if closed is None:
         return state
     requests = tuple(request for request in state.requests if request is not closed)
     runs = state.tool_runs.restart_clock(closed.tool_call_id, now=now)
+    if isinstance(end, ApprovalResponse) and end.edited is not None:
+        runs = runs.replace_command(closed.tool_call_id, end.edited)
     first_request_at = state.first_request_at if requests[:1] == state.requests[:1] else now
     state = replace(state, requests=requests, tool_runs=runs, first_request_at=first_request_at)
     return _set_activity(state, "awaiting your answer" if requests else "working")

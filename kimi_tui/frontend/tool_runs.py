@@ -5,7 +5,8 @@ from typing import Literal
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import ToolCall, ToolCallPart
-from kimi_tui.wire.events import ToolResult
+from kimi_tui.base.tool_arguments import replace_command
+from kimi_tui.wire.events import ToolResult, ToolReturn
 
 RunStatus = Literal["running", "done", "failed", "stopped"]
 
@@ -53,6 +54,14 @@ class ToolRuns:
         index = self._index_of(call_id)
         return self if index < 0 else self._replace_at(index, replace(self.calls[index], started_at=now))
 
+    def replace_command(self, call_id: str, command: str) -> "ToolRuns":
+        """Replace the command of a call, which the user edited."""
+        index = self._index_of(call_id)
+        if index < 0:
+            return self
+        run = self.calls[index]
+        return self._replace_at(index, replace(run, arguments=replace_command(run.arguments, command)))
+
     def end_call(self, result: ToolResult, *, now: float) -> "ToolRuns":
         """Record the result of a call."""
         index = self._index_of(result.tool_call_id)
@@ -61,7 +70,7 @@ class ToolRuns:
         run = self.calls[index]
         run = replace(
             run,
-            status="failed" if result.return_value.is_error else "done",
+            status=_status_of(result.return_value),
             duration_s=None if run.started_at is None else now - run.started_at,
         )
         return ToolRuns(self._replace_at(index, run).calls, self.running_ids - {run.id})
@@ -93,3 +102,9 @@ class ToolRuns:
 
     def _replace_at(self, index: int, run: ToolRun) -> "ToolRuns":
         return ToolRuns((*self.calls[:index], run, *self.calls[index + 1 :]), self.running_ids)
+
+
+def _status_of(result: ToolReturn) -> RunStatus:
+    if result.was_not_run:
+        return "stopped"
+    return "failed" if result.is_error else "done"

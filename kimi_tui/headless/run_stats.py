@@ -144,7 +144,7 @@ class RunStats:
 
     def _end_call(self, result: ToolResult) -> None:
         value = result.return_value
-        if value.extras and value.extras.get("rejected"):
+        if value.was_rejected:
             tool = self._tools.get(result.tool_call_id, "")
             self.denials.setdefault(result.tool_call_id, DeniedCall(result.tool_call_id, tool))
         if not value.is_error:

@@ -49,8 +49,10 @@ def call_summary(name: str, arguments: str | None) -> str:
 def result_summary(call: str, result: ToolReturn) -> str:
     """Return the outcome of a tool call."""
     brief = next((block.text for block in result.display if isinstance(block, BriefBlock)), "")
-    if (result.extras or {}).get("rejected"):
+    if result.was_rejected:
         return tr("Tool rejected: {call}.", call=call)
+    if result.was_not_run:
+        return tr("Tool not run: {call}.", call=call)
     if result.is_error:
         return tr("Tool failed: {call}. {why}", call=call, why=shorten(brief or result.message)).rstrip()
     changed = [block for block in result.display if isinstance(block, DiffBlock)]

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -120,6 +121,11 @@ def success(
 def failure(message: str, *, output: str | tuple[ContentPart, ...] = "", brief: str = "") -> ToolReturn:
     """Return an error result. `message` tells the model what went wrong and what to do next."""
     return ToolReturn(True, output, message, (BriefBlock(brief or message),))
+
+
+def not_run(message: str) -> ToolReturn:
+    """Return the result of a call that ended before it began."""
+    return replace(failure(message, brief="not run"), extras={"not_run": True})
 
 
 def build_json_schema(params: type[BaseModel]) -> dict[str, Any]:

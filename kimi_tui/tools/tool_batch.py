@@ -15,17 +15,16 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.hooks.dispatcher import NO_HOOKS, HookDispatcher
 from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.hooked_call import HookedCall
-from kimi_tui.tools.tool import CallContext, Tool, failure
+from kimi_tui.tools.tool import CallContext, Tool, failure, not_run
 from kimi_tui.tools.toolset import InvalidToolCall, Toolset
 from kimi_tui.wire.event_sender import EventSender
 from kimi_tui.wire.events import ToolOutput, ToolResult, ToolReturn
 
 logger = logging.getLogger(__name__)
 
+_NOT_BEGUN_RESULT = not_run("The call was interrupted before it began. Nothing was done.")
 _INTERRUPTED_TEXT = "The call was interrupted. Its effects may be incomplete: check before you repeat it."
-SKIPPED_RESULT = failure(
-    "The call was not run because the user rejected another call of this step.", brief="not run"
-)
+SKIPPED_RESULT = not_run("The call was not run because the user rejected another call of this step.")
 
 
 @frozen
@@ -75,7 +74,9 @@ class _PendingCall:
 
     @property
     def interrupted_result(self) -> ToolReturn:
-        """Result of the call if it is interrupted now."""
+        """Result of the call if it is interrupted now. It changes nothing before it has begun."""
+        if self.state == "waiting":
+            return _NOT_BEGUN_RESULT
         return failure(f"{_INTERRUPTED_TEXT} {self.interrupted_note}".rstrip(), brief="interrupted")
 
 
@@ -192,11 +193,10 @@ class ToolBatch:
                 pending.task.cancel()
 
     def _finish_call(self, index: int, pending: _PendingCall) -> None:
+        result = self._results.setdefault(index, pending.interrupted_result)
         pending.state = "ended"
         pending.ended.set()
-        self._sender.send(
-            ToolResult(pending.call.id, self._results.setdefault(index, pending.interrupted_result))
-        )
+        self._sender.send(ToolResult(pending.call.id, result))
 
 
 class _BatchCall:

@@ -79,7 +79,19 @@ class ToolReturn:
     message: str = ""
     display: tuple[DisplayBlock, ...] = ()
     extras: dict[str, Any] | None = None
-    """`{"rejected": True}` if the call wasn't allowed. Not in kimi-cli."""
+    """`{"rejected": True}` if the call wasn't allowed, `{"not_run": True}` if it ended before it began,
+    because of an interrupt or another rejected call. Not in kimi-cli.
+    """
+
+    @property
+    def was_rejected(self) -> bool:
+        """Whether the call wasn't allowed."""
+        return bool((self.extras or {}).get("rejected"))
+
+    @property
+    def was_not_run(self) -> bool:
+        """Whether the call ended before it began, without being rejected itself."""
+        return bool((self.extras or {}).get("not_run"))
 
 
 @frozen

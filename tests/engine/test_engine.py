@@ -249,6 +249,9 @@ async def test_an_interrupt_closes_open_requests(home: SessionEnv) -> None:
         assert {event.request_id for event in front.of(RequestClosed)} == {first.id, second.id}
         assert not front.answer(first, "approve")
         assert set(front.results) == {"c1", "c2"}
+        for result in front.results.values():
+            assert result.return_value.was_not_run
+            assert "Nothing was done" in result.return_value.message
         assert not home.file("a").exists()
 
 

@@ -1,5 +1,6 @@
 """Session state, reduced from events."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from kimi_tui.frontend.session_state import SessionViewState, reduce, without_re
 from kimi_tui.frontend.tool_runs import MAX_RUNS
 from kimi_tui.wire.display_blocks import TodoItem
 from kimi_tui.wire.events import (
+    ApprovalResponse,
     CompactionBegin,
     CompactionEnd,
     CostUpdate,
@@ -103,9 +105,21 @@ def test_a_failed_call_is_marked_as_failed() -> None:
     assert state.tool_runs.calls[0].status == "failed"
 
 
+def test_a_call_that_ended_before_it_began_is_not_marked_as_failed() -> None:
+    result = ToolReturn(is_error=True, extras={"not_run": True})
+    state = reduce_messages(TurnBegin("x"), call(), ToolResult("c1", result))
+    assert state.tool_runs.calls[0].status == "stopped"
+
+
+def test_a_call_has_the_command_that_the_user_edited() -> None:
+    edited = ApprovalResponse("r1", "approve", edited="ls -la")
+    state = reduce_messages(TurnBegin("x"), call(arguments='{"command": "ls"}'), request(), edited)
+    assert json.loads(state.tool_runs.calls[0].arguments)["command"] == "ls -la"
+
+
 def test_time_spent_awaiting_approval_does_not_count_as_duration() -> None:
     state = reduce_messages(TurnBegin("x"), call(), request(), now=10.0)
-    state = without_request(state, "r1", now=60.0)
+    state = without_request(state, ApprovalResponse("r1", "approve"), now=60.0)
     state = reduce_messages(ToolResult("c1", ToolReturn()), state=state, now=61.0)
     assert state.tool_runs.calls[0].duration_s == 1.0
 

@@ -231,7 +231,8 @@ async def test_on_interrupt_each_unfinished_call_gets_an_interrupted_result() ->
         await batch.running
 
     assert batch.outputs()[0] == "done"
-    assert all("interrupted" in output for output in batch.outputs()[1:])
+    assert "may be incomplete" in batch.outputs()[1]
+    assert "Nothing was done" in batch.outputs()[2]
     sent = [event.tool_call_id for event in batch.sent if isinstance(event, ToolResult)]
     assert sorted(sent) == ["0", "1", "2"]
 

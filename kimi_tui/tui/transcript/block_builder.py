@@ -126,7 +126,9 @@ class BlockBuilder:
                     self._add(NoticeBlock("warning", tr("Interrupted."), margin=self._margin))
             case ApprovalRequest() | QuestionRequest():
                 self._calls.begin_request(message)
-            case ApprovalResponse(request_id=request_id) | RequestClosed(request_id=request_id):
+            case ApprovalResponse(request_id=request_id, edited=edited):
+                self._calls.end_request(request_id, edited_command=edited)
+            case RequestClosed(request_id=request_id):
                 self._calls.end_request(request_id)
             case StatusUpdate():
                 self._calls.start_written_calls()

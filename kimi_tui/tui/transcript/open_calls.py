@@ -65,9 +65,14 @@ class OpenCalls:
         is_question = isinstance(request, QuestionRequest)
         self._update_block(request.tool_call_id, lambda block: block.wait(is_question=is_question))
 
-    def end_request(self, request_id: str) -> None:
-        """Mark a call as running after its request was answered or closed."""
-        self._update_block(self._requests.pop(request_id, ""), ToolCallBlock.begin)
+    def end_request(self, request_id: str, *, edited_command: str | None = None) -> None:
+        """Mark a call as running after its request was answered or closed. The user may have edited its
+        command.
+        """
+        call_id = self._requests.pop(request_id, "")
+        self._update_block(call_id, ToolCallBlock.begin)
+        if edited_command is not None:
+            self._update_block(call_id, lambda block: block.replace_command(edited_command))
 
     def start_written_calls(self) -> None:
         """Start the calls whose arguments were streaming: the model's message is complete."""

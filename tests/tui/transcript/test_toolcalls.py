@@ -83,6 +83,23 @@ async def test_an_approval_stops_the_clock(open_transcript: OpenTranscript) -> N
         assert await first_line(s, build_result()) == "✔ Bash rm x  3.0 s"
 
 
+async def test_a_command_that_the_user_edited_is_shown_as_it_ran(open_transcript: OpenTranscript) -> None:
+    async with open_transcript() as s:
+        await s.feed(
+            build_call("Bash", '{"command": "rm x", "timeout": 9}'),
+            ApprovalRequest("r", "c", "Bash", "run command", ""),
+        )
+        row = await first_line(s, ApprovalResponse("r", "approve", edited="rm y"))
+        assert row == "⟳ Bash rm y"
+
+
+async def test_a_call_that_ended_before_it_began_is_not_a_failure(open_transcript: OpenTranscript) -> None:
+    async with open_transcript() as s:
+        await s.feed(build_call("Bash", '{"command": "rm x"}'))
+        row = await first_line(s, build_result(error=True, extras={"not_run": True}))
+        assert row == "⊘ Bash rm x"
+
+
 async def test_output_is_streamed_and_its_end_remains(open_transcript: OpenTranscript) -> None:
     async with open_transcript() as s:
         await s.feed(build_call("Bash", '{"command": "make"}'))

@@ -4,7 +4,7 @@ import json
 from typing import Literal
 
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
-from kimi_tui.base.tool_arguments import PartialToolArguments
+from kimi_tui.base.tool_arguments import PartialToolArguments, replace_command
 from kimi_tui.i18n.translate import tr, tr_lazy, tr_n
 from kimi_tui.tui.markdown.styled_line import Span, Spans, StyledLine, span_width, text_style
 from kimi_tui.tui.markdown.wrap import truncate
@@ -91,6 +91,11 @@ class ToolCallBlock(Block):
             self._stopwatch.start()
             self._head.redraw()
 
+    def replace_command(self, command: str) -> None:
+        """Show another command, if it is a call that runs one."""
+        self.arguments = PartialToolArguments(replace_command(self.arguments.text, command))
+        self.refold()
+
     def wait(self, *, is_question: bool = False) -> None:
         """Stop the clock while the call waits for the user's approval or answer."""
         self._stopwatch.pause()
@@ -111,7 +116,7 @@ class ToolCallBlock(Block):
         """Show the result."""
         self.duration = self._stopwatch.duration
         self.result = result
-        self.status = "failed" if result.is_error else "done"
+        self.status = "cancelled" if result.was_not_run else "failed" if result.is_error else "done"
         self._live_output = ""
         self._renderers = build_renderers(result.display)
         self.refold()
