@@ -35,11 +35,12 @@ quick: $(VENV)/.dev ## run the tests of one package in under a minute (PACKAGE=e
 bench: $(VENV)/.dev ## run the benchmarks next to minimal programs (ARGS="--short startup" selects some)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts, 2,000 steps
+faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts, 1,000 commands, 2,000 steps
 	@$(BIN)/python -m tests.e2e.rounds --rounds $(ROUNDS) $(ARGS)
 	@KIMI_TUI_KILL_ROUNDS=50 $(BIN)/pytest -n 0 --timeout 1800 -q tests/e2e/test_killed.py
 	@KIMI_TUI_FUZZ_EXAMPLES=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/fuzz
 	@KIMI_TUI_TRAVELS=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q $(STATE_MACHINES)
+	@KIMI_TUI_CORPUS=all $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q tests/workspaces/test_corpus.py
 	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compactor.py -k long_work
 
 smoke: $(VENV)/.dev ## check in a minute that faults and bench still run

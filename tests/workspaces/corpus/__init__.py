@@ -1,0 +1,1 @@
+"""One thousand shell commands: what developers run, and a third written to be awkward."""
