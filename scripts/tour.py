@@ -28,7 +28,7 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("choose checkpoint", (_DOWN,) * 7),
     ("#0 you: tour", ("f",)),
     ("delete", ("", "\r")),
-    ("Files reverted", (*"/undo", "\r")),
+    ("Files reverted", ("", "u")),
     ("recreate", ("", "\r")),
     ("Revert undone", ("", "\x04")),
 )

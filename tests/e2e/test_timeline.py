@@ -65,8 +65,7 @@ def test_revert_undo_redo_and_switch_by_keyboard_and_mouse(program: Program, scr
     assert (program.work_dir / "README.md").read_text() == "readme\nchanged\n"
     assert (program.work_dir / "bash.txt").read_text() == "new\n"
 
-    screen.type("/redo")
-    screen.press("enter")
+    screen.type("U")  # the pane has kept the focus
     screen.wait_for("enter redo")
     screen.press("enter")
     screen.wait_for("Revert redone")

@@ -156,7 +156,7 @@ ENGLISH = Phrases(
         "1. Press `f3`, select your message `tour` and press `f`. "
         "The preview shows that {file} will be deleted.\n"
         "2. Press `enter` to delete {file}.\n"
-        "3. Type `/undo` and confirm with `enter`. {file} is restored.\n\n"
+        "3. Press `u` and confirm with `enter`. {file} is restored.\n\n"
         "With `enter` instead of `f`, you also revert the conversation. You can undo every revert."
     ),
     tour_stopped="{tool} didn't succeed: {note}\n\nThe demo tour ends here.",
@@ -236,7 +236,7 @@ CHINESE = Phrases(
         "**现在轮到你了：回退这些改动。** 刚才的每一步都在时间线上。\n\n"
         "1. 按 `f3`，选中你的消息，按 `f`。预览会显示 {file} 将被删除。\n"
         "2. 按 `enter` 删除 {file}。\n"
-        "3. 输入 `/undo` 并按 `enter` 确认。{file} 就恢复了。\n\n"
+        "3. 按 `u`，再按 `enter` 确认。{file} 就恢复了。\n\n"
         "如果不按 `f` 而按 `enter`，对话也会一起回退。每次回退都可以撤销。"
     ),
     tour_stopped="{tool} 未成功：{note}\n\n演示导览到此结束。",

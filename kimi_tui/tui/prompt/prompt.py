@@ -177,8 +177,9 @@ class PromptBox(Vertical):
             self.editor.draft = draft
 
     def select(self) -> None:
-        """Select everything, so that the next key replaces it."""
-        self.editor.select_all()
+        """If the editor has the focus, select everything, so that the next key replaces it."""
+        if self.screen.focused is self.editor:
+            self.editor.select_all()
 
     def replace_text(self, text: str) -> None:
         """Replace everything with `text`. Undo restores the old text."""

@@ -27,7 +27,7 @@ class PromptView(Protocol):
         ...
 
     def select(self) -> None:
-        """Select all of the text."""
+        """If the editor has the focus, select all of the text."""
         ...
 
     def discard(self) -> None:

@@ -151,10 +151,11 @@ class TimelineController:
         self._dialogs.handle_turn_change()
 
     def _handle_revert(self) -> None:
+        """Show the current state. The focus stays in the pane, so that `u` undoes a revert from there."""
         self._loader.expect_revert()
         if self._pane is not None and self._pane.is_mounted:
             self._pane.view.action_edge(-1)
-        self.leave()
+        self._place.preview_checkpoint(None)
 
     # what the user requests in the pane
 

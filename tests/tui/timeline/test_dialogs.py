@@ -403,3 +403,56 @@ async def test_a_reverted_prompt_is_restored_unless_there_is_a_draft(open_app: A
             lambda: any("Your draft was kept" in toast.message for toast in harness.app._notifications)
         )
         assert harness.prompt_text == "mine"
+
+
+@pytest.mark.parametrize(
+    ("keys", "size"),
+    [
+        (("down", "enter"), (100, 24)),
+        (("down", "m"), (100, 24)),
+        (("end", "up", "b"), (100, 24)),
+        (("down", "enter"), (80, 24)),
+    ],
+    ids=["revert", "D-Mail", "switch", "narrow screen"],
+)
+async def test_after_a_revert_from_the_timeline_the_next_key_is_for_the_timeline(
+    open_timeline: Any, keys: tuple[str, ...], size: tuple[int, int]
+) -> None:
+    async with open_timeline(size) as harness:
+        await open_plan(harness, *keys)
+        if keys[-1] == "m":
+            await harness.type_text("note")
+        await harness.driver.press("enter")
+        await wait_until_closed(harness)
+        harness.engine.send(Reverted(9, 13, "user", 2, scope="both", prompt="fix it"))
+        harness.engine.send(replace(TIMELINE, undo="revert to 9"))
+        await harness.wait_until(lambda: harness.prompt_text == "fix it")
+        assert harness.app.focused is harness.screen.query_one(TimelineView)
+        assert harness.screen.prompt.editor.selected_text == ""
+        await harness.driver.press("u")
+        await harness.wait_until(lambda: PlanRevert("undo") in harness.commands_of(PlanRevert))
+        assert harness.prompt_text == "fix it"
+        harness.engine.send(replace(PLAN, reason="undo"))
+        await harness.wait_until(
+            lambda: isinstance(harness.app.screen, PlanDialog) and files(harness).highlighted_row is not None
+        )
+        await harness.driver.press("enter")
+        await wait_until_closed(harness)
+        harness.engine.send(Reverted(13, 14, "undo", 3, scope="both"))
+        await harness.wait_until(lambda: harness.prompt_text == "")
+        assert harness.app.focused is harness.screen.query_one(TimelineView)
+
+
+async def test_after_a_revert_typed_in_the_prompt_the_focus_is_in_the_prompt(open_timeline: Any) -> None:
+    async with open_timeline() as harness:
+        await harness.driver.press("escape")
+        await harness.wait_until(lambda: harness.screen.prompt.editor.has_focus)
+        await harness.type_text("/revert 9")
+        await open_plan(harness, "enter")
+        await harness.driver.press("enter")
+        await wait_until_closed(harness)
+        harness.engine.send(Reverted(9, 13, "user", 2, scope="both", prompt="fix it"))
+        await harness.wait_until(lambda: harness.prompt_text == "fix it")
+        await harness.wait_until(lambda: harness.screen.prompt.editor.has_focus)
+        await harness.type_text("/undo")
+        assert harness.prompt_text == "/undo"
