@@ -325,11 +325,10 @@ def _notice_text(event: _NoticeEvent) -> str:
         case Reverted(to=to, files=files, reason=reason) if reason in ("user", "undo", "redo", "switch"):
             changed = "".join(f"\n- {sanitize_line(file)}" for file in files)
             return f"*{_revert_headline(reason, to)}*" + (f"\n\nFiles changed:{changed}" if changed else "")
-        case RevertPlan(to=to, files=files, note=note):
+        case RevertPlan(to=to, files=files, note=note, remarks=remarks):
             lines = [f"- {file.action}: {sanitize_line(file.path)}" for file in files] or ["No files change."]
-            return (
-                f"Preview: revert to checkpoint {to}\n\n" + "\n".join([*lines, sanitize_line(note)]).rstrip()
-            )
+            lines += map(sanitize_line, (note, *remarks))
+            return f"Preview: revert to checkpoint {to}\n\n" + "\n".join(lines).rstrip()
         case BtwBegin(question=question):
             return f"*Side question:* {sanitize_line(question)}"
         case BtwEnd(response=response, error=error):

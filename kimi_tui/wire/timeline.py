@@ -121,6 +121,8 @@ class RevertPlan:
     """The target branch; None if the checkpoint is on the current branch."""
     turns: int = 0
     """Number of the user's messages that would leave the current branch."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know besides, such as changes that the revert doesn't affect."""
 
 
 @frozen

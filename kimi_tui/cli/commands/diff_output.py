@@ -41,6 +41,8 @@ def print_plan(plan: RevertPlan) -> None:
         print_line(plan.note or "No files change.")
     for file in plan.files:
         print_line(f"{file.action:12} {_format_file(file)}")
+    for remark in plan.remarks:
+        print_line(remark)
     for command in plan.commands:
         print_line(msg("not undone outside the working directory: $ {command}", command=command))
 

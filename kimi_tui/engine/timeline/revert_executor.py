@@ -162,6 +162,7 @@ class RevertExecutor:
                 target.scope,
                 target.branch,
                 turns,
+                plan.remarks if plan is not None else (),
             )
         )
 

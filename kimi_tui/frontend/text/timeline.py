@@ -37,6 +37,7 @@ def plan_text(plan: RevertPlan) -> tuple[str, str]:
     ]
     if plan.note or not lines:
         lines.insert(0, translate_message(plan.note) or tr("No files change."))
+    lines += map(translate_message, plan.remarks)
     if plan.commands:
         lines.append(tr("Other effects of these commands are not reverted:"))
         lines += [f"  $ {command}" for command in plan.commands]

@@ -28,6 +28,7 @@ from kimi_tui.history.snapshots.plan_executor import CHANGED_REASON, ExecutionRe
 from kimi_tui.history.snapshots.planner import Planner, count_changed_lines, text_of
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
+from kimi_tui.history.snapshots.write_notes import add_write_notes
 from kimi_tui.wire.timeline import WhoChanged
 
 logger = logging.getLogger(__name__)
@@ -209,7 +210,8 @@ class FileHistory:
             holds_uncovered=self._capture.holds_uncovered,
             deadline=deadline,
         )
-        return replace(plan, incomplete=self.partial_coverage_reason or plan.incomplete)
+        plan = replace(plan, incomplete=self.partial_coverage_reason or plan.incomplete)
+        return add_write_notes(self._store.work_dir, plan)
 
     def execute(
         self, plan: Plan, selected: Collection[str], *, shown_state: str | None = None

@@ -34,6 +34,10 @@ class WriteTarget:
         return AtomicFileWriter(self.root, self.blobs, self.fs, added_dirs=self.added_dirs)
 
 
+class PartlyOverwritten(Exception):
+    """A file has a part of each content, since neither could be written. Has the arguments of the OSError."""
+
+
 class AtomicFileWriter:
     """Changes paths below one working directory, within a `with` block.
 
@@ -50,6 +54,8 @@ class AtomicFileWriter:
         self._folders = DirectoryHandles(root, added_dirs=added_dirs)
         self._to_sync: dict[int, int] = {}
         """Device numbers of the file systems written to, each with an open file on it."""
+        self._overwritten: dict[tuple[int, int], Entry] = {}
+        """The entries of files that were overwritten in place, by device and inode."""
 
     def __enter__(self) -> Self:
         return self
@@ -145,6 +151,70 @@ class AtomicFileWriter:
         if _key(folder, name) != modification_key(expected_key):
             raise PathRejected("changed in the meantime")
         self._fs.rename(folder, temporary, name)
+
+    def overwrite(self, path: str, entry: Entry, *, old: Entry, expected_key: StatKey) -> StatKey:
+        """Overwrite a file, which was `old`, in place; return its key. Its owner and other names stay.
+
+        If that fails, `old` is restored. Raises PartlyOverwritten if that fails too. After a kill, the file
+        has a part of each content. A file that has just got the same entry under another name is left alone.
+        """
+        folder, name = self._folders.open_parent(path)
+        info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        file_id = info.st_dev, info.st_ino
+        is_done = self._overwritten.get(file_id) == entry
+        if not is_done and modification_key(key_of(info)) != modification_key(expected_key):
+            raise PathRejected("changed in the meantime")
+        file = self._open_existing(folder, name, info)
+        try:
+            if not is_done:
+                self._overwrite_content(file, entry, old)
+                self._overwritten[file_id] = entry
+            self._fs.set_mode(file, entry.mode)
+            self._fs.fsync(file)
+            return modification_key(key_of(os.fstat(file)))
+        finally:
+            self._fs.close(file)
+
+    def _open_existing(self, folder: int, name: str, info: os.stat_result) -> int:
+        """Open the file with the stat data `info` for writing, also a read-only one of this user."""
+        try:
+            file = self._fs.open_existing(folder, name)
+        except PermissionError:
+            self._fs.chmod(folder, name, stat.S_IMODE(info.st_mode) | stat.S_IRUSR | stat.S_IWUSR)
+            file = self._fs.open_existing(folder, name)
+        opened = os.fstat(file)
+        if (opened.st_dev, opened.st_ino) != (info.st_dev, info.st_ino):
+            self._fs.close(file)
+            raise PathRejected("changed in the meantime")
+        return file
+
+    def _overwrite_content(self, file: int, entry: Entry, old: Entry) -> None:
+        if entry.ref == old.ref:
+            return
+        try:
+            for _ in self._blobs.iter_chunks(entry.ref):
+                pass  # verified before anything is changed
+        except BlobMissing as error:
+            raise PathRejected("its content is no longer stored") from error
+        try:
+            self._write_from_start(file, entry)
+        except OSError as error:
+            try:
+                self._write_from_start(file, old)
+            except (OSError, BlobMissing):
+                raise PartlyOverwritten(error.errno, error.strerror) from error
+            raise
+
+    def _write_from_start(self, file: int, entry: Entry) -> None:
+        """Write a content over the current one. Chunks that are equal already aren't written."""
+        position = 0
+        for chunk in self._blobs.iter_chunks(entry.ref):
+            if os.pread(file, len(chunk), position) != chunk:
+                os.lseek(file, position, os.SEEK_SET)
+                write_all(self._fs, file, chunk)
+            position += len(chunk)
+        if os.fstat(file).st_size != position:
+            self._fs.truncate(file, position)
 
     def discard(self, path: str, *, temporary: str) -> None:
         """Remove a staged file, if possible."""

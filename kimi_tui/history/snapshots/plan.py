@@ -60,3 +60,5 @@ class Plan:
     """Why the plan may lack files: the reason why coverage was partial at some time since. Empty if it
     wasn't.
     """
+    remarks: tuple[str, ...] = ()
+    """What the user should know besides, such as changes that the revert doesn't affect."""

@@ -21,12 +21,14 @@ from kimi_tui.base.ids import new_uid
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.history.file_lock import Lock, flock
 from kimi_tui.history.filesystem import FileSystem, discard, replace_file
-from kimi_tui.history.snapshots.blob_store import BlobStore
+from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.change_detection import detect_in_paths
 from kimi_tui.history.snapshots.dir_handles import DirectoryHandles, PathRejected
 from kimi_tui.history.snapshots.entry import Changes, Entries, Entry
-from kimi_tui.history.snapshots.file_writer import WriteTarget
+from kimi_tui.history.snapshots.file_writer import PartlyOverwritten, WriteTarget
 from kimi_tui.history.snapshots.limits import SnapshotLimits
+from kimi_tui.history.snapshots.overwrite_choice import choose_overwrites
+from kimi_tui.history.snapshots.partial_overwrite import is_partly_overwritten
 from kimi_tui.history.snapshots.plan import PlanItem
 from kimi_tui.history.snapshots.plan_step_runner import PlanStep, PlanStepRunner, kind_of
 from kimi_tui.history.snapshots.read_only_folders import find_read_only_folders
@@ -127,11 +129,16 @@ class PlanExecutor:
         with self._locked(waits=True):
             journal = self._journals / f"{uid}{_JOURNAL_SUFFIX}"
             read_only_folders = find_read_only_folders(self._target, (step.path for step in steps))
+            in_place = choose_overwrites(
+                self._root, ((step.path, step.now, step.then) for step in steps)
+            ).in_place
+            steps = [replace(step, in_place=step.path in in_place) for step in steps]
             intention = {
                 "root": str(self._root),
                 "session": self._session,
                 "steps": [[step.path, step.now, step.then] for step in steps],
                 "read_only_folders": read_only_folders,
+                "in_place": sorted(in_place),
             }
             self._write_json(journal, intention)
             expected = {step.path: current_entries.get(step.path) for step in steps}
@@ -218,13 +225,16 @@ class PlanExecutor:
             is_made_writable = step.path in read_only_folders and kind_of(current) == "folder"
             if current == step.then and not is_made_writable:
                 continue
-            is_half_made = is_made_writable or _is_half_made(current, step.then)
+            is_half_made = is_made_writable or self._is_half_made(current, step)
             if current != step.now and not is_removed and not is_half_made:
                 failed[step.path] = CHANGED_REASON
             else:
                 todo.append(replace(step, now=current, seen=stat_keys.get(step.path, ())))
         runner = PlanStepRunner(self._target, read_only_folders=read_only_folders)
-        failed |= runner.run_steps(todo)
+        try:
+            failed |= runner.run_steps(todo)
+        except PartlyOverwritten as error:
+            raise OSError(*error.args) from error  # the write-ahead file stays
         not_done = failed.keys() | runner.remaining_folders(steps)
         done = tuple(step.path for step in steps if step.path not in not_done)
         return ExecutionResult(done, tuple(failed.items()), runner.written)
@@ -239,6 +249,18 @@ class PlanExecutor:
         changes = {path: entry for path, entry in detected.changes.items() if path in set(paths)}
         return changes, detected.stat_keys
 
+    def _is_half_made(self, current: Entry | None, step: PlanStep) -> bool:
+        """Return whether the path is a directory that only lacks its final mode, or a file that a killed
+        process was overwriting.
+        """
+        if current is None or step.now is None or step.then is None or not step.in_place:
+            return kind_of(current) == kind_of(step.then) == "folder"
+        try:
+            contents = [self._blobs.read(entry.ref) for entry in (current, step.now, step.then)]
+        except (BlobMissing, OSError):
+            return False
+        return is_partly_overwritten(*contents)
+
     def _remove_temporaries(self, steps: list[PlanStep]) -> None:
         """Remove staged files."""
         with self._target.open_writer() as writer:
@@ -251,11 +273,6 @@ def _number_steps(uid: str, changes: Iterable[tuple[str, Entry | None, Entry | N
         PlanStep(path, now, then, f".kimi-tui-{uid}-{number}")
         for number, (path, now, then) in enumerate(changes)
     ]
-
-
-def _is_half_made(current: Entry | None, then: Entry | None) -> bool:
-    """Return whether the path is a directory that only lacks its final mode."""
-    return kind_of(current) == kind_of(then) == "folder"
 
 
 def _combine(first: ExecutionResult | None, then: ExecutionResult) -> ExecutionResult:
@@ -278,8 +295,12 @@ def _read_journal(journal: Path, root: Path) -> _Journal | None:
         if record["root"] != str(root):
             return None
         recorded = ((path, _to_entry(now), _to_entry(then)) for path, now, then in record["steps"])
+        in_place = set(record.get("in_place", ()))
+        steps = [
+            replace(step, in_place=step.path in in_place) for step in _number_steps(journal.stem, recorded)
+        ]
         folders = {str(path): int(mode) for path, mode in record.get("read_only_folders", {}).items()}
-        return _Journal(str(record.get("session", "")), _number_steps(journal.stem, recorded), folders)
+        return _Journal(str(record.get("session", "")), steps, folders)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

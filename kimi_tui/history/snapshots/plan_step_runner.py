@@ -13,7 +13,7 @@ from kimi_tui.history.snapshots.file_writer import AtomicFileWriter, WriteTarget
 from kimi_tui.history.snapshots.read_only_folders import make_writable, restore_modes
 from kimi_tui.history.snapshots.stat_cache import StatKey, WrittenFile
 
-Phase = Literal["remove", "remove directories", "make directories", "prepare", "put", "modes"]
+Phase = Literal["remove", "remove directories", "make directories", "prepare", "overwrite", "put", "modes"]
 _PHASES: tuple[Phase, ...] = get_args(Phase)
 _BATCH_FILES = 16
 """With this many files, all of them are synced together, along with other data on the same file system."""
@@ -35,11 +35,18 @@ class PlanStep:
     """Name of the staged file, in the same directory."""
     seen: StatKey = ()
     """Key of the current entry, to detect changes; empty if there is none."""
+    in_place: bool = False
+    """Whether a file is overwritten, instead of being replaced by a new one."""
 
     @property
     def writes_file(self) -> bool:
-        """Whether the step creates a file or link."""
+        """Whether the step creates or changes a file or link."""
         return kind_of(self.then) in {"file", "link"}
+
+    @property
+    def stages_file(self) -> bool:
+        """Whether the step creates a new file or link, which is renamed to its path at the end."""
+        return self.writes_file and not self.in_place
 
     @property
     def removes_folder(self) -> bool:
@@ -86,7 +93,7 @@ class PlanStepRunner:
             return {step.path for step in steps if step.removes_folder and writer.exists(step.path)}
 
     def _stage(self, steps: Sequence[PlanStep], writer: AtomicFileWriter) -> dict[str, str]:
-        to_put = [step for step in steps if step.writes_file]
+        to_put = [step for step in steps if step.stages_file]
         together = self._sync_together and len(to_put) >= _BATCH_FILES
         failed = self._run_phase("prepare", to_put, writer, fsync=not together)
         try:
@@ -132,10 +139,13 @@ class PlanStepRunner:
                     raise PathRejected("the directory isn't empty")
             case "make directories" if step.then is not None and then == "folder":
                 writer.make_folder(step.path, step.then.mode)
-            case "prepare" if step.then is not None and step.writes_file:
+            case "prepare" if step.then is not None and step.stages_file:
                 key = writer.stage(step.path, step.then, temporary=step.temporary, fsync=fsync)
                 self.written[step.path] = WrittenFile(step.then, key)
-            case "put" if step.writes_file:
+            case "overwrite" if step.now is not None and step.then is not None and step.in_place:
+                key = writer.overwrite(step.path, step.then, old=step.now, expected_key=step.seen)
+                self.written[step.path] = WrittenFile(step.then, key)
+            case "put" if step.stages_file:
                 expected_key = () if now == "folder" else step.seen
                 writer.commit(step.path, temporary=step.temporary, expected_key=expected_key)
             case "modes" if step.then is not None and then == "folder":

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from kimi_tui.history.filesystem import LOCAL_FILE_SYSTEM
 
+_OPEN_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -22,8 +23,16 @@ class WorkFileSystem(Protocol):
         """Create a file that must not exist yet, with access for the owner only; return its descriptor."""
         ...
 
+    def open_existing(self, folder: int, name: str) -> int:
+        """Open an existing file for reading and writing; return its descriptor."""
+        ...
+
     def write(self, file: int, data: memoryview) -> int:
         """Write a part of `data`; return the number of bytes written."""
+        ...
+
+    def truncate(self, file: int, size: int) -> None:
+        """Set the size of an open file."""
         ...
 
     def fsync(self, file: int) -> None:
@@ -78,9 +87,17 @@ class LocalWorkFileSystem:
         """Implement `WorkFileSystem.create`."""
         return os.open(name, _CREATE_FLAGS, 0o600, dir_fd=folder)
 
+    def open_existing(self, folder: int, name: str) -> int:
+        """Implement `WorkFileSystem.open_existing`."""
+        return os.open(name, _OPEN_FLAGS, dir_fd=folder)
+
     def write(self, file: int, data: memoryview) -> int:
         """Implement `WorkFileSystem.write`."""
         return os.write(file, data)
+
+    def truncate(self, file: int, size: int) -> None:
+        """Implement `WorkFileSystem.truncate`."""
+        os.ftruncate(file, size)
 
     def fsync(self, file: int) -> None:
         """Implement `WorkFileSystem.fsync`."""

@@ -101,6 +101,7 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
             if plan.note:
                 note = translate_message(plan.note)
                 rows.insert(0, NoteRow(f"◔ {note}", "$warning", note))
+            rows += [NoteRow(f"◔ {text}", "$warning", text) for text in map(translate_message, plan.remarks)]
             rows += command_rows(plan.commands)
             self.show_rows(rows, self._initial_selection(plan))
             if self._proposal.only_path is not None:
