@@ -57,19 +57,6 @@ _DESTRUCTIVE_SUBCOMMANDS = {
     "helm": {"delete", "uninstall"}, "kubectl": {"delete", "drain"}, "podman": {"prune", "rm", "rmi"},
     "terraform": {"apply", "destroy"}, "tofu": {"apply", "destroy"},
 }  # fmt: skip
-_COMPILER_OPTIONS = {"-B", "-Xclang", "-fplugin", "-load", "-specs", "--specs", "-wrapper"}
-_EXEC_OPTIONS = {
-    "ack": {"--pager"}, "ag": {"--pager"}, "c++": _COMPILER_OPTIONS, "cargo": {"--config"},
-    "cc": _COMPILER_OPTIONS, "clang": _COMPILER_OPTIONS, "clang++": _COMPILER_OPTIONS,
-    "curl": {"-K", "--config"}, "diff3": {"--diff-program"},
-    "g++": _COMPILER_OPTIONS, "gcc": _COMPILER_OPTIONS, "go": {"-exec", "-toolexec", "-vettool"},
-    "man": {"-H", "-P", "--html", "--pager"}, "npm": {"--script-shell"}, "pnpm": {"--script-shell"},
-    "rg": {"--hostname-bin", "--pre"}, "rsync": {"-e", "--rsh", "--rsync-path"}, "sdiff": {"--diff-program"},
-    "sort": {"--compress-program"}, "split": {"--filter"}, "tar": {"-F", "-I", "--checkpoint-action",
-    "--info-script", "--new-volume-script", "--rsh-command", "--to-command", "--use-compress-program"},
-    "wget": {"-e", "--execute", "--use-askpass"}, "zip": {"-TT", "--unzip-command"},
-}  # fmt: skip
-"""Options that make a program run another one."""
 _DATA_OPTIONS = frozenset({"-d", "--data", "--data-ascii", "--data-binary", "--json"})
 _FORM_OPTIONS = frozenset({"-F", "--form"})
 _UPLOAD_OPTIONS = {"curl": {"-T", "--upload-file"}, "wget": {"--body-file", "--post-file"}}
@@ -227,17 +214,6 @@ def _publish_danger(command: SimpleCommand) -> str | None:
     return None
 
 
-def _exec_option_danger(command: SimpleCommand) -> str | None:
-    names = _EXEC_OPTIONS.get(command.program, set())
-    for word in command.arguments:
-        option = word.prefix.partition("=")[0]
-        if any(is_option(option, name) or _has_attached_value(word.prefix, name) for name in names):
-            return msg(
-                "makes {program} run another program ({option})", program=command.program, option=option
-            )
-    return None
-
-
 def _upload_danger(command: SimpleCommand) -> str | None:
     """Return why `command` is dangerous if it uploads a file's content, which the command line doesn't
     show.
@@ -276,10 +252,6 @@ def _extraction_danger(command: SimpleCommand) -> str | None:
     return "extracts to absolute paths (tar -P)" if keeps_absolute_paths else None
 
 
-def _has_attached_value(text: str, name: str) -> bool:
-    return len(name) == 2 and text.startswith(name) and not text.startswith("--")
-
-
 def _has_flag(texts: Sequence[str], letter: str, name: str) -> bool:
     return any(
         is_option(text, name) or (re.match(r"-[A-Za-z]", text) is not None and letter in text)
@@ -296,7 +268,6 @@ _CHECKS: tuple[Callable[[SimpleCommand], str | None], ...] = (
     _network_danger,
     _dynamic_code_danger,
     _publish_danger,
-    _exec_option_danger,
     _upload_danger,
     _clock_danger,
     _extraction_danger,

@@ -10,15 +10,6 @@ from kimi_tui.permission.write_targets import is_option
 _VALUED_GLOBAL_OPTIONS = frozenset(
     {"-C", "-c", "--config-env", "--exec-path", "--git-dir", "--namespace", "--work-tree"}
 )
-_EXEC_OPTIONS = {
-    "": {"--exec", "--ext-diff", "--extcmd", "--open-files-in-pager", "--receive-pack", "--upload-pack"},
-    "clone": {"-c", "-u", "--config", "--template"},
-    "difftool": {"-x"},
-    "grep": {"-O"},
-    "rebase": {"-x"},
-}  # fmt: skip
-"""Options that name a program to run, by subcommand; `""` stands for all."""
-
 _NETWORK_SUBCOMMANDS = frozenset({"clone", "fetch", "ls-remote", "pull", "push", "remote", "submodule"})
 _REMOTE_HELPER = re.compile(r"[A-Za-z][\w+.-]*::")
 _ADDRESS = re.compile(r"[^:]+:|[./~]")
@@ -34,10 +25,6 @@ def git_danger(command: SimpleCommand) -> str | None:
         for text in global_options
     ):
         return "overrides git's configuration"
-    for option in (text.partition("=")[0] for text in rest):
-        for name in (*_EXEC_OPTIONS[""], *_EXEC_OPTIONS.get(subcommand, ())):
-            if is_option(option, name) or (len(name) == 2 and re.match(f"{name}(?!-)", option)):
-                return msg("makes git run another program ({option})", option=option)
     return _transport_danger(subcommand, command.arguments[len(global_options) + 1 :]) or _loss_danger(
         subcommand, rest
     )

@@ -1,41 +1,12 @@
 """Git commands that only read the repository."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 
-from kimi_tui.permission.bash.simple_command import Word
-from kimi_tui.permission.write_targets import is_option
+from kimi_tui.permission.bash.simple_command import SimpleCommand, Word, literal_word
+from kimi_tui.permission.safe_options import GIT_GLOBAL_FLAGS, check_arguments
 
-GLOBAL_FLAGS = frozenset(
-    {"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--icase-pathspecs"}
-)
-_UNSAFE_OPTIONS = (
-    "--output",
-    "--ext-diff",
-    "--open-files-in-pager",
-    "--upload-pack",
-    "--exec",
-    "--filters",
-)
-"""Options of read-only subcommands that write a file or run a program. Abbreviations match as well."""
-
-_READ_ONLY_SUBCOMMANDS = frozenset(
-    {
-        "blame", "cat-file", "check-attr", "check-ignore", "check-mailmap", "cherry", "count-objects",
-        "describe", "diff", "diff-files", "diff-index", "diff-tree", "for-each-ref", "grep", "log",
-        "ls-files", "ls-tree", "merge-base", "name-rev", "range-diff", "rev-list", "rev-parse", "shortlog",
-        "show", "show-branch", "show-ref", "status", "var", "version", "whatchanged",
-    }
-)  # fmt: skip
-_READ_ONLY_ACTIONS: Mapping[str, Set[str]] = {
-    "bisect": {"log"},
-    "config": {"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"},
-    "notes": {"list", "show"},
-    "stash": {"list", "show"},
-    "submodule": {"status", "summary"},
-    "worktree": {"list"},
-}
-"""Subcommands that are read-only if their first argument is one of these words."""
+_CONFIG_ACTIONS = frozenset({"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"})
 _COMMON_LIST_OPTIONS = (
     r"|-l|--list|--no-column|--column|--ignore-case|--omit-empty|--(?:sort|format|color|column)=.*"
 )
@@ -60,33 +31,14 @@ def is_git_read_only(arguments: Sequence[Word]) -> bool:
             words.pop(0)
         elif option == "--version" and not words:
             return True
-        elif option not in GLOBAL_FLAGS:
+        elif option not in GIT_GLOBAL_FLAGS:
             return False
     if not words or not words[0].is_literal:
         return False
-    subcommand, rest = words[0].text, words[1:]
-    if (check := _CHECKS.get(subcommand)) is not None:
-        return check(rest)
-    if (actions := _READ_ONLY_ACTIONS.get(subcommand)) is not None:
-        return bool(rest) and rest[0].is_literal and rest[0].text in actions and _is_harmless(rest[1:])
-    return subcommand in _READ_ONLY_SUBCOMMANDS and _is_harmless(rest, grep=subcommand == "grep")
-
-
-def _is_harmless(words: Sequence[Word], *, grep: bool = False) -> bool:
-    """Return whether no word is, or may expand to, an option that writes or runs something."""
-    for word in words:
-        if word.is_literal and word.text == "--":
-            return True
-        if word.cannot_be_option:
-            continue
-        if not word.is_literal:
-            return False
-        name = word.text.partition("=")[0]
-        if any(is_option(name, unsafe) for unsafe in _UNSAFE_OPTIONS):
-            return False
-        if grep and re.match(r"-[A-Za-z]*O", word.text):
-            return False
-    return True
+    if (check := _CHECKS.get(words[0].text)) is not None:
+        return check(words[1:])
+    checked = check_arguments(SimpleCommand((literal_word("git"), *words)), any_file=True)
+    return checked is not None and checked.safe_options.reads_only
 
 
 def _is_list_command(words: Sequence[Word], list_option: re.Pattern[str]) -> bool:
@@ -106,17 +58,34 @@ def _is_list_command(words: Sequence[Word], list_option: re.Pattern[str]) -> boo
 def _is_reflog_read_only(words: Sequence[Word]) -> bool:
     texts = [word.text if word.is_literal else "" for word in words]
     return all(_REFLOG_OPTION.fullmatch(text) for text in texts) or (
-        texts[0] in ("show", "exists") and _is_harmless(words[1:])
+        texts[0] in ("show", "exists") and not any(text.startswith("-") or not text for text in texts)
     )
 
 
 def _is_remote_read_only(words: Sequence[Word]) -> bool:
     texts = [word.text if word.is_literal else "" for word in words]
-    return texts in ([], ["-v"], ["--verbose"]) or (texts[0] == "get-url" and _is_harmless(words[1:]))
+    return texts in ([], ["-v"], ["--verbose"]) or (
+        texts[0] == "get-url" and not any(text.startswith("-") or not text for text in texts)
+    )
+
+
+def _is_config_read_only(words: Sequence[Word]) -> bool:
+    texts = [word.text if word.is_literal else "" for word in words]
+    return (
+        texts[:1] != []
+        and texts[0] in _CONFIG_ACTIONS
+        and not any(text.startswith("-") or not text for text in texts[1:])
+    )
+
+
+def _is_bisect_log(words: Sequence[Word]) -> bool:
+    return [word.text for word in words] == ["log"]
 
 
 _CHECKS: Mapping[str, Callable[[Sequence[Word]], bool]] = {
+    "bisect": _is_bisect_log,
     "branch": lambda words: _is_list_command(words, _LIST_OPTIONS["branch"]),
+    "config": _is_config_read_only,
     "reflog": _is_reflog_read_only,
     "remote": _is_remote_read_only,
     "tag": lambda words: _is_list_command(words, _LIST_OPTIONS["tag"]),

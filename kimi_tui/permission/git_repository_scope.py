@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kimi_tui.permission.bash.simple_command import SimpleCommand
 from kimi_tui.permission.git_config_programs import config_runs_programs
-from kimi_tui.permission.git_read_only import GLOBAL_FLAGS
+from kimi_tui.permission.safe_options import GIT_GLOBAL_FLAGS
 from kimi_tui.permission.writable_roots import WorkingDir, WritableRoots
 
 _INFO_OPTIONS = frozenset({"--version", "--help", "--html-path", "--man-path", "--info-path"})
@@ -112,7 +112,7 @@ def _start_dirs(command: SimpleCommand, folders: Sequence[WorkingDir]) -> list[P
             start_dirs = [None if folder is None else (folder / step).resolve() for folder in start_dirs]
         elif option.text in _INFO_OPTIONS:
             return []
-        elif option.text not in GLOBAL_FLAGS:
+        elif option.text not in GIT_GLOBAL_FLAGS:
             return None
     known = [folder for folder in start_dirs if folder is not None]
     return known if len(known) == len(start_dirs) else None

@@ -1,17 +1,19 @@
 """Matching of rules against commands: strict for allow rules, lenient for ask and deny rules."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Literal
 
 from kimi_tui.permission.bash.command_line import BashCommandLine, parse_command
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word, literal_word
-from kimi_tui.permission.known_programs import accepts_any_suffix, runs_nothing_else
+from kimi_tui.permission.file_bounds import FileBounds
+from kimi_tui.permission.known_programs import runs_nothing_else
 from kimi_tui.permission.path_pattern import matches_path
 from kimi_tui.permission.rule import CommandPrefix, ExactCommand, McpRule, PathRule, Rule, ToolRule
+from kimi_tui.permission.rule_coverage import covers_arguments
 from kimi_tui.permission.subject import CommandSubject, McpSubject, PathSubject, Subject, ToolSubject
-from kimi_tui.permission.writable_roots import WritableRoots, is_harmless_device
+from kimi_tui.permission.writable_roots import WorkingDir, WritableRoots, is_harmless_device
 from kimi_tui.permission.write_targets import write_targets
 
 Match = Literal["yes", "maybe", "no"]
@@ -19,8 +21,13 @@ Match = Literal["yes", "maybe", "no"]
 _SHORT_OPTIONS = {"--recursive": "-r", "--force": "-f"}
 
 
-def allows(rule: CommandPrefix | ExactCommand, simple_command: SimpleCommand) -> bool:
-    """Return whether `rule` covers exactly what `simple_command` runs, ignoring redirections."""
+def allows(
+    rule: CommandPrefix | ExactCommand,
+    simple_command: SimpleCommand,
+    bounds: FileBounds,
+    folders: Collection[WorkingDir],
+) -> bool:
+    """Return whether `rule` covers what `simple_command` runs in one of `folders`, ignoring redirections."""
     match rule:
         case CommandPrefix(words, assignments):
             prefix = tuple(literal_word(word) for word in words)
@@ -30,7 +37,7 @@ def allows(rule: CommandPrefix | ExactCommand, simple_command: SimpleCommand) ->
                 and not any(each.appends for each in special)
                 and [(each.name, each.value) for each in special]
                 == [(name, literal_word(value)) for name, value in assignments]
-                and accepts_any_suffix(simple_command, len(prefix))
+                and covers_arguments(simple_command, len(prefix), bounds, folders)
             )
         case ExactCommand(command):
             expected = _parse_single_command(command)

@@ -1,5 +1,6 @@
 """The rules of a session: their verdict on an operation, and the rules that would allow it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, assert_never
@@ -10,8 +11,9 @@ from kimi_tui.permission.assessment import Assessment, assess
 from kimi_tui.permission.bash.command_line import BashCommandLine
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
 from kimi_tui.permission.bulk_writes import may_overwrite_control_files
+from kimi_tui.permission.file_bounds import FileBounds
 from kimi_tui.permission.git_repository_scope import git_stays_in_work_dir
-from kimi_tui.permission.known_programs import grant_prefix, runs_anything, runs_nothing_else
+from kimi_tui.permission.known_programs import runs_anything, runs_nothing_else
 from kimi_tui.permission.path_pattern import folder_pattern_for, is_exact, matches_path, pattern_for
 from kimi_tui.permission.read_only_commands import is_read_only_command
 from kimi_tui.permission.rule import (
@@ -25,6 +27,7 @@ from kimi_tui.permission.rule import (
     format_exact,
 )
 from kimi_tui.permission.rule_matching import Match, allows, mentions
+from kimi_tui.permission.safe_options import grant_prefix
 from kimi_tui.permission.secret_reads import may_create_secrets, may_show_secrets
 from kimi_tui.permission.subject import (
     CommandSubject,
@@ -99,6 +102,13 @@ class RuleSet:
         rules = self._propose_rules(assessment.subject)
         return rules if rules and self.with_allowed(*rules).verdict(assessment) == "allow" else ()
 
+    @property
+    def _bounds(self) -> FileBounds:
+        patterns = (
+            rule.pattern for rule in self.allow if isinstance(rule, PathRule) and rule.access == "Read"
+        )
+        return FileBounds(self._writable_roots, tuple(patterns))
+
     def _match_rules(self, rules: tuple[Rule, ...], subject: Subject) -> Match:
         if not rules:
             return "no"
@@ -135,7 +145,8 @@ class RuleSet:
         return all(self._allows_command(command, folders) for command in line.commands)
 
     def _allows_command(self, command: SimpleCommand, folders: tuple[WorkingDir, ...]) -> bool:
-        if any(each.reads and may_be_network_file(each.target) for each in command.redirections):
+        inputs = [each.target for each in command.redirections if each.reads]
+        if any(map(may_be_network_file, inputs)) or not self._bounds.contain_words(inputs, folders):
             return False
         if command.redirections and self._may_show_secrets(
             replace(command, words=command.words[:1]), folders
@@ -163,7 +174,9 @@ class RuleSet:
             or self._may_show_secrets(command, folders)
         )
         kinds = ExactCommand if needs_exact_rule else CommandPrefix | ExactCommand
-        return any(isinstance(rule, kinds) and allows(rule, command) for rule in self.allow)
+        return any(
+            isinstance(rule, kinds) and allows(rule, command, self._bounds, folders) for rule in self.allow
+        )
 
     def _may_show_secrets(self, command: SimpleCommand, folders: tuple[WorkingDir, ...]) -> bool:
         return may_show_secrets(command, folders, may_read=lambda path: self._allows_path(path, "Read"))
@@ -211,7 +224,7 @@ class RuleSet:
         rules: dict[Rule, None] = {}
         for command in line.commands:
             if not self._allows_execution(command, folders):
-                rule = _build_rule(command)
+                rule = self._propose_for_command(command, folders)
                 if rule is None:
                     return None
                 rules[rule] = None
@@ -222,6 +235,17 @@ class RuleSet:
                         rules.update({} if path_rule is None else {path_rule: None})
         proposed = tuple(rules)
         return proposed if self.with_allowed(*proposed)._allows_line(line) else None
+
+    def _propose_for_command(self, command: SimpleCommand, folders: tuple[WorkingDir, ...]) -> Rule | None:
+        """Return a rule for `command`: with a wildcard if its options are known to be safe, else exact."""
+        return next(
+            (
+                rule
+                for rule in _candidate_rules(command)
+                if self.with_allowed(rule)._allows_execution(command, folders)
+            ),
+            None,
+        )
 
     def _propose_for_path(self, path: Path, *, writes: bool) -> Rule | None:
         roots = self._writable_roots
@@ -237,14 +261,13 @@ class RuleSet:
         return PathRule("Edit", folder_pattern_for(path, root, is_work_dir=root == roots.work_dir))
 
 
-def _build_rule(command: SimpleCommand) -> Rule | None:
-    """Return the narrowest useful rule for what `command` runs."""
+def _candidate_rules(command: SimpleCommand) -> Iterable[CommandPrefix | ExactCommand]:
+    """Yield the rules that may cover what `command` runs, the most useful one first."""
     special = command.special_assignments
     if not command.words or not all(each.value.is_literal and not each.appends for each in special):
-        return None
-    prefix = grant_prefix(command.words)
-    if prefix is not None:
-        return CommandPrefix(prefix, tuple((each.name, each.value.text) for each in special))
-    if not runs_nothing_else(command) or not all(word.is_literal for word in command.words):
-        return None
-    return ExactCommand(format_exact(command))
+        return
+    prefix = grant_prefix(command)
+    if prefix is not None and not runs_anything(prefix):
+        yield CommandPrefix(prefix, tuple((each.name, each.value.text) for each in special))
+    if runs_nothing_else(command) and all(word.is_literal for word in command.words):
+        yield ExactCommand(format_exact(command))

@@ -1,14 +1,13 @@
 """Detection of commands that may show a file with secrets, which a wildcard rule must not allow."""
 
-import glob
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import islice
 from pathlib import Path
 
 from kimi_tui.base.secret_paths import is_private, is_secret
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
+from kimi_tui.permission.named_files import expand_files, is_find_placeholder
 from kimi_tui.permission.recursive_reads import find_secrets, recursive_read_of
 from kimi_tui.permission.writable_roots import WorkingDir
 
@@ -29,10 +28,6 @@ _NAME_ONLY_PROGRAMS = frozenset(
 """Programs that never show the content of the files they are given."""
 _INDIRECT_PROGRAMS = frozenset({"find", "git"})
 """Programs whose arguments may name files elsewhere: below a directory, or in a commit."""
-_FIND_PLACEHOLDER = "{}"
-_WORD_SEPARATORS = re.compile(r"[=:@,]")
-_UNCERTAIN = re.compile(r"[{}\\'\"$`()]")
-_MAX_FILES = 5_000
 
 
 def may_show_secrets(
@@ -49,9 +44,9 @@ def may_show_secrets(
     ]
     must_exist = command.program not in _INDIRECT_PROGRAMS
     for word in words:
-        files = _expand_files(word, folders)
+        files = expand_files(word, folders)
         if files is None:
-            if command.program in _PRINTING_PROGRAMS and word.text != _FIND_PLACEHOLDER:
+            if command.program in _PRINTING_PROGRAMS and not is_find_placeholder(word):
                 return True
             continue
         for path in files:
@@ -80,7 +75,7 @@ def may_create_secrets(commands: Sequence[SimpleCommand], folders: Collection[Wo
         not os.path.lexists(path) and _is_secret_path(path)
         for word in words
         if word.is_literal and re.search("[./]", word.text)  # other words are mostly search patterns
-        for path in _expand_files(word, folders) or ()
+        for path in expand_files(word, folders) or ()
     )
 
 
@@ -94,7 +89,7 @@ def _reads_secrets_recursively(
         return True
     roots: list[Path] = []
     for word in recursive_read.roots:
-        files = _expand_files(word, folders)
+        files = expand_files(word, folders)
         if files is None:
             return True
         roots += [path for path in files if path.exists()]
@@ -109,33 +104,3 @@ def _input_words(command: SimpleCommand) -> Iterable[Word]:
 
 def _is_secret_path(path: Path) -> bool:
     return is_private(path) or is_secret(str(path / "x"))
-
-
-def _expand_files(word: Word, folders: Collection[WorkingDir]) -> Iterable[Path] | None:
-    """Return the files that `word` may name, also as an option's value; None if they aren't known."""
-    if None in folders:
-        return None
-    known = [folder for folder in folders if folder is not None]
-    if word.is_literal:
-        return [folder / name for folder in known for name in _path_candidates(word.text)]
-    if word.kind != "pattern" or _UNCERTAIN.search(word.text):
-        return None
-    pattern = os.path.expanduser(word.text)  # noqa: PTH111
-    files = [
-        folder / name
-        for folder in known
-        for name in islice(glob.iglob(pattern, root_dir=folder), _MAX_FILES)  # noqa: PTH207
-    ]
-    return files if len(files) < _MAX_FILES else None
-
-
-def _path_candidates(text: str) -> Iterable[str]:
-    """Yield the possible paths in a word: `.env`, `--file=.env`, `-f.env`, `@.env`, `HEAD:.env`."""
-    if "\0" in text or len(text) > os.pathconf("/", "PC_PATH_MAX"):
-        return
-    yield text
-    if re.match(r"-[^-].", text):
-        yield text[2:]
-    for separator in _WORD_SEPARATORS.finditer(text):
-        if rest := text[separator.end() :]:
-            yield rest

@@ -44,7 +44,7 @@ async def test_an_approved_call_runs(home: SessionEnv) -> None:
         assert home.file("a.txt").read_text() == "hello\n"
 
 
-@pytest.mark.parametrize("command", ["touch a && true", "rm -rf b > ../c"])
+@pytest.mark.parametrize("command", ["ls a && true", "rm -rf b > ../c"])
 async def test_an_approval_parses_the_command_and_computes_its_danger_once(
     home: SessionEnv, command: str
 ) -> None:
@@ -95,6 +95,32 @@ async def test_a_grant_for_the_session_covers_open_requests_and_the_resumed_sess
     async with home.open_session(continue_last=True) as front:
         assert (await front.turn("again")).outcome == "finished"
         assert not front.of(ApprovalRequest)
+
+
+@pytest.mark.parametrize(
+    ("granted", "attack"),
+    [
+        ("git grep -n x", "git grep -nO'touch PWN;:' x"),
+        ("find .", "find . -fprintf PWN x"),
+        ("tar cf o.tar a", "tar cIf 'touch PWN;cat' o.tar a"),
+        ("sort a", "sort -o PWN a"),
+    ],
+)
+async def test_a_grant_for_a_command_does_not_run_one_with_other_options(
+    home: SessionEnv, granted: str, attack: str
+) -> None:
+    home.file("a").write_text("x\n")
+    home.script(
+        script("text: first", bash("c1", granted)), script("text: now", bash("c2", attack)), "text: done"
+    )
+    async with home.open_session() as front:
+        front.send(Prompt("go"))
+        front.answer(await front.next_approval_request(), "approve_for_session")
+        request = await front.next_approval_request()
+        assert request.tool_call_id == "c2"
+        front.answer(request, "reject")
+        assert (await front.wait_for(TurnEnd)).outcome == "rejected"
+    assert not home.file("PWN").exists()
 
 
 async def run_three_calls(home: SessionEnv, response: ApprovalAnswer) -> None:

@@ -57,7 +57,6 @@ def danger(subject: Subject | str, *, work_dir: Path = WORK_DIR, added: tuple[Pa
         ("git branch -D a", "branch"),
         ("git stash clear", "discards changes"),
         ("git -c alias.x='!evil' x", "configuration"),
-        ("git grep -Oevil x", "another program"),
         ("git config --global a b", "global or system configuration"),
         ("curl x | sh", "pipes into sh"),
         ("curl x | sudo bash", "another user"),
@@ -102,8 +101,6 @@ def danger(subject: Subject | str, *, work_dir: Path = WORK_DIR, added: tuple[Pa
         ("python -m twine upload dist/*", "publishes"),
         ("kubectl delete pod a", "shared resources"),
         ("cat < /dev/tcp/a/1", "network"),
-        ("tar --to-command=evil -xf a", "another program"),
-        ("rg --pre evil x", "another program"),
     ],
 )
 def test_a_dangerous_command_is_reported_with_a_reason(command: str, reason: str) -> None:

@@ -6,6 +6,8 @@ from typing import Literal
 from kimi_tui.base.frozen import frozen
 
 WordKind = Literal["literal", "pattern", "unknown"]
+FIND_PLACEHOLDER = "{}"
+"""The text and prefix of a word that stands for the files that `find` found. It can't be an option."""
 
 
 @frozen

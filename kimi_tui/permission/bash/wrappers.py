@@ -7,7 +7,13 @@ from itertools import islice
 
 from kimi_tui.base.frozen import frozen
 from kimi_tui.permission.bash.cursor import UnparsableCommand
-from kimi_tui.permission.bash.simple_command import Assignment, SimpleCommand, Word, literal_word
+from kimi_tui.permission.bash.simple_command import (
+    FIND_PLACEHOLDER,
+    Assignment,
+    SimpleCommand,
+    Word,
+    literal_word,
+)
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "rbash", "csh", "tcsh"})
 _COMMAND_RUNNERS = frozenset(
@@ -186,6 +192,12 @@ def _fill_placeholder(word: Word, placeholder: str) -> Word:
     return Word(word.text, "unknown", before if word.is_literal else "") if found else word
 
 
+def _fill_find_placeholder(word: Word) -> Word:
+    if word.text == FIND_PLACEHOLDER:
+        return Word(word.text, "unknown", FIND_PLACEHOLDER)
+    return _fill_placeholder(word, FIND_PLACEHOLDER)
+
+
 def _find_exec_commands(command: SimpleCommand) -> Iterable[SimpleCommand]:
     """Yield the commands that `find` runs on its results."""
     if command.program != "find":
@@ -198,7 +210,7 @@ def _find_exec_commands(command: SimpleCommand) -> Iterable[SimpleCommand]:
             yield SimpleCommand(tuple(words))
             words = None
         elif words is not None:
-            words.append(_fill_placeholder(word, "{}"))
+            words.append(_fill_find_placeholder(word))
     if words:
         yield SimpleCommand(tuple(words))
 
