@@ -78,7 +78,7 @@ class Home:
             check=True,
             capture_output=True,
         )
-        journal = next(self.path.glob("share/sessions/*/*/context.jsonl"))
+        journal = next(self.path.glob("share/tui-sessions/*/*/context.jsonl"))
         with journal.open("a") as file:
             for line in _add_checkpoints(_turn_records(turns)) if checkpoints else _turn_records(turns):
                 file.write(json.dumps(line, separators=(",", ":")) + "\n")

@@ -24,7 +24,7 @@ _EXITS = (
 _FILES = (
     ("~/.kimi-tui/config.toml", "Your settings. KIMI_SHARE_DIR changes the directory."),
     ("~/.kimi-tui/mcp.json", "Your MCP servers."),
-    ("~/.kimi-tui/sessions/", "Sessions."),
+    ("~/.kimi-tui/tui-sessions/", "Sessions."),
     ("~/.kimi-tui/logs/kimi-tui.log", "Log file."),
     (".kimi-tui/config.toml", "Settings of a project."),
 )

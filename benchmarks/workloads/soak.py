@@ -109,7 +109,7 @@ def _take_snapshot(program: Terminal, path: Path) -> None:
 
 def _check_turns(home: Path, prompts: int) -> None:
     """Raise RuntimeError if turns are missing, because an idle program would need no memory."""
-    recordings = home.glob("share/sessions/*/*/wire.jsonl")
+    recordings = home.glob("share/tui-sessions/*/*/wire.jsonl")
     ended = sum(recording.read_text().count('"type":"TurnEnd"') for recording in recordings)
     if ended < prompts:
         raise RuntimeError(f"{prompts} prompts, but only {ended} turns")

@@ -6,7 +6,17 @@ import stat
 from itertools import chain
 from pathlib import Path
 
-_FOLDERS = ("agents", "credentials", "drafts", "logs", "plans", "sessions", "store", "user-history")
+_FOLDERS = (
+    "agents",
+    "credentials",
+    "drafts",
+    "logs",
+    "plans",
+    "sessions",
+    "store",
+    "tui-sessions",
+    "user-history",
+)
 _FILES = ("config.*", "credentials.json", "mcp.json", "trusted.json")
 
 

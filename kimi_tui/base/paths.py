@@ -13,6 +13,14 @@ def data_dir() -> Path:
     return Path(override).expanduser() if override else Path.home() / ".kimi-tui"
 
 
+def sessions_dir(data_dir: Path) -> Path:
+    """Return the directory of the sessions in a data directory.
+
+    Kimi CLI, which may use the same data directory, keeps its own in `sessions`.
+    """
+    return data_dir / "tui-sessions"
+
+
 def work_dir_key(work_dir: Path) -> str:
     """Return the directory name for a working directory's sessions and input history: the MD5 of its path."""
     import hashlib  # loads OpenSSL, which the first frame doesn't need

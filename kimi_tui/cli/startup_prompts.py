@@ -50,7 +50,7 @@ def ask_for_mcp_trust(project: ConfigSource, data_dir: Path) -> None:
 
 def offer_import(data_dir: Path) -> None:
     """Offer to import data from Kimi CLI, if there is any."""
-    from kimi_tui.cli.kimi_cli.data_dir import default_data_dir  # cheap: checks a few file names
+    from kimi_tui.history.kimi_cli.data_dir import default_data_dir  # cheap: checks a few file names
 
     kimi_cli_dir = default_data_dir()
     if kimi_cli_dir is None:

@@ -205,7 +205,7 @@ def _find_session(options: EngineOptions) -> Session:
             "No session in this directory.",
             hint="Pass a session ID. List sessions with `kimi-tui sessions list`.",
         )
-    return replace(options.session_selector, continue_last=True, fork=False).resolve()
+    return replace(options.session_selector, continue_last=True, fork=False, read_only=True).resolve()
 
 
 def _without_last_turn_end(events: list[Event]) -> list[Event]:

@@ -13,13 +13,16 @@ from typing import Any
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.ids import new_id
 from kimi_tui.base.message_text import msg
-from kimi_tui.base.paths import make_private_dir, work_dir_key
+from kimi_tui.base.paths import make_private_dir, sessions_dir, work_dir_key
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.history.filesystem import LOCAL_FILE_SYSTEM, FileSystem, replace_file
 from kimi_tui.history.journal import Journal
+from kimi_tui.history.kimi_cli.data_dir import KimiCliDataDir, KimiCliSession
+from kimi_tui.history.kimi_cli.own_sessions import move_own_sessions
+from kimi_tui.history.kimi_cli.session_state import convert_state
 from kimi_tui.history.serial_queue import SerialQueue, run_serially
-from kimi_tui.history.session_index import SessionIndex, SessionSummary
+from kimi_tui.history.session_index import SessionIndex, SessionSummary, first_prompt
 from kimi_tui.history.session_lock import SessionLock
 from kimi_tui.history.session_state import SessionState, encode_state, read_state
 from kimi_tui.history.todo_log import FILE_NAME as TODO_LOG
@@ -36,8 +39,17 @@ class Session:
     Call `acquire` before anything is written: a session has a single writer.
     """
 
-    def __init__(self, folder: Path, work_dir: Path, *, fs: FileSystem = LOCAL_FILE_SYSTEM) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        work_dir: Path,
+        *,
+        fs: FileSystem = LOCAL_FILE_SYSTEM,
+        kimi_cli_session: KimiCliSession | None = None,
+    ) -> None:
+        """`kimi_cli_session`: the session belongs to Kimi CLI and can only be read."""
         self.id = folder.name
+        self.kimi_cli_session = kimi_cli_session
         self.dir = folder
         self.work_dir = work_dir
         self.context_file = folder / "context.jsonl"
@@ -47,7 +59,7 @@ class Session:
         self._lock = SessionLock(folder.parent / "locks" / self.id)
         self._index = SessionIndex(folder.parent, fs=fs)
         self._serial_queue = SerialQueue()
-        state = read_state(self._state_file)
+        state = read_state(self._state_file) if kimi_cli_session is None else convert_state(kimi_cli_session)
         self._state = state if state is not None else SessionState()
         self._state_is_damaged = state is None
 
@@ -67,7 +79,8 @@ class Session:
         )
 
     def acquire(self) -> None:
-        """Become the session's only writer. Raises SessionError if another process is."""
+        """Become the session's only writer. Raises SessionError if another process is, or for Kimi CLI's."""
+        self._check_is_own()
         self._lock.acquire()
         self._update_index(self._state.title)
 
@@ -92,6 +105,7 @@ class Session:
         self._state = state
 
     def _save(self, state: SessionState) -> None:
+        self._check_is_own()
         with _mapping_errors("Can't save the session state", self._state_file):
             make_private_dir(self.dir)
             if self._state_is_damaged:
@@ -101,6 +115,13 @@ class Session:
         if state.title != self._state.title:
             self._update_index(state.title)
 
+    def _check_is_own(self) -> None:
+        if self.kimi_cli_session is not None:
+            raise SessionError(
+                msg("Session {id} belongs to Kimi CLI and can't be changed.", id=self.id),
+                hint="Resume it: kimi-tui then continues with a copy.",
+            )
+
     def _update_index(self, title: str) -> None:
         self._index.record(self.id, work_dir=self.work_dir, title=title, updated=time.time())
 
@@ -109,17 +130,18 @@ class SessionStore:
     """The sessions in a data directory. Working directories are absolute paths."""
 
     def __init__(self, data_dir: Path, *, fs: FileSystem = LOCAL_FILE_SYSTEM) -> None:
-        self._folder = data_dir / "sessions"
+        self._folder = sessions_dir(data_dir)
+        self._kimi_cli_dir = KimiCliDataDir(data_dir)
         self._fs = fs
 
     def create(self, work_dir: Path) -> Session:
         """Return a new session. Nothing is written to disk yet."""
-        return self._session(self._folder_of(work_dir) / new_id(), work_dir)
+        return Session(self._folder_of(work_dir) / new_id(), work_dir, fs=self._fs)
 
     def latest(self, work_dir: Path) -> Session | None:
         """Return the last used session of a working directory, including sessions that crashed."""
         summaries = self.list(work_dir)
-        return self._session(summaries[0].dir, work_dir) if summaries else None
+        return self._session(summaries[0], work_dir) if summaries else None
 
     def find(self, id_prefix: str) -> Session:
         """Return the session with this id or id prefix. Raises SessionError with suggestions."""
@@ -141,13 +163,15 @@ class SessionStore:
                 msg("The working directory of session {id} is unknown.", id=summary.id),
                 hint="Change to that directory and resume the session with --continue.",
             )
-        return self._session(summary.dir, summary.work_dir)
+        return self._session(summary, summary.work_dir)
 
     def list(self, work_dir: Path | None = None) -> tuple[SessionSummary, ...]:
         """Return the sessions of a working directory, or all, last used first. Doesn't read the journals.
 
-        Sessions with a time in the future, because a clock is or was wrong, come last.
+        Includes Kimi CLI's sessions in this data directory, unless there is a copy. Sessions with a time in
+        the future, because a clock is or was wrong, come last.
         """
+        move_own_sessions(self._kimi_cli_dir, self._folder)
         if work_dir is not None:
             folders: Iterable[Path] = [self._folder_of(work_dir)]
         else:
@@ -156,6 +180,12 @@ class SessionStore:
             summary for folder in folders for summary in SessionIndex(folder, fs=self._fs).summaries()
         )
         summaries = [replace(summary, work_dir=work_dir or summary.work_dir) for summary in all_summaries]
+        known = {summary.id for summary in summaries}
+        summaries += [
+            _summarize(session, work_dir)
+            for session in self._kimi_cli_dir.sessions(work_dir_key(work_dir) if work_dir else "")
+            if session.id not in known
+        ]
         latest = time.time() + _MAX_CLOCK_SKEW_S
         return tuple(
             sorted(summaries, key=lambda summary: (summary.updated <= latest, summary.updated), reverse=True)
@@ -185,7 +215,7 @@ class SessionStore:
             except OSError:
                 shutil.rmtree(temporary, ignore_errors=True)
                 raise
-        return self._session(copy.dir, session.work_dir)
+        return Session(copy.dir, session.work_dir, fs=self._fs)
 
     def delete(self, session: Session) -> None:
         """Delete a session and its branches. Raises SessionError, also if it is in use."""
@@ -202,8 +232,21 @@ class SessionStore:
     def _folder_of(self, work_dir: Path) -> Path:
         return self._folder / work_dir_key(work_dir)
 
-    def _session(self, folder: Path, work_dir: Path) -> Session:
-        return Session(folder, work_dir, fs=self._fs)
+    def _session(self, summary: SessionSummary, work_dir: Path) -> Session:
+        if (theirs := summary.kimi_cli_session) is not None and theirs.work_dir is None:
+            theirs = replace(theirs, work_dir=work_dir)
+        return Session(summary.dir, work_dir, fs=self._fs, kimi_cli_session=theirs)
+
+
+def _summarize(session: KimiCliSession, work_dir: Path | None) -> SessionSummary:
+    return SessionSummary(
+        id=session.id,
+        dir=session.context_file.parent,
+        work_dir=work_dir or session.work_dir,
+        title=session.title or first_prompt(session.context_file),
+        updated=session.updated,
+        kimi_cli_session=session,
+    )
 
 
 def _copy_session(session: Session, folder: Path) -> None:

@@ -18,6 +18,7 @@ from kimi_tui.base.paths import work_dir_key
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.history.filesystem import LOCAL_FILE_SYSTEM, FileSystem
 from kimi_tui.history.journal import Journal, raw_lines
+from kimi_tui.history.kimi_cli.data_dir import KimiCliSession
 from kimi_tui.history.message_history import is_note
 from kimi_tui.history.record_codec import DamagedLine, parse
 from kimi_tui.history.session_state import read_state
@@ -39,6 +40,8 @@ class SessionSummary:
     title: str
     updated: float
     """When it was last used, even if it crashed then; in seconds since the epoch."""
+    kimi_cli_session: KimiCliSession | None = None
+    """Set if the session belongs to Kimi CLI."""
 
 
 class SessionIndex:
@@ -98,7 +101,7 @@ class SessionIndex:
         """Complete a missing or untitled entry from the session's own files."""
         folder = self._folder / session_id
         state = read_state(folder / "state.json")
-        title = (state.title if state is not None else "") or _first_prompt(folder / "context.jsonl")
+        title = (state.title if state is not None else "") or first_prompt(folder / "context.jsonl")
         known = entry or {"work_dir": state.work_dir if state is not None else "", "updated": 0.0}
         completed = {"id": session_id, **known, "title": title}
         if completed != entry:
@@ -126,7 +129,7 @@ def _parse_entry(data: bytes) -> dict[str, Any] | None:
     return entry if all(isinstance(entry.get(name), str) for name in ("id", "work_dir", "title")) else None
 
 
-def _first_prompt(conversation: Path) -> str:
+def first_prompt(conversation: Path) -> str:
     """Return the beginning of the user's first prompt."""
     try:
         for raw in islice(raw_lines(conversation), _MAX_LINES_TO_FIRST_PROMPT):

@@ -45,6 +45,16 @@ class PendingRevert:
 
 
 @frozen(kw_only=True)
+class CopyOrigin:
+    """The session of Kimi CLI that a session was copied from."""
+
+    modified_ns: int
+    """Modification time of its conversation when it was copied, in nanoseconds since the epoch."""
+    messages: int
+    """Number of messages in the copy."""
+
+
+@frozen(kw_only=True)
 class SessionState:
     """Settings and lists of one session. Fields missing in the file have their defaults."""
 
@@ -70,6 +80,8 @@ class SessionState:
     """Token usage of all model calls in all runs of the session."""
     cost_usd: float | None = None
     """Cost of the model calls; None until a model with a price was used."""
+    origin: CopyOrigin | None = None
+    """Where the session was copied from; None for a session of kimi-tui."""
     updated: float = 0.0
     """Time of the last write, in seconds since the epoch."""
 

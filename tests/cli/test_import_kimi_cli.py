@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from kimi_tui.base.errors import UsageError
-from kimi_tui.cli.kimi_cli.data_dir import open_data_dir
 from kimi_tui.cli.kimi_cli.importer import import_all
 from kimi_tui.config.loader import read_config, settings_of
 from kimi_tui.engine.subagents.store import SubagentStore
 from kimi_tui.history.context import Context
+from kimi_tui.history.kimi_cli.data_dir import open_data_dir
 from kimi_tui.history.session import SessionStore
 from tests.cli.conftest import Terminal
 from tests.e2e.program import Program

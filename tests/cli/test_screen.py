@@ -31,7 +31,7 @@ def test_a_prompt_is_sent_when_the_app_opens(terminal):
 
 def test_a_session_is_chosen_from_a_list(program, terminal):
     for name, age in (("older", 100), ("newer", 10)):
-        folder = program.data_dir / "sessions" / work_dir_key(program.work_dir) / name
+        folder = program.data_dir / "tui-sessions" / work_dir_key(program.work_dir) / name
         folder.mkdir(parents=True)
         (folder / "context.jsonl").write_text(
             json.dumps({"role": "user", "content": f"the {name} words"}) + "\n"

@@ -165,7 +165,7 @@ def sessions(program):
     from kimi_tui.base.paths import work_dir_key
 
     def write(session_id, work_dir, messages, used):
-        folder = program.data_dir / "sessions" / work_dir_key(work_dir) / session_id
+        folder = program.data_dir / "tui-sessions" / work_dir_key(work_dir) / session_id
         folder.mkdir(parents=True)
         journal = folder / "context.jsonl"
         journal.write_text("".join(json.dumps(record) + "\n" for record in messages))
@@ -218,7 +218,7 @@ def test_sessions_show_prints_the_conversation(sessions):
 
 def test_sessions_export_redacts_keys(sessions):
     sessions.configure(CONFIG)
-    (journal,) = sessions.data_dir.glob("sessions/*/bbbb-second/context.jsonl")
+    (journal,) = sessions.data_dir.glob("tui-sessions/*/bbbb-second/context.jsonl")
     journal.write_text(journal.read_text().replace("Done.", "The key is sk-very-secret."))
     done = sessions.run("sessions", "export", "bbbb")
     assert "## You\n\nfix" in done.stdout

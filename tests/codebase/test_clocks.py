@@ -10,7 +10,7 @@ ROOT = Path(kimi_tui.__file__).parent
 DATES = {
     "agentspec/prompt.py": "the prompt contains the date",
     "base/ids.py": "ids sort by creation time",
-    "cli/kimi_cli/sessions.py": "dates of imported sessions",
+    "history/kimi_cli/session_state.py": "dates of imported sessions",
     "engine/recording/recorder.py": "dates of recorded messages",
     "engine/background_work.py": "dates of tasks that may outlive the process",
     "engine/subagents/store.py": "dates of sub-agents on disk",

@@ -58,7 +58,7 @@ class Program:
     @property
     def context_files(self) -> list[Path]:
         """The context files of all sessions."""
-        return sorted(self.data_dir.glob("sessions/*/*/context.jsonl"))
+        return sorted(self.data_dir.glob("tui-sessions/*/*/context.jsonl"))
 
     def configure(self, config: str) -> None:
         """Write the config file."""

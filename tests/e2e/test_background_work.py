@@ -50,7 +50,7 @@ def task(number: int, **arguments: Any) -> str:
 def states(program: Program) -> dict[str, Any]:
     """Return the state of each sub-agent by its description."""
     states_by_description = {}
-    for path in program.data_dir.glob("sessions/*/*/subagents/*/state.json"):
+    for path in program.data_dir.glob("tui-sessions/*/*/subagents/*/state.json"):
         state = json.loads(path.read_text())
         states_by_description[state["description"]] = state
     return states_by_description
@@ -134,5 +134,5 @@ def test_sigterm_stops_all_commands_and_sub_agents(program: Program) -> None:
     assert running.returncode == 128 + signal.SIGTERM
     wait_for(lambda: not any(map(is_alive, pids)))
     assert states(program)["errand 1"]["status"] == "interrupted"
-    (record,) = program.data_dir.glob("sessions/*/*/tasks/bash-1.json")
+    (record,) = program.data_dir.glob("tui-sessions/*/*/tasks/bash-1.json")
     assert json.loads(record.read_text())["task"]["outcome"] == "stopped when kimi-tui exited"

@@ -134,7 +134,9 @@ class SessionEnv:
 
     @property
     def session_dirs(self) -> list[Path]:
-        return [file.parent for file in self.data_dir.glob("sessions/*/*/*.json*") if file.parent.is_dir()]
+        return [
+            file.parent for file in self.data_dir.glob("tui-sessions/*/*/*.json*") if file.parent.is_dir()
+        ]
 
     @property
     def session_dir(self) -> Path:

@@ -147,7 +147,7 @@ async def test_a_reader_replays_the_conversation_and_follows_new_messages(tmp_pa
 async def test_a_reader_continues_a_turn_that_it_saw_before_its_first_message(tmp_path: Path) -> None:
     async with session(tmp_path, tmp_path / "data", text_reply("one")) as client:
         await client.ask("first")
-    (journal,) = (tmp_path / "data" / "sessions").glob("*/*/context.jsonl")
+    (journal,) = (tmp_path / "data" / "tui-sessions").glob("*/*/context.jsonl")
     writer = Context(journal)
     await writer.restore()
     async with open_read_only_client(tmp_path, id_of(client)) as listener:
@@ -177,7 +177,7 @@ async def test_commands_that_write_are_rejected(tmp_path: Path) -> None:
     async with session(tmp_path, tmp_path / "data", text_reply("one")) as client:
         await client.ask("first")
         session_id = id_of(client)
-    before = files_under(tmp_path / "data" / "sessions")  # complete, since the writer has ended
+    before = files_under(tmp_path / "data" / "tui-sessions")  # complete, since the writer has ended
     async with open_read_only_client(tmp_path, session_id) as listener:
         listener.wire.command(Prompt("mine"))
         listener.wire.command(Revert(0))
@@ -188,7 +188,7 @@ async def test_commands_that_write_are_rejected(tmp_path: Path) -> None:
         await listener.wait_for_event(Comparison)
         listener.wire.command(ListSessions())
         await listener.wait_for_event(SessionList)
-    assert files_under(tmp_path / "data" / "sessions") == before
+    assert files_under(tmp_path / "data" / "tui-sessions") == before
 
 
 async def test_the_end_of_the_writer_is_reported(tmp_path: Path) -> None:

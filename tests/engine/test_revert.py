@@ -133,7 +133,7 @@ async def test_undo_works_after_a_restart(work_dir: Path, data_dir: Path) -> Non
     async with session(work_dir, data_dir, continue_last=True) as client:
         await client.run_command(Undo(), Reverted)
     assert read_files(work_dir) == before
-    context = next(data_dir.glob("sessions/*/*/context.jsonl")).read_text()
+    context = next(data_dir.glob("tui-sessions/*/*/context.jsonl")).read_text()
     assert "just talk" in context
 
 
@@ -149,7 +149,7 @@ async def test_the_conversation_and_the_files_can_be_reverted_separately(
         reverted = await client.run_command(Revert(prompt_checkpoint(client, 1), scope="files"), Reverted)
         assert (reverted.prompt, reverted.branch) == (None, None)
         assert set(read_files(work_dir)) == {"README.md", "a.py", "user.txt"}
-    context = next(data_dir.glob("sessions/*/*/context.jsonl")).read_text()
+    context = next(data_dir.glob("tui-sessions/*/*/context.jsonl")).read_text()
     assert "just talk" in context
 
 
@@ -160,7 +160,7 @@ async def test_the_model_gets_a_note_of_changed_and_unchanged_files(work_dir: Pa
         await client.ask("go on")
     records = [
         json.loads(line)
-        for line in next(data_dir.glob("sessions/*/*/context.jsonl")).read_text().splitlines()
+        for line in next(data_dir.glob("tui-sessions/*/*/context.jsonl")).read_text().splitlines()
     ]
     notes = [json.dumps(record) for record in records if "reverted the conversation" in json.dumps(record)]
     assert len(notes) == 1
@@ -220,7 +220,7 @@ async def test_undo_restores_a_cleared_conversation(work_dir: Path, data_dir: Pa
             assert error.title.startswith(f"/{command.split()[0]} takes ")
         await client.run_command(RunSlash("clear"), Reverted)
         await client.run_command(RunSlash("undo"), Reverted)
-    assert "written" in next(data_dir.glob("sessions/*/*/context.jsonl")).read_text()
+    assert "written" in next(data_dir.glob("tui-sessions/*/*/context.jsonl")).read_text()
 
 
 async def test_without_a_writable_store_only_the_conversation_is_reverted(

@@ -225,7 +225,7 @@ async def test_the_prompt_is_journaled_before_the_file_state(tmp_path: Path) -> 
     async with session(work, data_dir, text_reply("hello")) as client:
         await client.ask("hi")
         files = [event.files for event in client.all(CheckpointCreated)]
-        journal = next(data_dir.glob("sessions/*/*/context.jsonl"))
+        journal = next(data_dir.glob("tui-sessions/*/*/context.jsonl"))
         async with asyncio.timeout(TEST_TIMEOUT_S):
             while '"role":"_files"' not in journal.read_text():
                 await asyncio.sleep(0.01)

@@ -207,7 +207,7 @@ async def test_a_note_is_left_for_the_model(work_dir: Path, data_dir: Path) -> N
         await client.ask("go on")
         kinds = [event.kind for event in client.all(CheckpointCreated)]
         assert "dmail" in kinds
-    journal = next(data_dir.glob("sessions/*/*/context.jsonl")).read_text()
+    journal = next(data_dir.glob("tui-sessions/*/*/context.jsonl")).read_text()
     (note,) = [
         json.loads(checkpoints)
         for checkpoints in journal.splitlines()

@@ -92,7 +92,7 @@ async def test_a_fork_has_the_todo_list_of_its_checkpoint(work_dir: Path, data_d
     async with session(work_dir, data_dir, *SCRIPTS) as client:
         await run_turns(client)
         fork = await client.run_command(ForkSession(prompt_checkpoints(client)[1]), SessionForked)
-    folder = data_dir / "sessions" / work_dir_key(work_dir) / fork.session_id
+    folder = data_dir / "tui-sessions" / work_dir_key(work_dir) / fork.session_id
     state = read_state(folder / "state.json")
     assert state is not None
     assert [item.title for item in state.todos] == ["one"]
@@ -103,7 +103,7 @@ async def test_a_todo_list_older_than_the_log_is_restored(work_dir: Path, data_d
     async with session(work_dir, data_dir, *SCRIPTS) as client:
         await client.ask("make a list")
         session_id = client.all(SessionInfo)[-1].session_id
-    (log,) = data_dir.glob(f"sessions/*/*/{FILE_NAME}")
+    (log,) = data_dir.glob(f"tui-sessions/*/*/{FILE_NAME}")
     log.unlink()
     async with session(work_dir, data_dir, *SCRIPTS[2:], session_id=session_id) as client:
         await client.next(ReplayEnd)
@@ -115,7 +115,7 @@ async def test_a_todo_list_older_than_the_log_is_restored(work_dir: Path, data_d
 async def test_damaged_lines_of_the_log_are_skipped(work_dir: Path, data_dir: Path) -> None:
     async with session(work_dir, data_dir, *SCRIPTS) as client:
         await run_turns(client)
-        (log,) = data_dir.glob(f"sessions/*/*/{FILE_NAME}")
+        (log,) = data_dir.glob(f"tui-sessions/*/*/{FILE_NAME}")
         log.write_bytes(b'{"from": 0}\n\xff\n' + log.read_bytes()[:-7])
         await client.run_command(Revert(prompt_checkpoints(client)[1]), Reverted)
         assert current_todos(client) == ("one",)

@@ -208,7 +208,9 @@ async def test_an_import_reaches_the_model(home: SessionEnv, source: str) -> Non
         front.send(RunSlash(f"import {argument}"))
         assert (await front.next_notification()).title == "Imported"
         await front.turn("well?")
-        journal = max(home.path.glob("share/sessions/*/*/context.jsonl"), key=lambda it: it.stat().st_mtime)
+        journal = max(
+            home.path.glob("share/tui-sessions/*/*/context.jsonl"), key=lambda it: it.stat().st_mtime
+        )
         assert "The user imported" in journal.read_text()
         assert "the door is blue" in journal.read_text()
 

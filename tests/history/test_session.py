@@ -62,7 +62,7 @@ def test_a_new_session_is_not_on_disk(store, data_dir):
 async def test_the_directory_of_a_session_depends_on_its_working_directory(store, data_dir):
     session = await create_session(store, "hi")
     await session.update_state(title="Greetings")
-    assert session.dir == data_dir / "sessions" / work_dir_key(SHOP) / session.id
+    assert session.dir == data_dir / "tui-sessions" / work_dir_key(SHOP) / session.id
     assert {path.name for path in session.dir.iterdir()} == {"context.jsonl", "state.json"}
     assert session.wire_file == session.dir / "wire.jsonl"
     for path in (session.dir, *session.dir.iterdir()):

@@ -8,9 +8,9 @@ import typer
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message_text import msg
 from kimi_tui.cli.commands.runner import print_line
-from kimi_tui.cli.kimi_cli.data_dir import default_data_dir, open_data_dir
 from kimi_tui.cli.kimi_cli.importer import ImportReport, import_all
 from kimi_tui.cli.run_paths import ensure_data_dir
+from kimi_tui.history.kimi_cli.data_dir import default_data_dir, open_data_dir
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 

@@ -11,13 +11,13 @@ from kimi_tui.base.errors import ConfigError, KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.cli.kimi_cli.config_copy import copy_config
-from kimi_tui.cli.kimi_cli.data_dir import KimiCliDataDir
-from kimi_tui.cli.kimi_cli.sessions import copy_session
 from kimi_tui.cli.kimi_cli.skill_links import is_default_data_dir, link_skills, list_skills
 from kimi_tui.config.config_source import source_from_file
 from kimi_tui.config.loader import read_config, settings_of, user_config_path
 from kimi_tui.config.project_mcp import read_mcp_source
 from kimi_tui.config.toml_edit import add_missing
+from kimi_tui.engine.kimi_cli.sessions import copy_session
+from kimi_tui.history.kimi_cli.data_dir import KimiCliDataDir
 from kimi_tui.mcp.config_discovery import user_mcp_path
 from kimi_tui.mcp.config_file import find_server_table, write_server
 

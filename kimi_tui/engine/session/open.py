@@ -5,16 +5,19 @@ Imports little, because a resumed conversation is shown before the rest of the e
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_tui.base.data_dir_permissions import restrict_permissions
 from kimi_tui.base.errors import SessionError
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.ids import new_id
 from kimi_tui.base.message import Message
 from kimi_tui.base.message_text import msg
 from kimi_tui.engine.recording.replay_sender import send_replay, send_replay_tail
 from kimi_tui.engine.session.partial_response import save_partial_response
 from kimi_tui.history.context import Context
+from kimi_tui.history.kimi_cli.data_dir import KimiCliDataDir, KimiCliSession
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.wire.events import Event
 
@@ -31,6 +34,8 @@ class SessionSelector:
     """Resume the latest session of the working directory, or create one if there is none."""
     fork: bool = False
     """Open a copy of the session."""
+    read_only: bool = False
+    """Don't copy a session of Kimi CLI, which can then only be read."""
 
     def resolve(self) -> Session:
         """Return the selected session, a copy of it, or a new one. Blocks. Raises SessionError."""
@@ -53,7 +58,35 @@ class SessionSelector:
                     id=earlier.id[:8],
                 ),
             )
-        return store.fork(earlier) if self.fork else earlier
+        if earlier.kimi_cli_session is None:
+            earlier = self._refresh_copy(store, earlier)
+            return store.fork(earlier) if self.fork else earlier
+        return earlier if self.read_only else self._copy(store, earlier.kimi_cli_session)
+
+    def _refresh_copy(self, store: SessionStore, session: Session) -> Session:
+        """Replace an earlier copy of a session of Kimi CLI, if only Kimi CLI continued the session."""
+        if session.state.origin is None or self.read_only:
+            return session
+        from kimi_tui.engine.kimi_cli.sessions import is_outdated_copy
+
+        theirs = KimiCliDataDir(self.data_dir).find(session.id)
+        if theirs is None or not is_outdated_copy(session.dir, theirs):
+            return session
+        store.delete(session)
+        return self._copy(store, replace(theirs, work_dir=session.work_dir))
+
+    def _copy(self, store: SessionStore, theirs: KimiCliSession) -> Session:
+        from kimi_tui.engine.kimi_cli.sessions import copy_session  # on demand: few need it
+
+        copy_id = new_id() if self.fork else theirs.id
+        try:
+            copy_session(theirs, self.data_dir, new_id=copy_id)
+        except OSError as error:
+            raise SessionError(
+                msg("Can't copy the session: {reason}.", reason=error.strerror or error),
+                hint="Free some disk space or make the data directory writable, then try again.",
+            ) from error
+        return store.find(copy_id)
 
 
 class OpenedSession:

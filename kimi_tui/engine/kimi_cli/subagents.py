@@ -7,8 +7,8 @@ from typing import Any
 
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.base.terminal_text import sanitize_line
-from kimi_tui.cli.kimi_cli.data_dir import read_object
 from kimi_tui.engine.subagents.store import SubagentRecord, SubagentStatus, SubagentStore, is_subagent_id
+from kimi_tui.history.kimi_cli.data_dir import read_object
 
 _STATUSES: dict[str, SubagentStatus] = {"idle": "finished", "completed": "finished", "failed": "failed"}
 """Statuses by Kimi CLI's names. Any other status counts as interrupted."""

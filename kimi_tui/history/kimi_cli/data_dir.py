@@ -16,6 +16,7 @@ from typing import Any
 from kimi_tui.base.errors import UsageError
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import work_dir_key
+from kimi_tui.base.terminal_text import sanitize_line
 
 _CONFIGS = ("config.toml", "config.json")
 _PARTS = (*_CONFIGS, "mcp.json", "user-history", "sessions")
@@ -35,6 +36,23 @@ class KimiCliSession:
     files: Mapping[str, Path]
     """Its files by their names in a kimi-tui session."""
     state: Path
+
+    @property
+    def context_file(self) -> Path:
+        """The conversation."""
+        return self.files["context.jsonl"]
+
+    @property
+    def updated(self) -> float:
+        """Time of the last write to the conversation, in seconds since the epoch."""
+        return self.context_file.stat().st_mtime
+
+    @property
+    def title(self) -> str:
+        """Title, in one line; empty if it has none."""
+        older = read_object(self.state.with_name("metadata.json"))
+        title = read_object(self.state).get("custom_title") or older.get("title")
+        return sanitize_line(title) if isinstance(title, str) and title != "Untitled" else ""
 
     @property
     def branches(self) -> int:
@@ -72,18 +90,21 @@ class KimiCliDataDir:
             if _KEY.fullmatch(file.stem):
                 yield file
 
-    def sessions(self) -> Iterator[KimiCliSession]:
-        """Yield the non-empty sessions, including those of old versions, which consist of a single file."""
+    def sessions(self, key: str = "") -> Iterator[KimiCliSession]:
+        """Yield the non-empty sessions, including those of old versions, which consist of a single file.
+
+        With `key`, only those of the working directory with this key.
+        """
         work_dirs = self._work_dirs()
         folder = self.folder / "sessions"
         for project in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if not (project.is_dir() and _KEY.fullmatch(project.name)):
+            if not (project.is_dir() and _KEY.fullmatch(project.name)) or (key and project.name != key):
                 continue
             work_dir = work_dirs.get(project.name)
             for entry in sorted(project.iterdir()):
                 files = _files_of(entry) if entry.is_dir() else _legacy_files_of(entry)
                 context_file = files.get("context.jsonl")
-                if context_file is not None and context_file.stat().st_size:
+                if context_file is not None and context_file.stat().st_size and entry.stem != "index":
                     yield KimiCliSession(
                         id=entry.name if entry.is_dir() else entry.stem,
                         key=project.name,
@@ -91,6 +112,10 @@ class KimiCliDataDir:
                         files=files,
                         state=entry / "state.json",
                     )
+
+    def find(self, session_id: str) -> KimiCliSession | None:
+        """Return a session by its id."""
+        return next((session for session in self.sessions() if session.id == session_id), None)
 
     def _work_dirs(self) -> dict[str, Path]:
         data = read_object(self.folder / "kimi.json")

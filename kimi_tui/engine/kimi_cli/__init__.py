@@ -1,0 +1,1 @@
+"""Copies of sessions of Kimi CLI."""

@@ -1,0 +1,1 @@
+"""Reading of a data directory of Kimi CLI."""
