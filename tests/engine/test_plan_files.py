@@ -82,3 +82,14 @@ async def test_a_file_without_a_diff_has_the_true_reason(work_dir: Path, data_di
         "plain": "",
     }
     assert [path for path, file in plan.items() if file.diff is not None] == ["plain"]
+
+
+async def test_a_deleted_work_dir_is_restored(work_dir: Path, data_dir: Path) -> None:
+    (work_dir / "file").write_text("text\n")
+    async with session(work_dir, data_dir, *shell_turn("rm -rf $PWD")) as client:
+        plan = await plan_after(client)
+        assert [(file.path, file.action, file.by) for file in plan.values()] == [
+            ("file", "recreate", "agent")
+        ]
+        await client.run_command(Revert(prompt_checkpoint(client, 0)), Reverted)
+    assert (work_dir / "file").read_text() == "text\n"

@@ -1,6 +1,8 @@
 """Worker for file snapshots: runs all access to the file history in a thread, one query at a time."""
 
 import asyncio
+import errno
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -22,12 +24,23 @@ if TYPE_CHECKING:
     from kimi_tui.history.snapshots.file_history import FileHistory
     from kimi_tui.history.snapshots.plan_executor import ExecutionResult
 
+logger = logging.getLogger(__name__)
+
 SetDeadline = Callable[["ScanDeadline"], None]
 """Called with the deadline that can cancel the work."""
 P = ParamSpec("P")
 T = TypeVar("T")
 MAX_WAIT_S = 3.0
 """Longest time in seconds that a user's command waits for a scan, because commands run one after another."""
+_NO_SPACE_HINT = "Free some disk space."
+_NOT_WRITABLE_HINT = "Make the data directory writable."
+_HINTS = {
+    errno.ENOSPC: _NO_SPACE_HINT,
+    errno.EDQUOT: _NO_SPACE_HINT,
+    errno.EACCES: _NOT_WRITABLE_HINT,
+    errno.EPERM: _NOT_WRITABLE_HINT,
+    errno.EROFS: _NOT_WRITABLE_HINT,
+}
 _MAX_PATHS = 20
 """Maximum number of changed files that are named."""
 
@@ -294,7 +307,8 @@ def _translate_os_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        logger.warning("file snapshots failed", exc_info=True)
         raise KimiTuiError(
             msg("Can't access the file snapshots: {reason}.", reason=error.strerror or error),
-            hint="Free some disk space, or make the data directory writable.",
+            hint=_HINTS.get(error.errno or 0, "The log has the details. The conversation isn't affected."),
         ) from error

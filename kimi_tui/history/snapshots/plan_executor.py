@@ -231,6 +231,8 @@ class PlanExecutor:
             else:
                 todo.append(replace(step, now=current, seen=stat_keys.get(step.path, ())))
         runner = PlanStepRunner(self._target, read_only_folders=read_only_folders)
+        if todo:
+            self._make_starting_dirs(todo)
         try:
             failed |= runner.run_steps(todo)
         except PartlyOverwritten as error:
@@ -248,6 +250,13 @@ class PlanExecutor:
         )
         changes = {path: entry for path, entry in detected.changes.items() if path in set(paths)}
         return changes, detected.stat_keys
+
+    def _make_starting_dirs(self, steps: list[PlanStep]) -> None:
+        """Create the working directory or an added one again, if something is restored there."""
+        added = {step.path.partition("//")[0] for step in steps if step.path.startswith("/")}
+        for folder in (self._root, *(Path(it) for it in added & set(self._added_dirs))):
+            with contextlib.suppress(OSError):  # each step then fails, with the reason
+                folder.mkdir(parents=True, exist_ok=True)
 
     def _is_half_made(self, current: Entry | None, step: PlanStep) -> bool:
         """Return whether the path is a directory that only lacks its final mode, or a file that a killed

@@ -4,6 +4,7 @@ It reads only directories, links and ignore files; the caller reads file content
 followed.
 """
 
+import contextlib
 import os
 import stat
 from collections.abc import Sequence
@@ -79,12 +80,13 @@ class Scanner:
     def run(self) -> Scan:
         """Walk the directory.
 
-        Raises TooManyFiles, ScanCanceled, DeadlineExceeded, and OSError if it can't be read.
+        If the directory was deleted, so was everything in it. Raises TooManyFiles, ScanCanceled,
+        DeadlineExceeded, and OSError if it can't be read.
         """
         self._result.rules = self._rules.stamp
         stale = self._result.rules != self._cache.rules
         stack = [("", stale, False), *((f"{folder}/", stale, False) for folder in self._added_dirs)]
-        with os.scandir(self._root):
+        with contextlib.suppress(FileNotFoundError), os.scandir(self._root):
             pass
         while stack:
             stack += self._scan_folder(*stack.pop())
@@ -100,8 +102,11 @@ class Scanner:
             with os.scandir(path) as scan:
                 dir_entries = list(scan)
         except OSError as error:
-            self._result.unreadable[folder] = error.strerror or "can't be read"
-            return []
+            is_deleted = isinstance(error, FileNotFoundError) and (folder == "" or folder.endswith("/"))
+            if not is_deleted:
+                self._result.unreadable[folder] = error.strerror or "can't be read"
+                return []
+            dir_entries = []
         self._count(len(dir_entries))
         cached = self._cache.folders.get(folder)
         keys = cached.keys if cached is not None else {}
