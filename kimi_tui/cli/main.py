@@ -70,7 +70,7 @@ def _dispatch(arguments: Sequence[str]) -> int:
         return run_subcommand(arguments)
     from kimi_tui.cli.parser import parse
 
-    cli_options = parse(arguments)
+    cli_options = parse(arguments, subcommands=SUBCOMMANDS)
     if cli_options is None:
         return 0
     if cli_options.version:

@@ -6,7 +6,7 @@ that takes as long as importing Textual. Subcommands open no screen and use type
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import Field, fields
 from difflib import get_close_matches
 from math import nan
@@ -20,7 +20,7 @@ from kimi_tui.i18n.translate import tr, tr_lazy
 
 PROGRAM = "kimi-tui"
 _ACP = "acp"
-"""Short for `--mode acp` as the first argument, as in the settings of editors."""
+"""Short for `--mode acp`, as in the settings of editors."""
 _DESCRIPTION = tr_lazy("A full-screen coding agent for the terminal.")
 _USAGE = (
     "%(prog)s [OPTIONS] [PROMPT]\n"
@@ -32,8 +32,11 @@ _EPILOG = tr_lazy(
 )
 
 
-def parse(arguments: Sequence[str]) -> CliOptions | None:
-    """Return the parsed options, or None if help was requested and printed. Raises UsageError."""
+def parse(arguments: Sequence[str], *, subcommands: Collection[str] = ()) -> CliOptions | None:
+    """Return the parsed options, or None if help was requested and printed.
+
+    The first argument isn't one of the `subcommands`. Raises UsageError, also if a later one is.
+    """
     if not arguments:
         return CliOptions()  # the most common case; building a parser takes time
     parser = _Parser(
@@ -57,10 +60,17 @@ def parse(arguments: Sequence[str]) -> CliOptions | None:
     panels[SETTINGS_PANEL].add_argument(
         "--help-all", action="store_true", help=tr("Show all options and exit.")
     )
-    if arguments and arguments[0] == _ACP:
-        arguments = ["--mode", _ACP, *arguments[1:]]
     options, prompt = _split(arguments)
-    values = vars(parser.parse_intermixed_args(options))
+    if arguments[0] == _ACP:
+        options = ["--mode", _ACP, *options[1:]]
+    namespace, unknown = parser.parse_known_intermixed_args(options)
+    values = vars(namespace)
+    if not prompt and values["argument"] == _ACP:
+        values |= {"mode": values["mode"] or _ACP, "argument": None}
+    elif not prompt and values["argument"] in subcommands:
+        raise _misplaced_subcommand_error([values["argument"], *unknown])
+    if unknown:
+        raise parser.unknown_argument_error(" ".join(unknown))
     if values.pop("help_all"):
         parser.print_help()
         return None
@@ -84,6 +94,14 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(arguments[:end]), list(arguments[end + 1 :])
 
 
+def _misplaced_subcommand_error(arguments: Sequence[str]) -> UsageError:
+    command = sanitize_line(" ".join(arguments))
+    return UsageError(
+        msg("The subcommand “{name}” must come first.", name=arguments[0]),
+        hint=msg("Run `{program} {command}`.", program=PROGRAM, command=command),
+    )
+
+
 class _Help(argparse.HelpFormatter):
     """Formatter that puts an option on one line where possible, with its metavar once and help in one
     column.
@@ -103,9 +121,6 @@ class _Parser(argparse.ArgumentParser):
     """Parser that raises UsageError with our own messages."""
 
     def error(self, message: str) -> NoReturn:
-        name, _, problem = message.partition("unrecognized arguments: ")
-        if not name and problem:
-            raise self._unknown_option_error(problem)
         message = sanitize_line(message.removeprefix("argument ").replace("/", " or ", 1)).rstrip(".")
         raise UsageError(
             f"{message}.", hint=msg("Run `{program} --help-all` for a list of options.", program=PROGRAM)
@@ -116,7 +131,8 @@ class _Parser(argparse.ArgumentParser):
         if len(prompts) > 1:
             raise _several_words_error(" ".join(prompts[1:]))
 
-    def _unknown_option_error(self, arguments: str) -> UsageError:
+    def unknown_argument_error(self, arguments: str) -> UsageError:
+        """Return the error for arguments that no option accepts."""
         first = arguments.split()[0]
         if not first.startswith("-"):
             return _several_words_error(arguments)

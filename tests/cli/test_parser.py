@@ -13,7 +13,7 @@ from kimi_tui.cli.parser import parse
 
 
 def parse_options(*arguments: str) -> CliOptions:
-    parsed = parse(arguments)
+    parsed = parse(arguments, subcommands=SUBCOMMANDS)
     assert parsed is not None
     check_conflicts(parsed)
     return parsed
@@ -85,6 +85,14 @@ def test_a_prompt_option_means_print_mode_unless_another_mode_is_given(arguments
     assert parse_options(*arguments).is_print_mode is is_print_mode
 
 
+@pytest.mark.parametrize("arguments", [("acp", "--yolo"), ("--yolo", "acp")])
+def test_acp_is_short_for_its_mode_before_and_after_options(arguments):
+    options = parse_options(*arguments)
+    assert options.is_acp_mode
+    assert options.yolo
+    assert options.argument is None
+
+
 def test_a_prompt_that_begins_with_a_dash_follows_two_dashes():
     assert parse_options("-y", "--", "-x is wrong").argument == "-x is wrong"
     assert parse_options("-p", "- one\n- two").text == "- one\n- two"
@@ -103,6 +111,10 @@ def test_a_prompt_that_begins_with_a_dash_follows_two_dashes():
             "Unexpected argument “the bug” after the prompt. Put quotes around the prompt",
         ),
         (["a", "--", "b"], "Unexpected argument “b” after the prompt."),
+        (["--yolo", "mcp", "list"], "The subcommand “mcp” must come first. Run `kimi-tui mcp list`."),
+        (["-y", "sessions", "--days", "3"], "must come first. Run `kimi-tui sessions --days 3`."),
+        (["--agent", "mcp", "info"], "The subcommand “info” must come first. Run `kimi-tui info`."),
+        (["--agent", "mcp", "fix", "it"], "Unexpected argument “it” after the prompt."),
         (["--mode", "gui"], "--mode: invalid choice: 'gui' (choose from"),
         (["--max-cost", "much"], "--max-cost: “much” must be a number of at least 0."),
         (["--max-time", "nan"], "--max-time: “nan” must be a number of at least 0."),
