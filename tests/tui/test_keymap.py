@@ -1,5 +1,7 @@
 """Key bindings: IDs, defaults, and the user's keymap."""
 
+import pytest
+
 from kimi_tui.tui.keys.keymap import GROUPS, KeyLabels, keymap_errors, known_binding_ids
 
 
@@ -31,4 +33,22 @@ def test_labels_follow_the_keymap() -> None:
     labels = KeyLabels({"prompt.send": "ctrl+enter, f5"})
     assert labels.first_key("prompt.send") == "ctrl+enter"
     assert labels.all_keys("prompt.send") == "ctrl+enter, f5"
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [
+        ("left_square_bracket", "["),
+        ("ctrl+right_square_bracket", "ctrl+]"),
+        ("question_mark", "?"),
+        ("slash", "/"),
+        ("alt+full_stop", "alt+."),
+        ("shift+tab", "shift+tab"),
+        ("space", "space"),
+        ("up", "up"),
+    ],
+)
+def test_punctuation_is_shown_as_the_character(key: str, shown: str) -> None:
+    assert KeyLabels({"prompt.send": key}).first_key("prompt.send") == shown
+    assert KeyLabels({"prompt.send": f"enter, {key}"}).all_keys("prompt.send") == f"enter, {shown}"
     assert "prompt.send" in known_binding_ids()

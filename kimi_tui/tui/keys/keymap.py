@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from textual.binding import BindingType
-from textual.keys import _character_to_key
+from textual.keys import _character_to_key, format_key
 
 from kimi_tui.tui.keys.tables import (
     AGENTS_KEYS,
@@ -104,26 +104,38 @@ class KeyLabels:
         """Keys that the user mapped, by binding ID."""
         self._keys = {key.id: keymap.get(key.id, key.keys) for _, keys in GROUPS for key in keys}
 
+    def pressed_keys(self, binding_id: str) -> list[str]:
+        """Return all keys of a binding by the names that key events have."""
+        return [key.strip() for key in self._keys[binding_id].split(",")]
+
     def first_key(self, binding_id: str) -> str:
         """Return the first key of a binding."""
-        return self._keys[binding_id].split(",")[0].strip()
+        return key_name(self.pressed_keys(binding_id)[0])
 
     def preferred_key(self, binding_id: str, preferred: str) -> str:
         """Return `preferred` if it is a key of the binding; otherwise the first key."""
-        keys = [key.strip() for key in self._keys[binding_id].split(",")]
-        return preferred if preferred in keys else keys[0]
+        keys = self.pressed_keys(binding_id)
+        return key_name(preferred if preferred in keys else keys[0])
 
     def actions_by_key(self, keys: tuple[Key, ...]) -> dict[str, str]:
         """Return the actions by pressed key, for widgets that look up keys themselves."""
         return {
             _character_to_key(pressed) if len(pressed) == 1 else pressed: key.action
             for key in keys
-            for pressed in (part.strip() for part in self._keys[key.id].split(","))
+            for pressed in self.pressed_keys(key.id)
         }
 
     def all_keys(self, binding_id: str) -> str:
         """Return all keys of a binding, separated by commas."""
-        return ", ".join(key.strip() for key in self._keys[binding_id].split(","))
+        return ", ".join(map(key_name, self.pressed_keys(binding_id)))
+
+
+def key_name(key: str) -> str:
+    """Return the name of a key on the screen: punctuation as the character itself, such as `[`."""
+    *modifiers, last = key.split("+")
+    character = format_key(last)
+    is_punctuation = len(character) == 1 and character.isascii()
+    return "+".join((*modifiers, character if is_punctuation else last))
 
 
 def known_binding_ids() -> frozenset[str]:
@@ -140,10 +152,11 @@ def keymap_errors(keymap: Mapping[str, str]) -> list[str]:
     for keys in _ACTIVE_TOGETHER:
         ids_by_key: dict[str, list[str]] = {}
         for key in keys:
-            for pressed in labels.all_keys(key.id).split(", "):
+            for pressed in labels.pressed_keys(key.id):
                 ids_by_key.setdefault(pressed, []).append(key.id)
         errors += [
-            f"The keymap assigns {pressed} to {' and '.join(ids)}. Assign another key to one of them."
+            f"The keymap assigns {key_name(pressed)} to {' and '.join(ids)}."
+            " Assign another key to one of them."
             for pressed, ids in ids_by_key.items()
             if len(ids) > 1 and any(binding_id in keymap for binding_id in ids)
         ]

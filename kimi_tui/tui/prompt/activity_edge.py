@@ -41,8 +41,8 @@ class ActivityEdge:
 
     def __init__(self, widget: Widget, *, key_labels: KeyLabels, clock: Callable[[], float]) -> None:
         self._widget = widget
-        self._interrupt_binding = key_labels.first_key("turn.interrupt")
-        self._interrupt_key = self._interrupt_binding.replace("escape", "esc")
+        self._interrupt_binding = key_labels.pressed_keys("turn.interrupt")[0]
+        self._interrupt_key = key_labels.first_key("turn.interrupt").replace("escape", "esc")
         self._answer_key = key_labels.first_key("approvals.focus")
         self._clock = clock
         self._state = SessionViewState()
