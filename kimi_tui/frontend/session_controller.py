@@ -1,6 +1,7 @@
 """Session controller: the state of a session and what its user does with it, without drawing anything."""
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol
@@ -118,6 +119,10 @@ class SessionFrontEnd(Protocol):
         ...
 
 
+_LATE_ANSWER_S = 5.0
+"""How long after an answer a single letter is not sent as a prompt while the agent works."""
+
+
 class SessionController:
     """Applies the engine's messages to the state, and sends what the user submits, queues, steers or answers.
 
@@ -141,6 +146,8 @@ class SessionController:
         self._notifier = notifier
         self._clock = clock
         self._sending = asyncio.Lock()
+        self._last_answer_at = -math.inf
+        """When the user last answered a request."""
         self._running_commands = 0
         """Number of commands whose end is awaited."""
         self.last_prompt = ""
@@ -244,6 +251,13 @@ class SessionController:
         self._wire.command(Prompt(self._attachments.images.expand(text)))
 
     def _can_send(self, text: str, draft: Draft) -> bool:
+        if self._is_late_answer(text):
+            self._front_end.show_error(
+                tr("“{text}” was not sent to the agent. Answer the open request.", text=text)
+                if self.state.requests
+                else tr("“{text}” was not sent to the agent. No request is open now.", text=text)
+            )
+            return False
         if self.state.has_failed or self._wire.is_closed:
             return self._reject(draft, tr("The session has ended. Messages can't be sent."))
         session = self.state.session
@@ -260,6 +274,12 @@ class SessionController:
                 ),
             )
         return True
+
+    def _is_late_answer(self, text: str) -> bool:
+        """Return whether `text` is probably the key of an answer, pressed while the prompt had the focus."""
+        is_letter = len(text) == 1 and text.isalpha() and text.isascii()
+        answered_recently = self._clock() - self._last_answer_at < _LATE_ANSWER_S
+        return is_letter and self.state.is_busy and (bool(self.state.requests) or answered_recently)
 
     def _reject(self, draft: Draft, reason: str) -> bool:
         self._prompt.give_back(draft)
@@ -293,6 +313,7 @@ class SessionController:
     def answer(self, answer: Answer) -> bool:
         """Answer an open request. Return whether it was still open."""
         is_accepted = self._wire.answer(answer)
+        self._last_answer_at = self._clock()
         if isinstance(answer, ApprovalResponse | QuestionResponse):
             self._set_state(without_request(self.state, answer, now=self._clock()))
         return is_accepted

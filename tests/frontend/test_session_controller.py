@@ -15,6 +15,7 @@ from kimi_tui.frontend.terminal_notifier import TerminalNotifier
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.commands import Command, Interrupt, Prompt, Shutdown, Steer, StopShell
 from kimi_tui.wire.events import (
+    ApprovalResponse,
     ReplayBegin,
     ReplayEnd,
     SessionInfo,
@@ -24,6 +25,7 @@ from kimi_tui.wire.events import (
     TurnBegin,
     TurnEnd,
 )
+from kimi_tui.wire.requests import ApprovalRequest
 from kimi_tui.wire.turn import TurnFailure
 from kimi_tui.wire.user_shell import ShellCommandBegin
 from tests.tui.conftest import SESSION, FakeClock
@@ -147,6 +149,23 @@ async def test_a_prompt_is_queued_while_a_turn_runs() -> None:
     assert await it.type("next")
     assert it.wire.sent == []
     assert it.state.queue == ("next",)
+
+
+async def test_a_letter_meant_for_a_request_is_not_sent_to_the_agent() -> None:
+    request = ApprovalRequest("r1", "c1", "Bash", "run command", "")
+    it = Harness(TurnBegin("before"), request)
+    assert not await it.type("y")
+    it.controller.answer(ApprovalResponse("r1", "approve"))
+    assert not await it.type("y")
+    it.controller.steer("y", Draft("y"))
+    assert it.state.queue == ()
+    assert all(not isinstance(command, Prompt | Steer) for command in it.wire.sent)
+    assert it.front.errors == [
+        "“y” was not sent to the agent. Answer the open request.",
+        *["“y” was not sent to the agent. No request is open now."] * 2,
+    ]
+    it.receive(TurnEnd())
+    assert await it.type("y")
 
 
 async def test_a_second_prompt_is_queued_even_before_the_first_turn_begins() -> None:
