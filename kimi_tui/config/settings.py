@@ -233,6 +233,17 @@ class SandboxSettings(_Table):
     """
 
 
+class WorkspaceSettings(_Table):
+    """Private views of the working directory, in which the agent's commands run. See
+    [Workspaces](workspaces.md).
+    """
+
+    backend: Literal["auto", "overlayfs", "none"] = "auto"
+    """How views are made. `auto`: with overlayfs where the system supports it. `none`: commands change the
+    working directory directly.
+    """
+
+
 class WebSettings(_Table):
     """How web pages are fetched."""
 
@@ -271,6 +282,7 @@ class Settings(_Table):
     services: ServiceSettings = ServiceSettings()
     web: WebSettings = WebSettings()
     sandbox: SandboxSettings = SandboxSettings()
+    workspaces: WorkspaceSettings = WorkspaceSettings()
     shell: ShellSettings = ShellSettings()
     keymap: dict[str, str] = {}
     """Keys by binding id; separate several keys by commas. `/keys` lists the ids."""

@@ -1,11 +1,9 @@
 """Interface between the soul and the file history."""
 
-from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from kimi_tui.base.frozen import frozen
-from kimi_tui.base.message import ToolCall
-from kimi_tui.tools.tool_batch import PendingChange
+from kimi_tui.tools.change_tracker import ChangeTracker
 from kimi_tui.wire.timeline import FileChanges
 
 
@@ -21,7 +19,7 @@ class FilesAtCheckpoint:
     """Whether the state is still to be captured; it is added to the checkpoint later."""
 
 
-class FileStates(Protocol):
+class FileStates(ChangeTracker, Protocol):
     """Records the state of the files at checkpoints and around tool calls."""
 
     def at_checkpoint(self, *, fresh: bool) -> FilesAtCheckpoint:
@@ -33,8 +31,4 @@ class FileStates(Protocol):
 
     def request_state(self, checkpoint_id: int) -> None:
         """Capture the state that was pending when that checkpoint was created."""
-        ...
-
-    def tracking(self, call: ToolCall, change: PendingChange, /) -> AbstractAsyncContextManager[None]:
-        """Track the changes of `call`. Enter the context before it changes anything; exit it afterwards."""
         ...

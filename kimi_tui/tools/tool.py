@@ -9,7 +9,9 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from kimi_tui.base.assets import read_asset
 from kimi_tui.base.content_parts import ContentPart
+from kimi_tui.history.snapshots.attribution import ChangeAuthor
 from kimi_tui.llm.provider import ToolSchema
+from kimi_tui.tools.change_tracker import PendingCommit
 from kimi_tui.wire.display_blocks import BriefBlock, DisplayBlock
 from kimi_tui.wire.events import ToolReturn
 
@@ -53,12 +55,22 @@ class CallContext(Protocol):
         """Show output to the user while the call runs. The model gets only the result."""
         ...
 
-    def exclusive(self) -> AbstractAsyncContextManager[None]:
+    def exclusive(self, *, is_tracked: bool = True) -> AbstractAsyncContextManager[None]:
         """Return a context for all side effects: `async with call.exclusive():`.
 
         The calls of a step have their side effects one after another, in the order the model asked for, while
-        their permission requests are open together.
+        their permission requests are open together. Unless `is_tracked`, changes are recorded only in the
+        contexts that `tracking` returns.
         """
+        ...
+
+    def tracking(self, commit: PendingCommit | None = None) -> AbstractAsyncContextManager[None]:
+        """Return a context in which changes are recorded as this call's: any, or those of `commit`."""
+        ...
+
+    @property
+    def author(self) -> ChangeAuthor:
+        """This call, as the author of changes."""
         ...
 
     async def set_interrupted_note(self, text: str) -> None:

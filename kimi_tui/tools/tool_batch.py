@@ -9,11 +9,12 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
-from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message import ToolCall
 from kimi_tui.base.message_text import msg
+from kimi_tui.history.snapshots.attribution import ChangeAuthor
 from kimi_tui.hooks.dispatcher import NO_HOOKS, HookDispatcher
 from kimi_tui.tools.approval import ToolRejected
+from kimi_tui.tools.change_tracker import ChangeTracker, PendingChange, PendingCommit
 from kimi_tui.tools.hooked_call import HookedCall
 from kimi_tui.tools.tool import CallContext, Tool, failure, not_run
 from kimi_tui.tools.toolset import InvalidToolCall, Toolset
@@ -25,24 +26,6 @@ logger = logging.getLogger(__name__)
 _NOT_BEGUN_RESULT = not_run("The call was interrupted before it began. Nothing was done.")
 _INTERRUPTED_TEXT = "The call was interrupted. Its effects may be incomplete: check before you repeat it."
 SKIPPED_RESULT = not_run("The call was not run because the user rejected another call of this step.")
-
-
-@frozen
-class PendingChange:
-    """What a call may change during its exclusive section."""
-
-    files: tuple[str, ...] | None
-    """The only files, as its parameters name them; None if it may change any."""
-    command: str
-    """The shell command it runs, if any."""
-
-
-class ChangeTracker(Protocol):
-    """Observes the changes of calls."""
-
-    def tracking(self, call: ToolCall, change: PendingChange) -> AbstractAsyncContextManager[None]:
-        """Return a context that is entered before `call` changes anything and exited afterwards."""
-        ...
 
 
 class ResultStore(Protocol):
@@ -218,19 +201,31 @@ class _BatchCall:
             self._batch._sender.send(ToolOutput(self.id, text))
 
     @asynccontextmanager
-    async def exclusive(self) -> AsyncIterator[None]:
+    async def exclusive(self, *, is_tracked: bool = True) -> AsyncIterator[None]:
         batch, pending = self._batch, self._pending
         await batch._wait_for_earlier_calls(self._index)
         if refusal := batch._refusal_reason(self._tool, self._params):
             raise ToolRejected(refusal, ends_turn=False)
         pending.state = "begun"
-        change = PendingChange(self._tool.target_files(self._params), self._tool.shell_command(self._params))
-        async with (
-            batch._change_tracker.tracking(pending.call, change)
-            if batch._change_tracker is not None
-            else nullcontext()
-        ):
+        async with self.tracking() if is_tracked else nullcontext():
             yield
+
+    def tracking(self, commit: PendingCommit | None = None) -> AbstractAsyncContextManager[None]:
+        tracker = self._batch._change_tracker
+        if tracker is None:
+            return nullcontext()
+        return tracker.tracking(
+            self._pending.call,
+            commit
+            or PendingChange(self._tool.target_files(self._params), self._tool.shell_command(self._params)),
+        )
+
+    @property
+    def author(self) -> ChangeAuthor:
+        command, tracker = self._tool.shell_command(self._params), self._batch._change_tracker
+        if tracker is None:
+            return ChangeAuthor(who="call", call=self.id, tool=self.tool_name, command=command)
+        return tracker.author(self._pending.call, command)
 
     async def set_interrupted_note(self, text: str) -> None:
         self._pending.interrupted_note = text

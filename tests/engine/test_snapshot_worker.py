@@ -13,8 +13,8 @@ from kimi_tui.engine.files.snapshot_worker import SnapshotWorker
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.history.snapshots.limits import SnapshotLimits
 from kimi_tui.history.snapshots.project_store import ProjectStore
+from kimi_tui.tools.change_tracker import PendingChange
 from kimi_tui.tools.path_scope import PathScope
-from kimi_tui.tools.tool_batch import PendingChange
 from kimi_tui.wire.commands import PlanRevert, Revert, RunSlash
 from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.events import CheckpointCreated, Notification, SnapshotProgress

@@ -14,8 +14,8 @@ from kimi_tui.history.session import Session
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
+from kimi_tui.tools.change_tracker import PendingChange
 from kimi_tui.tools.path_scope import PathScope
-from kimi_tui.tools.tool_batch import PendingChange
 from kimi_tui.wire.commands import Redo, Revert, SwitchBranch, Undo
 from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.timeline import CheckpointKind

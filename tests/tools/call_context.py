@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from kimi_tui.history.snapshots.attribution import ChangeAuthor
+from kimi_tui.tools.change_tracker import PendingCommit
 from kimi_tui.tools.tool import CallContext
 
 
@@ -16,6 +18,7 @@ class CallLog:
         self.interrupted_notes: list[str] = []
         self.exclusive_count = 0
         self.is_exclusive = False
+        self.tracked: list[PendingCommit | None] = []
 
     @property
     def output(self) -> str:
@@ -28,13 +31,22 @@ class CallLog:
         self.interrupted_notes.append(text)
 
     @asynccontextmanager
-    async def exclusive(self) -> AsyncIterator[None]:
+    async def exclusive(self, *, is_tracked: bool = True) -> AsyncIterator[None]:
         self.exclusive_count += 1
         self.is_exclusive = True
         try:
             yield
         finally:
             self.is_exclusive = False
+
+    @asynccontextmanager
+    async def tracking(self, commit: PendingCommit | None = None) -> AsyncIterator[None]:
+        self.tracked.append(commit)
+        yield
+
+    @property
+    def author(self) -> ChangeAuthor:
+        return ChangeAuthor(who="call", call=self.id, tool=self.tool_name)
 
 
 def build_context(log: CallLog | None = None, *, tool_name: str = "Tool") -> CallContext:

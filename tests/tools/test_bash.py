@@ -16,12 +16,14 @@ from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.shell.bash import Bash, BashParams
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.shell.client_terminals import NO_TERMINALS
+from kimi_tui.tools.shell.private_command import PrivateCommands
 from kimi_tui.tools.shell.shell import Shell
 from kimi_tui.tools.tool import CallContext
 from kimi_tui.wire.display_blocks import BriefBlock, DisplayBlock, ShellBlock
 from kimi_tui.wire.event_sender import EventList
 from kimi_tui.wire.events import ToolReturn
 from kimi_tui.wire.requests import Proposal
+from kimi_tui.workspaces.workspaces import Workspaces
 from tests.base.test_child_environment import UsedKeys
 from tests.loop_clock import LoopClock
 from tests.tools.call_context import CallLog, build_context
@@ -71,13 +73,16 @@ class BashEnv:
         self.shell = Shell(environment=environment, term_grace_s=0.3)
         self.sent = EventList()
         self.tasks = BackgroundTasks(folder / "tasks", sender=self.sent)
+        scope, output_folder = PathScope(self.work_dir), OutputFolder(self.output_dir)
+        workspaces = Workspaces(folder / "data", choice="none")
         self.bash = Bash(
-            PathScope(self.work_dir),
+            scope,
             self.approval,
             self.shell,
-            OutputFolder(self.output_dir),
+            output_folder,
             self.tasks,
             NO_TERMINALS,
+            PrivateCommands(workspaces, self.shell, scope, output_folder),
         )
 
     async def run(self, command: str, **arguments: object) -> ToolReturn:

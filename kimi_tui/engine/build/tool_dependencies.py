@@ -21,12 +21,14 @@ from kimi_tui.tools.plan.plan_mode_control import PlanModeControl
 from kimi_tui.tools.questions import Questions
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.shell.client_terminals import Terminals
+from kimi_tui.tools.shell.private_command import PrivateCommands
 from kimi_tui.tools.shell.process_registry import ProcessRegistry
 from kimi_tui.tools.shell.shell import Shell
 from kimi_tui.tools.todo import TodoStore
 from kimi_tui.tools.web.page_fetcher import PageFetcher
 from kimi_tui.tools.web.search import SearchService
 from kimi_tui.workspaces.sandbox.sandbox import CommandSandbox
+from kimi_tui.workspaces.workspaces import Workspaces
 
 
 @frozen(kw_only=True)
@@ -36,6 +38,7 @@ class ToolDependencies:
     todos: SessionTodos
     dmailbox: DMailbox
     sandbox: CommandSandbox | None
+    workspaces: Workspaces
     file_tracker: FileTracker
     output_folder: OutputFolder
     by_type: dict[Any, object]
@@ -55,6 +58,8 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
     sandbox = await open_sandbox(options, session, core.workspace)
     if sandbox is not None:
         resources.push_async_callback(sandbox.close)
+    workspaces = Workspaces(options.data_dir, choice=settings.workspaces.backend)
+    resources.push_async_callback(workspaces.close)
     shell = Shell(environment=core.environment, process_registry=process_registry, sandbox=sandbox)
     resources.push_async_callback(shell.close)
     file_tracker = FileTracker()
@@ -72,6 +77,7 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
         Terminals: options.terminals,
         ModelCapabilities: core.runtime_settings,
         Shell: shell,
+        PrivateCommands: PrivateCommands(workspaces, shell, core.workspace, output_folder),
         OutputFolder: output_folder,
         PageFetcher: build_fetcher(settings.web),
         SearchService: build_search_service(settings),
@@ -80,6 +86,7 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
         todos=todos,
         dmailbox=dmailbox,
         sandbox=sandbox,
+        workspaces=workspaces,
         file_tracker=file_tracker,
         output_folder=output_folder,
         by_type=by_type,

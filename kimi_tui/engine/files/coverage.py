@@ -81,13 +81,23 @@ def excluded_dirs(workspace: PathScope) -> dict[str, str]:
 
 def history_path(workspace: PathScope, real: Path) -> str | None:
     """Return the path in the file history of a file whose links are resolved; None if it isn't covered."""
-    root = Path(os.path.realpath(workspace.work_dir))
-    if real.is_relative_to(root) and real != root:
-        return real.relative_to(root).as_posix()
-    for folder in covered_dirs(workspace):
-        if real.is_relative_to(folder) and real != Path(folder):
-            return f"{folder}//{real.relative_to(folder).as_posix()}"
-    return None
+    return HistoryPaths(workspace).path_of(str(real))
+
+
+class HistoryPaths:
+    """Paths in the file history of absolute paths without links."""
+
+    def __init__(self, workspace: PathScope) -> None:
+        work_dir = os.path.realpath(workspace.work_dir)
+        self._prefixes = {f"{work_dir.rstrip(os.sep)}/": ""}
+        self._prefixes |= {f"{folder}/": f"{folder}//" for folder in covered_dirs(workspace)}
+
+    def path_of(self, path: str) -> str | None:
+        """Return the path in the file history; None if it isn't covered."""
+        for prefix, start in self._prefixes.items():
+            if path.startswith(prefix) and len(path) > len(prefix):
+                return start + path[len(prefix) :]
+        return None
 
 
 def _contains(outer: str, inner: str) -> bool:

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from kimi_tui.base.errors import FileProblem, KimiTuiError
 from kimi_tui.base.message import ToolCall
 from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.base.shielding import run_shielded
-from kimi_tui.engine.files.coverage import history_path, list_uncovered
+from kimi_tui.engine.files.coverage import HistoryPaths, history_path, list_uncovered
 from kimi_tui.engine.files.snapshot_worker import (
     MAX_WAIT_S,
     SnapshotBusyError,
@@ -23,8 +23,8 @@ from kimi_tui.engine.files.snapshot_worker import (
 from kimi_tui.history.checkpoint_tree import NOT_CAPTURED_YET
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from kimi_tui.soul.file_states import FilesAtCheckpoint
+from kimi_tui.tools.change_tracker import PendingChange, PendingCommit
 from kimi_tui.tools.path_scope import PathScope
-from kimi_tui.tools.tool_batch import PendingChange
 from kimi_tui.wire.timeline import FileChanges
 
 if TYPE_CHECKING:
@@ -112,9 +112,22 @@ class SessionFiles:
         self._pending_checkpoints.append(checkpoint_id)
         self._capture_requested.set()
 
-    def tracking(self, call: ToolCall, change: PendingChange, /) -> AbstractAsyncContextManager[None]:
+    def tracking(
+        self, call: ToolCall, change: PendingChange | PendingCommit, /
+    ) -> AbstractAsyncContextManager[None]:
         """Implement `FileStates.tracking`."""
-        return self.tracking_by(call, change, agent="")
+        return self.tracking_by(self.author(call, change.command), change)
+
+    def author(self, call: ToolCall, command: str, /, *, agent: str = "") -> ChangeAuthor:
+        """Implement `FileStates.author`. `agent` is the sub-agent that makes the call."""
+        return ChangeAuthor(
+            who="call",
+            session=self.worker.session,
+            call=call.id,
+            tool=call.function.name,
+            agent=agent,
+            command=command,
+        )
 
     def for_subagent(self, agent_id: str) -> "SubagentFiles":
         """Return the same files for a sub-agent, whose checkpoints belong to another conversation."""
@@ -188,23 +201,27 @@ class SessionFiles:
             return self._calls[-1]
         return next(reversed(self._tasks.values()), USER)
 
+    def tracking_by(
+        self, author: ChangeAuthor, change: PendingChange | PendingCommit
+    ) -> AbstractAsyncContextManager[None]:
+        """Return a context in which `change` is recorded as made by `author`."""
+        match change:
+            case PendingChange():
+                return self._tracking_change(author, change)
+            case PendingCommit():
+                return self._tracking_commit(author, change)
+            case _:
+                assert_never(change)
+
     @asynccontextmanager
-    async def tracking_by(self, call: ToolCall, change: PendingChange, *, agent: str) -> AsyncIterator[None]:
-        """Track the changes of a call by the sub-agent `agent`, or by the main agent if it's empty."""
+    async def _tracking_change(self, author: ChangeAuthor, change: PendingChange) -> AsyncIterator[None]:
         paths = self._covered_paths(change.files) if self._enabled else []
         if paths is not None and not paths:
             yield
             return
-        with self.worker.delaying_tool(call.function.name):
+        with self.worker.delaying_tool(author.tool):
             await self._capture(paths=paths)
-        author = ChangeAuthor(
-            who="call",
-            session=self.worker.session,
-            call=call.id,
-            tool=call.function.name,
-            agent=agent,
-            command=change.command,
-        )
+        author = replace(author, session=self.worker.session)
         async with self._open_call(author, paths):
             self._calls.append(author)
             try:
@@ -214,6 +231,25 @@ class SessionFiles:
                     await run_shielded(self._capture(author, paths))
                 finally:
                     self._calls.remove(author)
+
+    @asynccontextmanager
+    async def _tracking_commit(self, author: ChangeAuthor, commit: PendingCommit) -> AsyncIterator[None]:
+        """Record only the committed paths: what they contained before is the user's."""
+        if not self._enabled:
+            yield
+            return
+        to_history_path = HistoryPaths(self._workspace).path_of
+        paths = [path for each in commit.paths if (path := to_history_path(each)) is not None]
+        await self._capture(USER, paths, with_scan=False)
+        author = replace(author, session=self.worker.session)
+        self._calls.append(author)
+        try:
+            yield
+        finally:
+            try:
+                await run_shielded(self._capture(author, paths, with_scan=False))
+            finally:
+                self._calls.remove(author)
 
     @asynccontextmanager
     async def _open_call(self, author: ChangeAuthor, paths: Collection[str] | None) -> AsyncIterator[None]:
@@ -240,12 +276,13 @@ class SessionFiles:
         author: ChangeAuthor | None = None,
         paths: Collection[str] | None = None,
         *,
+        with_scan: bool = True,
         wait_s: float | None = None,
     ) -> None:
         from kimi_tui.history.snapshots.deadline import ScanCanceled
 
         try:
-            result = await self.worker.capture(author, paths, wait_s=wait_s)
+            result = await self.worker.capture(author, paths, with_scan=with_scan, wait_s=wait_s)
         except ScanCanceled:
             return
         except SnapshotBusyError:
@@ -304,9 +341,15 @@ class SubagentFiles:
     def request_state(self, checkpoint_id: int) -> None:
         """Do nothing: no state is ever pending."""
 
-    def tracking(self, call: ToolCall, change: PendingChange, /) -> AbstractAsyncContextManager[None]:
+    def tracking(
+        self, call: ToolCall, change: PendingChange | PendingCommit, /
+    ) -> AbstractAsyncContextManager[None]:
         """Implement `FileStates.tracking`."""
-        return self._files.tracking_by(call, change, agent=self._agent_id)
+        return self._files.tracking_by(self.author(call, change.command), change)
+
+    def author(self, call: ToolCall, command: str, /) -> ChangeAuthor:
+        """Implement `FileStates.author`."""
+        return self._files.author(call, command, agent=self._agent_id)
 
 
 def _error_text(error: Exception) -> str:

@@ -84,10 +84,12 @@ class SnapshotWorker:
         *,
         known_states: Sequence[str],
         sender: EventSender,
+        session: str = "",
         report_interval_s: float = 0.1,
     ) -> None:
         self._report_interval_s = report_interval_s
         self._factory = factory
+        self._session = session
         self._known_states = known_states
         self._sender = sender
         self._history: FileHistory | None = None
@@ -108,20 +110,22 @@ class SnapshotWorker:
 
     @property
     def session(self) -> str:
-        """Id of the session that the files belong to; empty before the first scan."""
-        return self._history.session if self._history is not None else ""
+        """Id of the session that the files belong to. Unless the constructor got it, empty before a scan."""
+        return self._history.session if self._history is not None else self._session
 
     async def capture(
         self,
         author: ChangeAuthor | None = None,
         paths: Collection[str] | None = None,
         *,
+        with_scan: bool = True,
         wait_s: float | None = None,
     ) -> SnapshotResult:
         """Record the changes since the previous scan as made by `author`, by default the current author when
         the scan starts.
 
-        A canceled scan stops soon and records nothing.
+        Without `with_scan`, only `paths` are looked at, even if there is no state yet. A canceled scan stops
+        soon and records nothing.
 
         Raises: KimiTuiError instead of OSError. ScanCanceled. SnapshotBusyError if the worker isn't free
         within `wait_s` seconds.
@@ -129,7 +133,7 @@ class SnapshotWorker:
         async with self._exclusive(wait_s):
             history = await self._open_history()
             return await self._run_cancellable(
-                partial(_capture_changes, history, author or self._current_author(), paths)
+                partial(_capture_changes, history, author or self._current_author(), paths, with_scan)
             )
 
     async def run_query(self, query: "Callable[[FileHistory, ScanDeadline], T]") -> T:
@@ -267,10 +271,14 @@ def _capture_changes(
     history: "FileHistory",
     author: ChangeAuthor,
     paths: Collection[str] | None,
+    with_scan: bool,
     progress: "ScanProgress",
     set_deadline: SetDeadline,
 ) -> SnapshotResult:
-    captured = history.capture(author, paths=paths, progress=progress, register_deadline=set_deadline)
+    if with_scan:
+        captured = history.capture(author, paths=paths, progress=progress, register_deadline=set_deadline)
+    else:
+        captured = history.capture_paths(author, paths or (), register_deadline=set_deadline)
     added, removed = history.count_lines(captured)
     changed = sorted(captured.changes)
     by_tools = author.who in {"call", "background"}

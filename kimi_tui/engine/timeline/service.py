@@ -57,6 +57,7 @@ class TimelineService:
             history_factory or ProjectHistoryFactory(data_dir, session, workspace, snapshot_limits(settings)),
             known_states=[files for files in earlier_states if files is not None and is_manifest(files)],
             sender=sender,
+            session=session.id,
         )
         self.files = SessionFiles(worker, workspace=workspace, enabled=settings.files, log=context)
         self.publisher = TimelinePublisher(session=session, context=context, files=self.files, sender=sender)

@@ -204,11 +204,10 @@ class Capture:
         author: ChangeAuthor,
         paths: Collection[str],
         *,
-        with_contents: Collection[str] = (),
         always: bool = False,
         deadline: ScanDeadline | None = None,
     ) -> CaptureResult:
-        """Record the changes of `paths` only, and of everything in the directories `with_contents`.
+        """Record the changes of `paths` only.
 
         Never scans other paths: a path that no state lists yet counts as unchanged so far, unless
         `author` is a tool. Ignored paths are skipped unless they are known. Raises ScanCanceled.
@@ -220,7 +219,7 @@ class Capture:
             ignored=IgnoredPaths(_build_rules(self._root, self._added_dirs, self._limits)),
             known_key=self._key,
             deadline=deadline,
-        ).run(paths, with_contents=with_contents)
+        ).run(paths)
         detected = detect_from_scan(
             self._root,
             scan,
@@ -233,7 +232,7 @@ class Capture:
             self._attribute_unseen(detected)
         if self._strays is not None:
             self._strays |= {path for path in detected.changes if self._key(path) is None}
-        self._known_paths.add((*paths, *with_contents), detected)
+        self._known_paths.add(paths, detected)
         return self._record(author, None, detected, always=always or self._head is None)
 
     def save(self) -> None:

@@ -153,10 +153,9 @@ class FileHistory:
         author: ChangeAuthor,
         paths: Collection[str],
         *,
-        with_contents: Collection[str] = (),
         register_deadline: Callable[[ScanDeadline], None] = lambda _: None,
     ) -> CaptureResult:
-        """Record the changes of `paths` only, and of everything in the directories `with_contents`.
+        """Record the changes of `paths` only.
 
         The cost depends on the number of these paths only; see `Capture.capture_paths`. Raises ScanCanceled.
         """
@@ -164,9 +163,7 @@ class FileHistory:
         deadline = ScanDeadline()
         register_deadline(deadline)
         always = author.who == "call" and bool(author.command)
-        return self._capture.capture_paths(
-            author, paths, with_contents=with_contents, always=always, deadline=deadline
-        )
+        return self._capture.capture_paths(author, paths, always=always, deadline=deadline)
 
     def _capture_all(
         self, author: ChangeAuthor, deadline: ScanDeadline, *, always: bool = False

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 
 from kimi_tui.history.snapshots.coverage_rules import IgnoredPaths
 from kimi_tui.history.snapshots.deadline import ScanDeadline
@@ -36,14 +36,13 @@ class PathScanner:
         self._result = Scan()
         self._gone_folders: set[str] = set()
 
-    def run(self, paths: Collection[str], *, with_contents: Collection[str] = ()) -> Scan:
-        """Look at `paths`, the directories above them, and everything in the directories `with_contents`.
+    def run(self, paths: Collection[str]) -> Scan:
+        """Look at `paths` and the directories above them. Raises ScanCanceled.
 
-        Raises ScanCanceled.
+        Known paths in a directory that doesn't exist any longer are reported as missing.
         """
-        todo = {*paths, *with_contents}
-        todo |= {folder for path in todo for folder in parents_of(path)}
-        todo.update(path for folder in with_contents for path in self._walk(folder))
+        todo = {*paths}
+        todo |= {folder for path in paths for folder in parents_of(path)}
         for number, path in enumerate(sorted(todo)):
             if number % _CHECK_EVERY == 0:
                 self._deadline.check(number, len(todo))
@@ -81,17 +80,3 @@ class PathScanner:
             self._result.missing.append(path)
             if known.kind == "folder":
                 self._gone_folders.add(path)
-
-    def _walk(self, folder: str) -> Iterator[str]:
-        """Yield the paths in a directory, without ignored directories that nothing is known about."""
-        if folder not in self._entries and self._ignored.contains(folder, is_folder=True):
-            return
-        try:
-            with os.scandir(absolute_path(self._root, folder)) as scan:
-                found = [(f"{folder}/{entry.name}", entry.is_dir(follow_symlinks=False)) for entry in scan]
-        except OSError:
-            return
-        for path, is_folder in found:
-            yield path
-            if is_folder:
-                yield from self._walk(path)

@@ -30,6 +30,8 @@ class BashCommandLine:
     """Further commands it may run; used only to look for forbidden or dangerous ones."""
     unparsable_reason: str = ""
     """Why its meaning isn't certain; empty if it is."""
+    has_background_job: bool = False
+    """Whether a command runs in the background of the shell, with `&`."""
 
     @property
     def is_too_long(self) -> bool:
@@ -44,13 +46,16 @@ def parse_command(text: str) -> BashCommandLine:
             text, (), (), _TOO_LONG_REASON if len(text) > _MAX_LENGTH else "it contains a NUL byte"
         )
     try:
-        commands, suspects = _parse(text)
+        parser = BashParser(text)
+        commands, suspects = _parse(parser)
     except UnparsableCommand as reason:
         return BashCommandLine(text, (), tuple(_guess_commands(text)), str(reason))
     candidates = (*commands, *suspects)
     if len(candidates) > _MAX_COMMANDS or sum(len(command.words) for command in candidates) > _MAX_WORDS:
         return BashCommandLine(text, (), tuple(_first_commands(candidates)), _TOO_LONG_REASON)
-    return BashCommandLine(text, tuple(commands), tuple(suspects))
+    return BashCommandLine(
+        text, tuple(commands), tuple(suspects), has_background_job=parser.has_background_job
+    )
 
 
 def _first_commands(commands: Iterable[SimpleCommand]) -> Iterable[SimpleCommand]:
@@ -62,8 +67,7 @@ def _first_commands(commands: Iterable[SimpleCommand]) -> Iterable[SimpleCommand
         yield command
 
 
-def _parse(text: str) -> tuple[list[SimpleCommand], list[SimpleCommand]]:
-    parser = BashParser(text)
+def _parse(parser: BashParser) -> tuple[list[SimpleCommand], list[SimpleCommand]]:
     parser.parse()
     results = [unwrap(command, _parse_commands) for command in parser.commands]
     commands = [command for result in results for command in result.commands]
@@ -90,7 +94,7 @@ def _guess_commands(text: str) -> Iterable[SimpleCommand]:
     """Yield commands that `text` may run, for text that can't be parsed as a whole."""
     for fragment in _COMMAND_SEPARATORS.split(text)[:_MAX_FRAGMENTS]:
         try:
-            commands, suspects = _parse(fragment)
+            commands, suspects = _parse(BashParser(fragment))
         except UnparsableCommand:
             continue
         yield from commands

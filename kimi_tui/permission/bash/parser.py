@@ -38,6 +38,8 @@ class BashParser:
         self._depth = depth
         self._here_documents = HereDocuments(self._cursor)
         self.commands: list[SimpleCommand] = []
+        self.has_background_job = False
+        """Whether a command runs in the background of the shell, with `&`."""
 
     @property
     def here_documents(self) -> list[str]:
@@ -83,7 +85,7 @@ class BashParser:
         if cursor.peek() == "\n":
             self._parse_here_documents()
         elif cursor.peek() in (";", "&") and cursor.peek(2) not in (";;", ";&"):
-            cursor.take()
+            self.has_background_job |= cursor.take() == "&"
         elif not cursor.at_end and cursor.peek() != ")":
             raise UnparsableCommand("a separator between two commands is missing")
 

@@ -1,7 +1,9 @@
 """Bash: runs a command in the working directory."""
 
 import json
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Self, TypedDict
@@ -11,7 +13,7 @@ from pydantic import Field, model_validator
 from kimi_tui.base.errors import ShellUnavailable
 from kimi_tui.base.message_text import msg, msg_n
 from kimi_tui.base.terminal_text import has_invisible, sanitize_line
-from kimi_tui.permission.bash.command_line import parse_command
+from kimi_tui.permission.bash.command_line import BashCommandLine, parse_command
 from kimi_tui.permission.read_only_commands import is_read_only
 from kimi_tui.permission.subject import CommandSubject
 from kimi_tui.permission.writable_roots import WritableRoots
@@ -20,14 +22,17 @@ from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.shell.background_command import BackgroundCommand, format_exit_status
 from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
-from kimi_tui.tools.shell.client_terminals import Terminals
+from kimi_tui.tools.shell.client_terminals import NO_TERMINALS, Terminals
 from kimi_tui.tools.shell.command_output import CommandOutput
 from kimi_tui.tools.shell.output_pipe import OutputReceiver
+from kimi_tui.tools.shell.private_command import MustRunDirectly, PrivateCommands
 from kimi_tui.tools.shell.shell import ExitStatus, Shell
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.wire.display_blocks import ShellBlock
 from kimi_tui.wire.events import ToolReturn
 from kimi_tui.wire.requests import Proposal
+
+logger = logging.getLogger(__name__)
 
 _TIMEOUT_S = 60
 _MAX_TIMEOUT_S = 300
@@ -82,6 +87,7 @@ class Bash(Tool[BashParams]):
         output_folder: OutputFolder,
         tasks: BackgroundTasks,
         terminals: Terminals,
+        private_commands: PrivateCommands,
     ) -> None:
         self._path_scope = path_scope
         self._approval = approval
@@ -89,6 +95,7 @@ class Bash(Tool[BashParams]):
         self._output_folder = output_folder
         self._tasks = tasks
         self._terminals = terminals
+        self._private_commands = private_commands
 
     @property
     def description(self) -> str:
@@ -110,22 +117,24 @@ class Bash(Tool[BashParams]):
         command = params.command.replace("\r\n", "\n")
         if (problem := _find_problem(command)) is not None:
             return failure(problem, brief="not run")
-        edited = await self._request_approval(command, params, call)
+        line = parse_command(command)
+        edited = await self._request_approval(line, params, call)
         if edited is None or edited.strip() == command.strip():
-            async with call.exclusive():
-                return await self._start(command, params, call)
+            return await self._start(line, params, call)
         edited = edited.rstrip("\n")
         if (problem := _find_problem(edited)) is not None:
             return failure(
                 f"The user changed the command, but the new command can't be run. {problem}", brief="not run"
             )
         params.command = edited  # `shell_command` returns the command that actually runs
-        async with call.exclusive():
-            result = await self._start(edited, params, call)
+        result = await self._start(parse_command(edited), params, call)
         note = f"The user changed the command before it ran. The new command: `{edited}`"
         return replace(result, message=f"{note}\n{result.message}")
 
-    async def _request_approval(self, command: str, params: BashParams, call: CallContext) -> str | None:
+    async def _request_approval(
+        self, line: BashCommandLine, params: BashParams, call: CallContext
+    ) -> str | None:
+        command = line.text
         purpose = sanitize_line(params.description) or (
             "Run in the background" if params.run_in_background else ""
         )
@@ -133,45 +142,76 @@ class Bash(Tool[BashParams]):
             call,
             action="run command in the background" if params.run_in_background else "run command",
             description=f"{purpose}: `{command}`" if purpose else f"Run `{command}`",
-            subject=CommandSubject.parse(command),
+            subject=CommandSubject(line),
             display=(ShellBlock(command),),
             proposal=Proposal(command, "command.sh"),
         )
 
-    async def _start(self, command: str, params: BashParams, call: CallContext) -> ToolReturn:
+    async def _start(self, line: BashCommandLine, params: BashParams, call: CallContext) -> ToolReturn:
         if not params.run_in_background:
-            return await self._run_foreground(command, params.timeout or _TIMEOUT_S, call)
+            async with call.exclusive(is_tracked=False):
+                return await self._run_foreground(line, params.timeout or _TIMEOUT_S, call)
         background = BackgroundCommand(
-            command,
+            line.text,
             shell=self._shell,
             work_dir=self._path_scope.work_dir,
             timeout_s=params.timeout or _MAX_BACKGROUND_TIMEOUT_S,
         )
-        return await background.start(self._tasks, purpose=params.description, call_id=call.id)
+        async with call.exclusive():
+            return await background.start(self._tasks, purpose=params.description, call_id=call.id)
 
-    async def _run_foreground(self, command: str, timeout_s: int, call: CallContext) -> ToolReturn:
-        output = CapturedOutput(self._output_folder)
-        shown_output = _ShownOutput(output, call)
+    async def _run_foreground(self, line: BashCommandLine, timeout_s: int, call: CallContext) -> ToolReturn:
+        command = line.text
         try:
-            options: _RunOptions = {
-                "work_dir": self._path_scope.work_dir,
-                "timeout_s": timeout_s,
-                "output": shown_output,
-            }
-            exit_ = None
-            if self._shell.sandbox is None:  # a client's terminal would be outside of the sandbox
-                exit_ = await self._terminals.run(command, call_id=call.id, **options)
-            if exit_ is None:
-                exit_ = await self._shell.run(command, **options)
-        except ShellUnavailable as problem:
-            return failure(str(problem), brief=problem.what)
-        finally:
-            shown_output.flush()
-            output.close()
-        result = _build_result(exit_, output, timeout_s, in_sandbox=self._shell.sandbox is not None)
+            result = await self._run_privately(line, timeout_s, call)
+        except MustRunDirectly as reason:
+            logger.info("call %s runs directly: %s", call.id, reason)
+            result = await self._run_directly(command, timeout_s, call)
         if result.is_error and (withheld := self._shell.withheld_variables(f"{command}\n{result.output}")):
             return replace(result, message=f"{result.message} {_format_withheld(withheld)}")
         return result
+
+    async def _run_privately(self, line: BashCommandLine, timeout_s: int, call: CallContext) -> ToolReturn:
+        """Run the command in a private view. Raises MustRunDirectly."""
+        if self._terminals is not NO_TERMINALS:
+            raise MustRunDirectly("the client has terminals")
+        with self._open_output(call) as output:
+            try:
+                run = await self._private_commands.run(line, timeout_s=timeout_s, output=output, call=call)
+            except ShellUnavailable as problem:
+                return failure(str(problem), brief=problem.what)
+        result = _build_result(run.exit, output.captured, timeout_s, in_sandbox=False)
+        if not run.note:
+            return result
+        call.show_output(f"\n[{run.note}]\n")
+        return replace(result, message=f"{result.message} {run.note}")
+
+    async def _run_directly(self, command: str, timeout_s: int, call: CallContext) -> ToolReturn:
+        with self._open_output(call) as output:
+            options: _RunOptions = {
+                "work_dir": self._path_scope.work_dir,
+                "timeout_s": timeout_s,
+                "output": output,
+            }
+            try:
+                async with call.tracking():
+                    exit_ = None
+                    if self._shell.sandbox is None:  # a client's terminal would be outside of the sandbox
+                        exit_ = await self._terminals.run(command, call_id=call.id, **options)
+                    if exit_ is None:
+                        exit_ = await self._shell.run(command, **options)
+            except ShellUnavailable as problem:
+                return failure(str(problem), brief=problem.what)
+        return _build_result(exit_, output.captured, timeout_s, in_sandbox=self._shell.sandbox is not None)
+
+    @contextmanager
+    def _open_output(self, call: CallContext) -> Iterator["_ShownOutput"]:
+        output = _ShownOutput(CapturedOutput(self._output_folder), call)
+        try:
+            yield output
+        finally:
+            output.flush()
+            output.captured.close()
 
 
 def _find_problem(command: str) -> str | None:
@@ -199,12 +239,13 @@ class _ShownOutput(CommandOutput):
 
     def __init__(self, captured: CapturedOutput, call: CallContext) -> None:
         super().__init__()
-        self._captured = captured
+        self.captured = captured
+        """All output, for the model."""
         self._call = call
         self._remaining = _MAX_SHOWN_CHARS
 
     def add_text(self, text: str) -> None:
-        self._captured.add(text)
+        self.captured.add(text)
         if self._remaining > 0:
             self._remaining -= len(text)
             cut_note = "\n[… the rest of the output is not shown here …]\n"

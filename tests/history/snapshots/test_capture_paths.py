@@ -18,11 +18,11 @@ class Project(FileHistoryFixture):
         self.history.open(lazily=True)
 
     @contextmanager
-    def committing(self, *paths: str, removed: tuple[str, ...] = ()):
+    def committing(self, *paths: str):
         """Record changes of `paths` made in the block as those of a tool call."""
-        self.history.capture_paths(USER, paths, with_contents=removed)
+        self.history.capture_paths(USER, paths)
         yield self.work
-        self.history.capture_paths(self.call("command"), {*paths, *removed})
+        self.history.capture_paths(self.call("command"), paths)
 
     def start(self) -> str:
         return self.history.capture_paths(USER, ()).manifest
@@ -61,7 +61,7 @@ def test_a_folder_that_was_removed_comes_back_with_all_its_files(project: Projec
     (project.work / "src" / "deep").mkdir(parents=True)
     (project.work / "src" / "deep" / "x").write_text("x")
     start = project.start()
-    with project.committing(removed=("src",)):
+    with project.committing("src", "src/deep", "src/deep/x"):
         shutil.rmtree(project.work / "src")
     project.revert(start)
     assert project.files() == {"src/deep/x": "x"}
@@ -71,7 +71,7 @@ def test_a_folder_that_became_a_file_comes_back(project: Project) -> None:
     (project.work / "src").mkdir()
     (project.work / "src" / "x").write_text("x")
     start = project.start()
-    with project.committing(removed=("src",)):
+    with project.committing("src", "src/x"):
         shutil.rmtree(project.work / "src")
         write(project, src="now a file")
     project.revert(start)
@@ -158,7 +158,7 @@ def test_ignored_files_are_recorded_only_if_they_are_known(project: Project) -> 
     project.history.capture(USER, paths=["known.log"])
     write(project, **{"known.log": "1"})
     project.history.capture(project.call(), paths=["known.log"])
-    with project.committing("known.log", "other.log", "build/x", removed=("build",)):
+    with project.committing("known.log", "other.log", "build", "build/x"):
         write(project, **{"known.log": "2", "other.log": "2"})
         shutil.rmtree(project.work / "build")
     assert project.listed(project.start()) == {"known.log"}

@@ -1,0 +1,137 @@
+"""Commands in private views of the working directory, whose effects are committed when they end."""
+
+import logging
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from kimi_tui.base.frozen import frozen
+from kimi_tui.base.shielding import run_in_thread_shielded, run_shielded
+from kimi_tui.permission.bash.command_line import BashCommandLine
+from kimi_tui.tools.change_tracker import PendingCommit
+from kimi_tui.tools.path_scope import PathScope, printable_name
+from kimi_tui.tools.shell.captured_output import OutputFolder
+from kimi_tui.tools.shell.direct_commands import direct_run_reason
+from kimi_tui.tools.shell.output_pipe import OutputReceiver
+from kimi_tui.tools.shell.shell import ExitStatus, Shell
+from kimi_tui.tools.tool import CallContext
+from kimi_tui.workspaces.effects import CommitPlan, PathEffect
+from kimi_tui.workspaces.open_record import WorkspaceOwner
+from kimi_tui.workspaces.workspace import Workspace
+from kimi_tui.workspaces.workspaces import Workspaces
+
+logger = logging.getLogger(__name__)
+
+_MAX_SAVED_BYTES = 10 << 20
+"""Maximum size of a file whose version is saved if it can't be committed."""
+_MAX_NAMED = 10
+"""Maximum number of paths that are named because they weren't committed."""
+
+
+class MustRunDirectly(Exception):
+    """A command can't run in a private view, and has changed nothing; the message is the reason."""
+
+
+@frozen
+class PrivateRun:
+    """A command that has run in a private view."""
+
+    exit: ExitStatus
+    left_alone: tuple[str, ...]
+    """For each path whose effect wasn't committed, a sentence that says why and where its version is."""
+
+    @property
+    def note(self) -> str:
+        """What the model and the user should know about the commit; empty if it is complete."""
+        if not self.left_alone:
+            return ""
+        more = len(self.left_alone) - _MAX_NAMED
+        rest = [f"{more} more paths were left alone for the same reasons."] if more > 0 else []
+        return " ".join([*self.left_alone[:_MAX_NAMED], *rest])
+
+
+class PrivateCommands:
+    """Runs commands in workspaces and commits their effects as those of the tool call."""
+
+    def __init__(
+        self, workspaces: Workspaces, shell: Shell, path_scope: PathScope, output_folder: OutputFolder
+    ) -> None:
+        self._workspaces = workspaces
+        self._shell = shell
+        self._path_scope = path_scope
+        self._output_folder = output_folder
+
+    async def run(
+        self, line: BashCommandLine, *, timeout_s: float, output: OutputReceiver, call: CallContext
+    ) -> PrivateRun:
+        """Run a command, and commit what it changed, even if it times out or this task is canceled.
+
+        Raises MustRunDirectly and ShellUnavailable, after which nothing has changed.
+        """
+        if reason := direct_run_reason(line):
+            raise MustRunDirectly(reason)
+        if self._shell.sandbox is not None:
+            raise MustRunDirectly("commands run in the sandbox")
+        await self._workspaces.start()
+        owner = WorkspaceOwner(author=call.author, is_allowed=True)
+        async with self._workspaces.open(
+            self._path_scope.work_dir, added_dirs=self._path_scope.additional_dirs, owner=owner
+        ) as workspace:
+            if not workspace.is_private:
+                raise MustRunDirectly(workspace.reason_to_run_directly or self._workspaces.problem)
+            try:
+                exit_ = await self._shell.run(
+                    line.text,
+                    work_dir=self._path_scope.work_dir,
+                    timeout_s=timeout_s,
+                    output=output,
+                    starter=workspace,
+                )
+            except BaseException:
+                await run_shielded(self._commit(workspace, line.text, call))
+                raise
+            if workspace.reason_to_run_directly and not exit_.timed_out:
+                await workspace.discard()
+                raise MustRunDirectly(workspace.reason_to_run_directly)
+            return PrivateRun(exit_, await run_shielded(self._commit(workspace, line.text, call)))
+
+    async def _commit(self, workspace: Workspace, command: str, call: CallContext) -> tuple[str, ...]:
+        """Commit the effects. Return a sentence for each path that was left alone."""
+        plan = await workspace.plan()
+        conflicts = {item.effect.path: item.conflict for item in plan.conflicts}
+        saved = await self._save_versions(plan, conflicts)
+        paths = tuple(effect.path for effect in plan.takes)
+        async with call.tracking(PendingCommit(paths, command)):
+            result = await workspace.commit(plan)
+        failed = {**conflicts, **result.failed}
+        if failed:
+            logger.warning("effects were not committed: %s", failed)
+        return tuple(_describe_left_alone(path, reason, saved) for path, reason in failed.items())
+
+    async def _save_versions(self, plan: CommitPlan, conflicts: Mapping[str, str]) -> dict[str, Path]:
+        """Save the command's versions of files in conflict, so that they aren't lost."""
+        saved: dict[str, Path] = {}
+        for effect in [item.effect for item in plan.conflicts][:_MAX_NAMED]:
+            if _can_be_saved(effect):
+                try:
+                    saved[effect.path] = await run_in_thread_shielded(self._save_version, effect)
+                except OSError:
+                    logger.warning("can't save a version: %s", effect.path, exc_info=True)
+        return saved
+
+    def _save_version(self, effect: PathEffect) -> Path:
+        path, file = self._output_folder.new_file(suffix=Path(effect.path).suffix or ".txt")
+        with file, open(effect.source, "rb") as source:  # noqa: PTH123 - bytes that aren't UTF-8
+            shutil.copyfileobj(source, file)
+        return path
+
+
+def _can_be_saved(effect: PathEffect) -> bool:
+    after = effect.after
+    return bool(effect.source) and after is not None and after.is_file and after.size <= _MAX_SAVED_BYTES
+
+
+def _describe_left_alone(path: str, reason: str, saved: Mapping[str, Path]) -> str:
+    name = printable_name(path)
+    where = f" The command's version is in {saved[path]}." if path in saved else ""
+    return f"{name} was left alone: {reason.rstrip('.')}.{where}"
