@@ -38,7 +38,7 @@ from kimi_tui.wire.commands import (
     Undo,
 )
 from kimi_tui.wire.events import SessionInfo
-from kimi_tui.wire.timeline import Reverted, RevertPlan, RevertScope, Timeline
+from kimi_tui.wire.timeline import FileChoice, Reverted, RevertPlan, RevertScope, Timeline
 
 logger = logging.getLogger(__name__)
 
@@ -256,22 +256,33 @@ class KimiTui:
         return await await_outcome(self._wire, PlanRevert(to, scope), RevertPlan)
 
     async def revert(
-        self, to: int, *, scope: RevertScope = "both", paths: Sequence[str] | None = None, note: str = ""
+        self,
+        to: int,
+        *,
+        scope: RevertScope = "both",
+        paths: Sequence[str] | None = None,
+        note: str = "",
+        choices: Sequence[FileChoice] = (),
     ) -> Reverted:
         """Revert to just before checkpoint `to`. The reverted messages become a branch.
 
         `paths` selects the files to revert, as the plan names them; None selects those that the plan
-        preselects. `note` is a message for the model.
+        preselects. `choices` are decisions about single files. `note` is a message for the model.
         """
-        return await await_outcome(self._wire, Revert(to, scope, _paths(paths), note), Reverted)
+        command = Revert(to, scope, _paths(paths), note, tuple(choices))
+        return await await_outcome(self._wire, command, Reverted)
 
-    async def undo(self, *, paths: Sequence[str] | None = None) -> Reverted:
+    async def undo(
+        self, *, paths: Sequence[str] | None = None, choices: Sequence[FileChoice] = ()
+    ) -> Reverted:
         """Undo the last revert."""
-        return await await_outcome(self._wire, Undo(_paths(paths)), Reverted)
+        return await await_outcome(self._wire, Undo(_paths(paths), tuple(choices)), Reverted)
 
-    async def redo(self, *, paths: Sequence[str] | None = None) -> Reverted:
+    async def redo(
+        self, *, paths: Sequence[str] | None = None, choices: Sequence[FileChoice] = ()
+    ) -> Reverted:
         """Redo the last undone revert."""
-        return await await_outcome(self._wire, Redo(_paths(paths)), Reverted)
+        return await await_outcome(self._wire, Redo(_paths(paths), tuple(choices)), Reverted)
 
     async def switch_branch(self, branch: int, *, to: int | None = None) -> Reverted:
         """Switch to the end of a branch, or to just before its checkpoint `to`."""

@@ -9,7 +9,7 @@ from kimi_tui.wire.argument_completion import CompleteArgument as CompleteArgume
 from kimi_tui.wire.base_command import BaseCommand, Scheduling
 from kimi_tui.wire.model_setup import SetupCommand
 from kimi_tui.wire.settings import SettingsCommand
-from kimi_tui.wire.timeline import RevertScope
+from kimi_tui.wire.timeline import FileChoice, RevertScope
 
 
 @frozen
@@ -208,26 +208,30 @@ class Revert(BaseCommand):
     """The files to change, as named in the plan; None for those selected by default."""
     note: str = ""
     """A D-Mail from the user: a note for the model."""
+    choices: tuple[FileChoice, ...] = ()
+    """Decisions about single files. They apply whether or not the file is in `paths`."""
 
 
 @frozen
 class Undo(BaseCommand):
-    """Undo the last revert, after a plan of the same kind. `paths` is as in Revert."""
+    """Undo the last revert, after a plan of the same kind. `paths` and `choices` are as in Revert."""
 
     scheduling = "revert"
     needs_idle = True
 
     paths: tuple[str, ...] | None = None
+    choices: tuple[FileChoice, ...] = ()
 
 
 @frozen
 class Redo(BaseCommand):
-    """Redo the last undone revert. `paths` is as in Revert."""
+    """Redo the last undone revert. `paths` and `choices` are as in Revert."""
 
     scheduling = "revert"
     needs_idle = True
 
     paths: tuple[str, ...] | None = None
+    choices: tuple[FileChoice, ...] = ()
 
 
 @frozen
@@ -244,6 +248,8 @@ class SwitchBranch(BaseCommand):
     to: int | None = None
     scope: RevertScope = "both"
     paths: tuple[str, ...] | None = None
+    """As in Revert."""
+    choices: tuple[FileChoice, ...] = ()
     """As in Revert."""
 
 

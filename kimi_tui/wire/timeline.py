@@ -15,6 +15,14 @@ the conversation are unchanged.
 """
 PlannedAction = Literal["restore", "delete", "recreate", "merge", "conflict", "keep", "not covered"]
 WhoChanged = Literal["agent", "you", "both", "another session", "agent and another session", ""]
+ConflictChoice = Literal["mine", "checkpoint", "both", "merge"]
+"""What is done to a file that both the agent and the user changed.
+
+- `mine`: keep the current content
+- `checkpoint`: restore the content at the checkpoint
+- `both`: like `merge`, but where the changes overlap, keep the current lines, followed by the earlier ones
+- `merge`: remove only the agent's lines, restore those it removed, and keep the user's
+"""
 
 
 @frozen
@@ -83,6 +91,46 @@ class Reverted:
 
 
 @frozen
+class PlannedHunk:
+    """A part of the change of a file that can be included or excluded: a run of changed lines."""
+
+    id: str
+    """Depends only on the changed lines, so a later plan has the same one if the lines are the same."""
+    added: int
+    removed: int
+    diff: DiffBlock
+    """The changed lines with up to three unchanged ones before and after them."""
+
+
+@frozen
+class PlannedChoice:
+    """One of the things that can be done to a file that both the agent and the user changed."""
+
+    choice: ConflictChoice
+    added: int = 0
+    removed: int = 0
+    hunks: tuple[PlannedHunk, ...] = ()
+    """The parts of the change from the current content; empty if it can't be shown by lines."""
+
+
+@frozen
+class FileChoice:
+    """A decision about one file of a plan: how to change it, and which parts of the change to apply."""
+
+    path: str
+    """The path as named in the plan."""
+    choice: ConflictChoice | None = None
+    """One of the file's `choices`. None for the change that selecting the file makes."""
+    hunks: tuple[str, ...] | None = None
+    """The ids of the hunks to apply; None for all. An empty tuple changes nothing."""
+
+    @property
+    def keeps_file(self) -> bool:
+        """Whether the file isn't changed."""
+        return self.choice == "mine" or self.hunks == ()
+
+
+@frozen
 class PlannedFile:
     """What a revert would do to a file."""
 
@@ -103,6 +151,14 @@ class PlannedFile:
     """Who changed the file since then; empty if unknown."""
     no_diff: str = ""
     """Why there is no `diff`, if the action doesn't show it."""
+    hunks: tuple[PlannedHunk, ...] = ()
+    """The parts of the change. Empty if it can't be shown by lines, and for a file with `choices`, which have
+    hunks of their own.
+    """
+    choices: tuple[PlannedChoice, ...] = ()
+    """What can be done if both the agent and the user changed the file; empty for other files."""
+    choice: ConflictChoice | None = None
+    """The one of `choices` that is the default."""
 
 
 @frozen

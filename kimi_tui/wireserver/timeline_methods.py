@@ -28,6 +28,7 @@ from kimi_tui.wire.revert_outcome import find_failure, run_timeline_command
 from kimi_tui.wire.timeline import (
     BranchContent,
     Comparison,
+    FileChoice,
     PatchWritten,
     Reverted,
     RevertPlan,
@@ -74,23 +75,26 @@ class _RevertParams(TimelineParams):
     scope: RevertScope = "both"
     paths: tuple[str, ...] | None = None
     note: str = ""
+    choices: tuple[FileChoice, ...] = ()
 
     def build_command(self) -> TimelineCommand:
-        return Revert(self.to, self.scope, self.paths, self.note)
+        return Revert(self.to, self.scope, self.paths, self.note, self.choices)
 
 
 class _UndoParams(TimelineParams):
     paths: tuple[str, ...] | None = None
+    choices: tuple[FileChoice, ...] = ()
 
     def build_command(self) -> TimelineCommand:
-        return Undo(self.paths)
+        return Undo(self.paths, self.choices)
 
 
 class _RedoParams(TimelineParams):
     paths: tuple[str, ...] | None = None
+    choices: tuple[FileChoice, ...] = ()
 
     def build_command(self) -> TimelineCommand:
-        return Redo(self.paths)
+        return Redo(self.paths, self.choices)
 
 
 class _SwitchParams(TimelineParams):
@@ -98,9 +102,10 @@ class _SwitchParams(TimelineParams):
     to: int | None = None
     scope: RevertScope = "both"
     paths: tuple[str, ...] | None = None
+    choices: tuple[FileChoice, ...] = ()
 
     def build_command(self) -> TimelineCommand:
-        return SwitchBranch(self.branch, self.to, self.scope, self.paths)
+        return SwitchBranch(self.branch, self.to, self.scope, self.paths, self.choices)
 
 
 class _ForkParams(TimelineParams):

@@ -20,7 +20,7 @@ BEFORE = {
     "bash.txt": "new\n",
     "user.txt": "mine\n",
 }
-REVERTED = {"README.md": "readme\n", "a.py": "print(1)\nprint(2)\n", "user.txt": "mine\n"}
+REVERTED = {"README.md": "readme\n", "a.py": "print(2)\n", "user.txt": "mine\n"}
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def run_story(screen: Screen, program: Program, *, by_mouse: bool = False) -> No
 
 def assert_the_plan_is_shown(plan: str) -> None:
     lines = [" ".join(line.split()) for line in plan.split("\n")]
-    for row in ("[✔] restore README.md", "[ ] conflict a.py", "[✔] delete bash.txt", "[ ] keep user.txt"):
+    for row in ("[✔] restore README.md", "[✔] merge a.py", "[✔] delete bash.txt", "[ ] keep user.txt"):
         assert any(row in line for line in lines), row
     assert "− changed" in plan  # the diff of the first file
     assert f"$ {COMMAND[:30]}" in plan

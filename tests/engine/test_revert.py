@@ -10,6 +10,7 @@ import pytest
 
 from kimi_tui.wire.commands import PlanRevert, Redo, Revert, RunSlash, Undo
 from kimi_tui.wire.events import CheckpointCreated, Notification, Reverted, RevertPlan, TurnEnd
+from kimi_tui.wire.timeline import FileChoice
 from tests.engine.engine_client import EngineClient, session, text_reply, tool_calls
 
 SCRIPTS = (
@@ -80,7 +81,7 @@ async def test_a_revert_undo_and_redo_in_a_real_directory(
         plan = await client.run_command(PlanRevert(start), RevertPlan)
         assert {file.path: file.action for file in plan.files} == {
             "README.md": "restore",
-            "a.py": "conflict",
+            "a.py": "merge",
             "bash.txt": "delete",
             "user.txt": "keep",
         }
@@ -93,10 +94,10 @@ async def test_a_revert_undo_and_redo_in_a_real_directory(
 
         reverted = await client.run_command(Revert(start), Reverted)
         assert reverted.prompt == "write a.py"
-        assert set(reverted.files) == {"README.md", "bash.txt"}
+        assert set(reverted.files) == {"README.md", "a.py", "bash.txt"}
         assert read_files(work_dir) == {
             "README.md": "readme\n",
-            "a.py": "print(1)\nprint(2)\n",
+            "a.py": "print(2)\n",
             "user.txt": "mine\n",
         }
 
@@ -109,16 +110,17 @@ async def test_a_revert_undo_and_redo_in_a_real_directory(
         assert redone.reason == "redo"
         assert read_files(work_dir) == {
             "README.md": "readme\n",
-            "a.py": "print(1)\nprint(2)\n",
+            "a.py": "print(2)\n",
             "user.txt": "mine, newer\n",
         }
     assert fingerprint(work_dir / ".git") == git_before
 
 
-async def test_a_selected_conflict_is_deleted(work_dir: Path, data_dir: Path) -> None:
+async def test_a_file_that_both_changed_is_deleted_if_that_is_chosen(work_dir: Path, data_dir: Path) -> None:
     async with session(work_dir, data_dir, *SCRIPTS) as client:
         await run_turns(client, work_dir)
-        await client.run_command(Revert(prompt_checkpoint(client, 0), paths=("a.py",)), Reverted)
+        choices = (FileChoice("a.py", "checkpoint"),)
+        await client.run_command(Revert(prompt_checkpoint(client, 0), paths=(), choices=choices), Reverted)
         assert set(read_files(work_dir)) == {"README.md", "bash.txt", "user.txt"}
         await client.run_command(Undo(), Reverted)
         assert read_files(work_dir)["a.py"] == "print(1)\nprint(2)\n"
@@ -164,8 +166,8 @@ async def test_the_model_gets_a_note_of_changed_and_unchanged_files(work_dir: Pa
     ]
     notes = [json.dumps(record) for record in records if "reverted the conversation" in json.dumps(record)]
     assert len(notes) == 1
-    assert "Changed on disk by the revert: README.md, bash.txt." in notes[0]
-    assert "Different from then, but not reverted: a.py, user.txt." in notes[0]
+    assert "Changed on disk by the revert: README.md, a.py, bash.txt." in notes[0]
+    assert "Different from then, but not reverted: user.txt." in notes[0]
 
 
 async def test_a_checkpoint_counts_the_file_changes(work_dir: Path, data_dir: Path) -> None:
@@ -273,8 +275,9 @@ async def test_a_selection_without_a_plan_is_executed(work_dir: Path, data_dir: 
     async with session(work_dir, data_dir, *SCRIPTS) as client:
         await run_turns(client, work_dir)
         start = prompt_checkpoint(client, 0)
-        await client.run_command(Revert(start, paths=("a.py",)), Reverted)
-        assert "a.py" not in read_files(work_dir)
+        await client.run_command(Revert(start, paths=("a.py", "bash.txt")), Reverted)
+        assert read_files(work_dir)["a.py"] == "print(2)\n"
+        assert "bash.txt" not in read_files(work_dir)
 
 
 async def test_an_agent_edit_after_a_plan_is_reverted_by_default(work_dir: Path, data_dir: Path) -> None:
@@ -285,3 +288,56 @@ async def test_an_agent_edit_after_a_plan_is_reverted_by_default(work_dir: Path,
         await client.ask("run something")
         await client.run_command(Revert(start), Reverted)
         assert read_files(work_dir) == {"README.md": "readme\n"}
+
+
+async def test_a_plan_lists_hunks_and_choices_which_a_revert_takes(work_dir: Path, data_dir: Path) -> None:
+    text = "".join(f"{number}\n" for number in range(1, 21))
+    (work_dir / "f").write_text(text)
+    scripts = (tool_calls(("Bash", {"command": "sed -i 's/^3$/three/; s/^17$/seventeen/' f"})), *SCRIPTS)
+    async with session(work_dir, data_dir, *scripts) as client:
+        await run_turns(client, work_dir)
+        start = prompt_checkpoint(client, 0)
+        plan = await client.run_command(PlanRevert(start), RevertPlan)
+        files = {file.path: file for file in plan.files}
+        created = files["a.py"]
+        assert (created.choice, created.hunks) == ("merge", ())
+        assert {choice.choice for choice in created.choices} == {"mine", "checkpoint", "merge"}
+        first, second = files["f"].hunks
+        assert (first.added, first.removed, first.diff.old_start) == (1, 1, 1)
+        assert first.diff.new_text == "1\n2\n3\n4\n5\n6\n"
+        assert second.diff.old_text == "14\n15\n16\nseventeen\n18\n19\n20\n"
+
+        before = read_files(work_dir)
+        choices = (FileChoice("a.py", "mine"), FileChoice("f", hunks=(second.id,)))
+        reverted = await client.run_command(Revert(start, choices=choices), Reverted)
+        assert set(reverted.files) == {"README.md", "bash.txt", "f"}
+        assert (work_dir / "f").read_text() == text.replace("3", "three", 1)
+        assert (work_dir / "a.py").read_text() == before["a.py"]
+        await client.run_command(Undo(), Reverted)
+        assert read_files(work_dir) == before
+
+
+async def test_a_file_with_a_choice_that_changed_since_the_plan_is_left_alone_and_named(
+    work_dir: Path, data_dir: Path
+) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await run_turns(client, work_dir)
+        start = prompt_checkpoint(client, 0)
+        await client.run_command(PlanRevert(start), RevertPlan)
+        (work_dir / "a.py").write_text("print(1)\nprint(2)\nprint(3)\n")
+        await client.run_command(Revert(start, choices=(FileChoice("a.py", "checkpoint"),)), Reverted)
+        failure = await client.next(Notification)
+        assert "a.py: changed in the meantime" in failure.title
+        assert read_files(work_dir)["a.py"] == "print(1)\nprint(2)\nprint(3)\n"
+
+
+async def test_a_choice_for_a_file_that_isnt_in_the_plan_changes_nothing(
+    work_dir: Path, data_dir: Path
+) -> None:
+    async with session(work_dir, data_dir, *SCRIPTS) as client:
+        await run_turns(client, work_dir)
+        before = read_files(work_dir)
+        start = prompt_checkpoint(client, 0)
+        failure = await client.run_command(Revert(start, choices=(FileChoice("b.py", "mine"),)), Notification)
+        assert failure.title == "The plan doesn't contain b.py."
+        assert read_files(work_dir) == before

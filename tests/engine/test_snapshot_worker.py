@@ -157,7 +157,7 @@ async def test_changes_during_a_background_task_are_kept_by_default(tmp_path: Pa
             (harness.work / "log").write_text("agent\n")
         (harness.work / "log").write_text("agent\nbuild\n")
     (item, log, other) = (await harness.files.worker.use(lambda history: history.plan(before))).items
-    assert (item.action, log.action, other.action) == ("keep", "conflict", "keep")
+    assert (item.action, log.action, other.action) == ("keep", "merge", "keep")
     assert log.note == "created by the agent, edited by you or `npm run build`"
     assert item.note == "changed only by you or `npm run build`"
     await harness.files.close()

@@ -15,7 +15,7 @@ def test_every_command_says_how_it_is_scheduled(command: type) -> None:
 
 
 def test_the_json_form_of_a_command_has_its_fields_only() -> None:
-    assert to_jsonable(Undo(("a.py",))) == {"paths": ["a.py"]}
+    assert to_jsonable(Undo(("a.py",))) == {"paths": ["a.py"], "choices": []}
     assert to_jsonable(RunShell("1", "ls")) == {"id": "1", "command": "ls", "on_terminal": False}
 
 

@@ -56,3 +56,32 @@ def test_clients_without_timeline_support_have_no_timeline_methods(
     client.call("initialize", protocol_version="1.10")
     for method in ("timeline", "plan_revert", "revert", "undo", "redo", "switch_branch", "fork"):
         assert client.call(method)["error"]["code"] == -32601, method
+
+
+def test_a_client_chooses_hunks_and_what_happens_to_a_conflict(program: Program, connect: Connect) -> None:
+    (program.work_dir / "f").write_text("1\n2\n3\n4\n5\n")
+    program.script(
+        script(tool_call("b", "Bash", command="sed -i 's/1/one/; s/5/five/' f; echo agent > a.py")),
+        "text: done",
+    )
+    client = connect("-y")
+    client.call("initialize", **HELLO)
+    client.call("prompt", user_input="edit")
+    with (program.work_dir / "a.py").open("a") as file:
+        file.write("mine\n")
+    plan = client.call("plan_revert", to=0)["result"]
+    files = {file["path"]: file for file in plan["files"]}
+    assert files["a.py"]["choice"] == "merge"
+    assert [it["choice"] for it in files["a.py"]["choices"]] == ["mine", "merge", "checkpoint"]
+    second = files["f"]["hunks"][1]
+    assert second["diff"]["old_text"] == "2\n3\n4\nfive\n"
+
+    choices = [{"path": "a.py", "choice": "checkpoint"}, {"path": "f", "hunks": [second["id"]]}]
+    assert client.call("revert", to=0, choices=[{"path": "f", "choice": "x"}])["error"]["code"] == -32602
+    assert client.call("revert", to=0, choices=choices)["result"]["files"] == ["a.py", "f"]
+    assert (program.work_dir / "f").read_text() == "one\n2\n3\n4\n5\n"
+    assert not (program.work_dir / "a.py").exists()
+    client.call("undo", choices=[{"path": "a.py", "choice": "mine"}])
+    assert (program.work_dir / "f").read_text() == "one\n2\n3\n4\nfive\n"
+    assert not (program.work_dir / "a.py").exists()
+    assert client.close_stdin() == 0

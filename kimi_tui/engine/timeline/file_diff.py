@@ -11,7 +11,7 @@ from kimi_tui.wire.display_blocks import DiffBlock
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.file_history import FileHistory
 
-_MAX_DIFFS = 100
+MAX_DIFFS = 100
 """Maximum number of diffs in a plan or comparison."""
 _MAX_DIFF_CHARACTERS = 100_000
 """Maximum total size of the two texts of a diff."""
@@ -21,10 +21,11 @@ def build_diff(history: "FileHistory", item: PlanItem, *, number: int) -> tuple[
     """Return the diff of the file with this number, counted from 0; or None and why it can't be shown."""
     if (reason := _describe_other_change(item.now, item.then)) is not None:
         return None, reason
-    if number >= _MAX_DIFFS:
-        return None, msg("No diff: only the first {count} files have one.", count=_MAX_DIFFS)
-    if (texts := history.text_pair(item)) is None:
+    if number >= MAX_DIFFS:
+        return None, msg("No diff: only the first {count} files have one.", count=MAX_DIFFS)
+    if (contents := history.contents(item.now, item.then)) is None:
         return None, history.no_text_reason(item)
+    texts = contents[0].decode("utf-8", "replace"), contents[1].decode("utf-8", "replace")
     if texts[0] == texts[1]:
         return None, msg("No diff: the contents differ only in bytes that aren't UTF-8.")
     if sum(map(len, texts)) > _MAX_DIFF_CHARACTERS:

@@ -1,7 +1,6 @@
 """Executor of reverts, undos, redos and branch switches, of the conversation and the files."""
 
 import asyncio
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
@@ -16,6 +15,7 @@ from kimi_tui.engine.recording.replay import checkpoint_created
 from kimi_tui.engine.recording.replay_sender import send_replay
 from kimi_tui.engine.session.notices import build_notice
 from kimi_tui.engine.session.todos import SessionTodos
+from kimi_tui.engine.timeline.file_selection import FileSelection
 from kimi_tui.engine.timeline.publisher import TimelinePublisher
 from kimi_tui.engine.timeline.revert_messages import (
     build_planned_files,
@@ -105,20 +105,20 @@ class RevertExecutor:
     async def revert(self, command: Revert) -> None:
         """Revert to a checkpoint. Raises KimiTuiError."""
         target = await self._targets.for_checkpoint(command.to, command.scope)
-        await self._revert_to(target, command.paths, command.note)
+        await self._revert_to(target, FileSelection.of(command), command.note)
 
     async def undo(self, command: Undo) -> None:
         """Undo the last revert. Raises KimiTuiError."""
-        await self._revert_to(self._targets.for_undo_or_redo("undo"), command.paths)
+        await self._revert_to(self._targets.for_undo_or_redo("undo"), FileSelection.of(command))
 
     async def redo(self, command: Redo) -> None:
         """Redo the last undone revert. Raises KimiTuiError."""
-        await self._revert_to(self._targets.for_undo_or_redo("redo"), command.paths)
+        await self._revert_to(self._targets.for_undo_or_redo("redo"), FileSelection.of(command))
 
     async def switch_branch(self, command: SwitchBranch) -> None:
         """Continue on another branch. Raises KimiTuiError."""
         target = await self._targets.for_branch(command.branch, command.to, command.scope)
-        await self._revert_to(target, command.paths)
+        await self._revert_to(target, FileSelection.of(command))
 
     async def clear(self) -> bool:
         """Empty the conversation; undo restores it. Return False if it was empty already.
@@ -166,18 +166,18 @@ class RevertExecutor:
             )
         )
 
-    async def _revert_to(self, target: RevertTarget, paths: Sequence[str] | None, note: str = "") -> None:
-        """Revert to `target`. Restore the files in `paths`, or by default the ones that the plan selects.
+    async def _revert_to(self, target: RevertTarget, selection: FileSelection, note: str = "") -> None:
+        """Revert to `target`, and restore the selected files.
 
         `note` is a message from the user to the model. Canceling while the plan is being built changes
         nothing; after that, the revert runs to completion.
         """
         try:
-            await self._plan_and_apply(target, paths, note)
+            await self._plan_and_apply(target, selection, note)
         finally:
             self._timeline_publisher.refresh()
 
-    async def _plan_and_apply(self, target: RevertTarget, paths: Sequence[str] | None, note: str) -> None:
+    async def _plan_and_apply(self, target: RevertTarget, selection: FileSelection, note: str) -> None:
         try:
             now = await self._files.capture_now()
             plan, no_plan_reason = await self._build_plan(target)
@@ -188,7 +188,9 @@ class RevertExecutor:
             raise KimiTuiError(
                 no_plan_reason, hint="Revert only the conversation, or choose another checkpoint."
             )
-        await run_shielded(self._apply(target, now, plan, no_plan_reason, paths, note))
+        if plan is not None and target.scope != "conversation":
+            selection.check(plan)
+        await run_shielded(self._apply(target, now, plan, no_plan_reason, selection, note))
 
     async def _apply(
         self,
@@ -196,12 +198,12 @@ class RevertExecutor:
         now: FilesAtCheckpoint,
         plan: "Plan | None",
         no_plan_reason: str,
-        paths: Sequence[str] | None,
+        selection: FileSelection,
         note: str,
     ) -> None:
         state_before = plan.head if plan is not None else now.state if is_manifest(now.state) else None
         before = await self._begin_revert(target, now, state_before)
-        outcome, state = await self._restore_files(plan, target, paths)
+        outcome, state = await self._restore_files(plan, target, selection)
         prompt: UserInput | None = None
         result: RevertResult | None = None
         if target.moves_conversation:
@@ -281,22 +283,16 @@ class RevertExecutor:
         return plan, incomplete_note(plan)
 
     async def _restore_files(
-        self, plan: "Plan | None", target: RevertTarget, paths: Sequence[str] | None
+        self, plan: "Plan | None", target: RevertTarget, selection: FileSelection
     ) -> "tuple[ExecutionResult, str | None]":
         from kimi_tui.history.snapshots.plan_executor import ExecutionResult
 
         if plan is None or target.scope == "conversation":
             return ExecutionResult(), plan.head if plan is not None else self._files.current_state()
-        requested = {path.rstrip("/") for path in paths} if paths is not None else None
-        selected = {
-            item.path
-            for item in plan.items
-            if (item.is_selected if requested is None else display_item_path(item).rstrip("/") in requested)
-        }
-        # Explicit paths were selected in a plan that was shown. The default selection considers later edits.
-        shown_state = self._shown_states.get(_plan_key(target)) if requested is not None else None
+        # The user chose in a plan that was shown. The default selection considers later edits.
+        shown_state = self._shown_states.get(_plan_key(target)) if selection.is_explicit else None
         self._shown_states.clear()
-        return await self._files.worker.use(_execute_plan, plan, selected, shown_state)
+        return await self._files.worker.use(_execute_plan, plan, selection, shown_state)
 
     async def _move_conversation(self, target: RevertTarget) -> tuple[RevertResult, UserInput | None]:
         """Revert the conversation to `target`. Return the result and the user's prompt at the target."""
@@ -390,9 +386,11 @@ def _plan_files(target: RevertTarget, history: "FileHistory", deadline: "ScanDea
 
 
 def _execute_plan(
-    history: "FileHistory", plan: "Plan", selected: set[str], shown_state: str | None
+    history: "FileHistory", plan: "Plan", selection: FileSelection, shown_state: str | None
 ) -> "tuple[ExecutionResult, str | None]":
-    outcome, captured = history.execute(plan, selected, shown_state=shown_state)
+    outcome, captured = history.execute(
+        plan, selection.paths_in(plan), choices=selection.choices_in(plan), shown_state=shown_state
+    )
     return outcome, captured.manifest
 
 

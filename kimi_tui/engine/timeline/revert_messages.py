@@ -21,14 +21,18 @@ _MAX_LISTED = 40
 
 def build_planned_files(history: "FileHistory", plan: Plan) -> tuple[PlannedFile, ...]:
     """Return the plan's files as front ends see them."""
+    from kimi_tui.engine.timeline.planned_hunks import build_choices, build_hunks
+
     files = []
     for number, item in enumerate(plan.items):
+        path = display_item_path(item)
+        choices = build_choices(history, item, path, number=number)
         diff, no_diff = None, ""
         if item.action != "not covered":
             diff, no_diff = build_diff(history, item, number=number)
         files.append(
             PlannedFile(
-                display_item_path(item),
+                path,
                 item.action,
                 added=item.added,
                 removed=item.removed,
@@ -37,6 +41,9 @@ def build_planned_files(history: "FileHistory", plan: Plan) -> tuple[PlannedFile
                 diff=diff,
                 by=item.by,
                 no_diff=no_diff,
+                hunks=() if choices else build_hunks(history, item, path, number=number),
+                choices=choices,
+                choice=item.default_choice if choices else None,
             )
         )
     return tuple(files)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
+from kimi_tui.history.snapshots.apply_choice import NotOffered, apply_choice
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from kimi_tui.history.snapshots.capture import Capture, CaptureResult
 from kimi_tui.history.snapshots.comparable_states import comparable_states
@@ -29,7 +30,7 @@ from kimi_tui.history.snapshots.planner import Planner, count_changed_lines, tex
 from kimi_tui.history.snapshots.project_store import ProjectStore
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
 from kimi_tui.history.snapshots.write_notes import add_write_notes
-from kimi_tui.wire.timeline import WhoChanged
+from kimi_tui.wire.timeline import FileChoice, WhoChanged
 
 logger = logging.getLogger(__name__)
 
@@ -211,17 +212,34 @@ class FileHistory:
         return add_write_notes(self._store.work_dir, plan)
 
     def execute(
-        self, plan: Plan, selected: Collection[str], *, shown_state: str | None = None
+        self,
+        plan: Plan,
+        selected: Collection[str],
+        *,
+        choices: Mapping[str, FileChoice] = MappingProxyType({}),
+        shown_state: str | None = None,
     ) -> tuple[ExecutionResult, CaptureResult]:
         """Execute the items of `plan` with `selected` paths. Return the result, and the state after it.
 
-        Paths that have changed since the plan was made, or since the state in which the user saw an earlier
-        version of it, are left alone and reported as failed.
+        `choices` are decisions about paths, which apply whether or not the path is selected. Paths that have
+        changed since the plan was made, or since the state in which the user saw an earlier version of it,
+        are left alone and reported as failed, and so are those that don't offer what was chosen.
         """
         self._complete_interrupted()
-        items = [item for item in plan.items if item.path in selected and item.is_selectable]
-        changed = self._changed_since(shown_state, items)
-        items = [item for item in items if item.path not in changed]
+        items = [
+            item
+            for item in plan.items
+            if (item.path in selected or item.path in choices) and item.is_selectable
+        ]
+        rejected = dict.fromkeys(self._changed_since(shown_state, items), CHANGED_REASON)
+        items = [item for item in items if item.path not in rejected]
+        for number, item in enumerate(items):
+            if item.path in choices:
+                try:
+                    items[number] = apply_choice(item, choices[item.path], self._store.blobs)
+                except NotOffered as reason:
+                    rejected[item.path] = str(reason)
+        items = [item for item in items if item.path not in rejected and item.now != item.then]
         # Only the selected paths are scanned: other changes since the plan are left to the next capture.
         reachable = self._executor.reachable_paths(item.path for item in items)
         stat_keys = self._capture.capture(self.default_author(), paths=reachable).stat_keys
@@ -230,7 +248,7 @@ class FileHistory:
             items, self, current_entries=self._capture.entries, stat_keys=stat_keys
         )
         self._is_complete = True
-        outcome = replace(outcome, failed=(*outcome.failed, *((path, CHANGED_REASON) for path in changed)))
+        outcome = replace(outcome, failed=(*outcome.failed, *rejected.items()))
         return outcome, self._capture.capture(self._revert, paths=())
 
     def _changed_since(self, state: str | None, items: Iterable[PlanItem]) -> list[str]:
@@ -259,13 +277,6 @@ class FileHistory:
         except ManifestMissing as error:
             raise _missing_state_error(error, hint="Choose another checkpoint.") from error
 
-    def text_pair(self, item: PlanItem) -> tuple[str, str] | None:
-        """Return the current and the planned text of a file; None if they can't be shown as text."""
-        texts = [text_of(self._store.blobs, entry) for entry in (item.now, item.then)]
-        if texts[0] is None or texts[1] is None:
-            return None
-        return texts[0].decode("utf-8", "replace"), texts[1].decode("utf-8", "replace")
-
     def no_text_reason(self, item: PlanItem) -> str:
         """Return why the current or the planned content of a file can't be shown as text."""
         files = [entry for entry in (item.now, item.then) if entry is not None and entry.kind == "file"]
@@ -274,6 +285,11 @@ class FileHistory:
         if not all(self._store.blobs.has(entry.ref) for entry in files):
             return msg("No diff: its content is no longer stored.")
         return msg("No diff: the file is binary.")
+
+    def contents(self, now: Entry | None, then: Entry | None) -> tuple[bytes, bytes] | None:
+        """Return two versions of a file, empty where it doesn't exist; None if one of them isn't text."""
+        old, new = text_of(self._store.blobs, now), text_of(self._store.blobs, then)
+        return (old, new) if old is not None and new is not None else None
 
     def count_lines(self, captured: CaptureResult) -> tuple[int, int]:
         """Return the number of lines that the changes added, and the number they removed."""

@@ -1,16 +1,26 @@
 """Three-way merge of texts, line by line: combines the changes of `ours` and `theirs` to `base`.
 
-Source: S. Khanna, K. Kunal, B. C. Pierce, “A Formal Investigation of Diff3” (2007). Lines shared by all three
-are stable; between them, a side that equals the base yields to the other.
+A text is a sequence of lines, which end with a newline. Whether the last one does is merged separately, so
+that a line appended to a text without a final newline is not a change of its last line.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from io import BytesIO
+from typing import Literal
 
 from kimi_tui.base.line_matcher import LineMatcher
 
 MAX_BYTES = 4 << 20
 _SNIFF_BYTES = 8192
+
+Overlap = Literal["fail", "ours", "both"]
+"""What happens to lines that both sides changed.
+
+- `fail`: the texts aren't merged
+- `ours`: the lines of `ours` that aren't in the base are kept
+- `both`: the lines of `ours` are kept, followed by those of `theirs`
+"""
 
 
 def is_text(content: bytes) -> bool:
@@ -18,40 +28,124 @@ def is_text(content: bytes) -> bool:
     return b"\0" not in content[:_SNIFF_BYTES] and len(content) <= MAX_BYTES
 
 
-def merge3(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Return both changes combined; None if they affect the same lines, or one of the contents isn't text."""
+def merge3(base: bytes, ours: bytes, theirs: bytes, *, overlap: Overlap = "fail") -> bytes | None:
+    """Return both changes combined; None if they overlap, or a content isn't text.
+
+    Two changes overlap if they affect the same line, or insert lines at the same place. Lines that `ours`
+    inserts among lines that `theirs` only deletes don't overlap with them, nor do equal changes.
+    """
     if not (is_text(base) and is_text(ours) and is_text(theirs)):
         return None
-    result: list[bytes] = []
-    for in_base, in_ours, in_theirs in _chunks(*(list(BytesIO(text)) for text in (base, ours, theirs))):
-        if in_ours == in_theirs or in_theirs == in_base:
-            result += in_ours
-        elif in_ours == in_base:
-            result += in_theirs
-        else:
-            return None
-    if any(not line.endswith(b"\n") for line in result[:-1]):
-        return None  # the last line of one text, without a newline, ended up in the middle
-    return b"".join(result)
+    texts = [_Text.parse(content) for content in (base, ours, theirs)]
+    lines = _merge_lines(*(text.lines for text in texts), overlap=overlap)
+    if lines is None:
+        return None
+    return _Text(lines, _merge_final_newline(*(text.has_final_newline for text in texts))).to_bytes()
 
 
 Lines = Sequence[bytes]
 
 
-def _chunks(base: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[Lines, Lines, Lines]]:
-    """Split the texts at the lines shared by all three. Each shared line is its own chunk."""
-    with_ours, with_theirs = _matching_lines(base, ours), _matching_lines(base, theirs)
-    stable = [(i, with_ours[i], with_theirs[i]) for i in with_ours if i in with_theirs]
-    at = (0, 0, 0)
-    for i, j, k in [*stable, (len(base), len(ours), len(theirs))]:
-        if (i, j, k) != at:
-            yield base[at[0] : i], ours[at[1] : j], theirs[at[2] : k]
-        if i < len(base):
-            yield base[i : i + 1], ours[j : j + 1], theirs[k : k + 1]
-        at = (i + 1, j + 1, k + 1)
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text as lines, each with its newline."""
+
+    lines: Lines
+    has_final_newline: bool | None
+    """None for an empty text."""
+
+    @staticmethod
+    def parse(content: bytes) -> "_Text":
+        if not content:
+            return _Text((), None)
+        has_final_newline = content.endswith(b"\n")
+        return _Text(list(BytesIO(content if has_final_newline else content + b"\n")), has_final_newline)
+
+    def to_bytes(self) -> bytes:
+        content = b"".join(self.lines)
+        ends_with_text = bool(self.lines) and self.lines[-1] != b"\n"
+        return content[:-1] if self.has_final_newline is False and ends_with_text else content
 
 
-def _matching_lines(old: Lines, new: Lines) -> dict[int, int]:
-    """Map the indices of lines in `old` to those of their equals in `new`, ascending."""
-    blocks = LineMatcher(old, new).get_matching_blocks()
-    return {i + n: j + n for i, j, size in blocks for n in range(size)}
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """A replacement of the lines `start` to `end` of the base by `lines`."""
+
+    start: int
+    end: int
+    lines: Lines
+    is_ours: bool
+
+    @property
+    def is_insertion(self) -> bool:
+        return self.start == self.end
+
+    def is_equal(self, other: "_Edit") -> bool:
+        """Return whether both sides make the same change."""
+        return (self.start, self.end, self.lines) == (other.start, other.end, other.lines)
+
+    def overlaps(self, other: "_Edit") -> bool:
+        """Return whether the edits of two sides can't be combined in only one way."""
+        if self.start < other.end and other.start < self.end:
+            inner, outer = (self, other) if self.is_insertion else (other, self)
+            return not (inner.is_insertion and inner.is_ours and not outer.lines)
+        return self.is_insertion and other.is_insertion and self.start == other.start
+
+
+def _merge_lines(base: Lines, ours: Lines, theirs: Lines, *, overlap: Overlap) -> Lines | None:
+    result: list[bytes] = []
+    at = 0
+    for region in _regions([*_edits(base, ours, is_ours=True), *_edits(base, theirs, is_ours=False)]):
+        if overlap == "fail" and len(region) > 1:
+            return None
+        start, end = min(edit.start for edit in region), max(edit.end for edit in region)
+        result += base[at:start]
+        if len(region) == 1 or overlap != "both":
+            kept = region if len(region) == 1 else [edit for edit in region if edit.is_ours]
+            result += [line for edit in kept for line in edit.lines]
+        else:
+            result += _side_of_region(base, start, end, (edit for edit in region if edit.is_ours))
+            result += _side_of_region(base, start, end, (edit for edit in region if not edit.is_ours))
+        at = max(at, end)
+    return [*result, *base[at:]]
+
+
+def _edits(base: Lines, changed: Lines, *, is_ours: bool) -> Iterator[_Edit]:
+    for _, i1, i2, j1, j2 in LineMatcher(base, changed).get_changes():
+        yield _Edit(i1, i2, changed[j1:j2], is_ours)
+
+
+def _regions(edits: Sequence[_Edit]) -> Iterator[list[_Edit]]:
+    """Yield groups of edits that overlap, in the order of the result. Equal edits are yielded once."""
+    region: list[_Edit] = []
+    waiting: list[_Edit] = []
+    """Insertions among lines that the region only deletes."""
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        if any(edit.is_equal(other) for other in region):
+            continue
+        if any(edit.is_ours != other.is_ours and edit.overlaps(other) for other in region):
+            region += [*waiting, edit]
+            waiting = []
+        elif region and edit.start < max(other.end for other in region):
+            waiting.append(edit)
+        else:
+            yield from ([region] if region else [])
+            yield from ([it] for it in waiting)
+            region, waiting = [edit], []
+    yield from ([region] if region else [])
+    yield from ([it] for it in waiting)
+
+
+def _side_of_region(base: Lines, start: int, end: int, edits: Iterable[_Edit]) -> Iterator[bytes]:
+    """Yield the lines of one side in the region from `start` to `end` of the base."""
+    for edit in edits:
+        yield from base[start : edit.start]
+        yield from edit.lines
+        start = edit.end
+    yield from base[start:end]
+
+
+def _merge_final_newline(base: bool | None, ours: bool | None, theirs: bool | None) -> bool | None:
+    """Return whether the merged text ends with a newline. An empty text has no opinion."""
+    changed = ours if ours not in (base, None) else theirs
+    return changed if changed is not None else ours if ours is not None else base

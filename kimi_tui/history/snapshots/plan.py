@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kimi_tui.history.snapshots.entry import Entry
-from kimi_tui.wire.timeline import WhoChanged
+from kimi_tui.wire.timeline import ConflictChoice, WhoChanged
 
 Action = Literal["restore", "delete", "recreate", "merge", "conflict", "keep", "not covered"]
 """What a revert does to a file.
@@ -12,11 +12,19 @@ Action = Literal["restore", "delete", "recreate", "merge", "conflict", "keep", "
 - `restore`: restore an earlier content
 - `delete`: delete a file that the agent created
 - `recreate`: create a file again that the agent deleted
-- `merge`: you edited the file as well, and both changes fit together
-- `conflict`: they don't, or the file blocks something you created; kept unless selected
+- `merge`: you edited other lines of the file; the agent's changes are undone, and yours are kept
+- `conflict`: you edited the same lines, or the file blocks something you created; kept unless selected
 - `keep`: only you changed it; kept unless selected
 - `not covered`: the earlier content isn't known
 """
+
+
+@dataclass(frozen=True, slots=True)
+class ItemVersion:
+    """One of the states that the plan can give a file which both the agent and the user changed."""
+
+    choice: ConflictChoice
+    then: Entry | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +43,20 @@ class PlanItem:
     """The reason for the action, if it isn't obvious."""
     by: WhoChanged = ""
     """Who has changed the path since."""
+    versions: tuple[ItemVersion, ...] = ()
+    """What can be done with the file if both changed it, all different; empty for other files."""
 
     @property
     def is_selected(self) -> bool:
         """Whether it is executed by default."""
         return self.action in {"restore", "delete", "recreate", "merge"}
+
+    @property
+    def default_choice(self) -> ConflictChoice | None:
+        """The one of the `versions` that is executed by default."""
+        if not self.versions:
+            return None
+        return "merge" if self.action == "merge" else "mine"
 
     @property
     def is_selectable(self) -> bool:

@@ -12,16 +12,18 @@ from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
 from kimi_tui.history.snapshots.manifest import Manifest
-from kimi_tui.history.snapshots.merge3 import MAX_BYTES, is_text, merge3
+from kimi_tui.history.snapshots.merge3 import MAX_BYTES, Overlap, is_text, merge3
 from kimi_tui.history.snapshots.other_sessions import OtherSessionChanges
-from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
-from kimi_tui.wire.timeline import WhoChanged
+from kimi_tui.history.snapshots.plan import Action, ItemVersion, Plan, PlanItem
+from kimi_tui.wire.timeline import ConflictChoice, WhoChanged
 
 _BLOCKED_BY_USER_FILE = "blocked by something you created"
 _HOLDS_UNCOVERED = "contains files that aren't covered"
 _MAX_TASK_CHARS = 40
 """Maximum length of a background task's command in a note."""
 
+_OVERLAPS: dict[ConflictChoice, Overlap] = {"merge": "ours", "both": "both"}
+"""How the choices that undo the agent's changes treat lines that both changed."""
 _NOW_IGNORED = Entry("omitted", 0, 0, "ignored now")
 
 
@@ -158,7 +160,10 @@ class Planner:
         try:
             then = self._undo_agent_changes(path_history)
         except _Conflict as conflict:
-            return PlanItem(path=path, action="conflict", now=now, then=at_target, note=str(conflict))
+            versions = self._versions(path_history)
+            return PlanItem(
+                path=path, action="conflict", now=now, then=at_target, note=str(conflict), versions=versions
+            )
         except BlobMissing:
             note = "its content is no longer stored"
             return PlanItem(path=path, action="not covered", now=now, then=at_target, note=note)
@@ -181,42 +186,71 @@ class Planner:
                 then=at_target,
                 note="the agent's changes are already undone",
             )
-        return PlanItem(path=path, action=_action(now, then, path_history.states), now=now, then=then)
+        action = _action(now, then, path_history.states)
+        if action != "merge":
+            return PlanItem(path=path, action=action, now=now, then=then)
+        note = ""
+        if at_target is None:
+            note = msg("created by the agent, edited by {author}", author=path_history.other_author)
+        versions = self._versions(path_history)
+        return PlanItem(path=path, action=action, now=now, then=then, note=note, versions=versions)
 
-    def _undo_agent_changes(self, path_history: _PathHistory) -> Entry | None:
+    def _versions(self, path_history: _PathHistory) -> tuple[ItemVersion, ...]:
+        """Return the choices for a file that both the agent and another author changed."""
+        now, at_target = path_history.states[-1], path_history.states[0]
+        versions: dict[ConflictChoice, Entry | None] = {"mine": now}
+        for choice, overlap in _OVERLAPS.items():
+            try:
+                then = self._undo_agent_changes(path_history, overlap)
+            except (_Conflict, BlobMissing):
+                continue
+            if then not in versions.values():
+                versions[choice] = then
+        if at_target not in versions.values():
+            versions["checkpoint"] = at_target
+        return tuple(ItemVersion(choice, then) for choice, then in versions.items())
+
+    def _undo_agent_changes(self, path_history: _PathHistory, overlap: Overlap = "fail") -> Entry | None:
         """Return the newest state without the agent's changes. Raises _Conflict, BlobMissing, OSError."""
         current = path_history.states[-1]
         for index in range(len(path_history.is_agents) - 1, -1, -1):
             if path_history.is_agents[index]:
                 before, after = path_history.states[index], path_history.states[index + 1]
-                current = self._undo_change(before, after, current, path_history.other_author)
+                current = self._undo_change(before, after, current, path_history.other_author, overlap)
         return current
 
     def _undo_change(
-        self, before: Entry | None, after: Entry | None, current: Entry | None, other_author: str
+        self,
+        before: Entry | None,
+        after: Entry | None,
+        current: Entry | None,
+        other_author: str,
+        overlap: Overlap,
     ) -> Entry | None:
         """Return `current`, which `other_author` changed, without the change from `before` to `after`."""
         if current == after:
             return before
         if current == before or before == after:
             return current
-        if before is None or after is None or current is None:
+        if current is None:
             raise _Conflict(_describe_conflict(before, after, other_author))
-        if {before.kind, after.kind, current.kind} != {"file"}:
-            raise _Conflict(msg("changed by both {author} and the agent", author=other_author))
-        mode = before.mode if current.mode == after.mode else current.mode
         versions = (after, current, before)
-        if any(entry.size > MAX_BYTES for entry in versions):
-            raise _Conflict(
-                msg("{author} and the agent changed the same {unit}", author=other_author, unit=msg("file"))
-            )
-        contents = [self._blobs.read(entry.ref) for entry in versions]
-        content = merge3(*contents)
-        if content is None:
+        if any(entry is not None and entry.kind != "file" for entry in versions):
+            if before is None or after is None:
+                raise _Conflict(_describe_conflict(before, after, other_author))
+            raise _Conflict(msg("changed by both {author} and the agent", author=other_author))
+        if any(entry is not None and entry.size > MAX_BYTES for entry in versions):
+            raise _Conflict(_describe_conflict(before, after, other_author, msg("file")))
+        contents = [self._blobs.read(entry.ref) if entry is not None else b"" for entry in versions]
+        content = merge3(*contents, overlap=overlap)
+        is_created = before is None and not content  # without the agent's lines, nothing would be left
+        if content is None or (is_created and overlap == "fail"):
             unit = msg("lines") if all(map(is_text, contents)) else msg("file")
-            raise _Conflict(
-                msg("{author} and the agent changed the same {unit}", author=other_author, unit=unit)
-            )
+            raise _Conflict(_describe_conflict(before, after, other_author, unit))
+        if is_created:
+            return None
+        has_agents_mode = before is not None and after is not None and current.mode == after.mode
+        mode = before.mode if before is not None and has_agents_mode else current.mode
         return Entry("file", mode, len(content), self._blobs.put(content))
 
     def _is_stored(self, entry: Entry | None) -> bool:
@@ -241,7 +275,7 @@ class Planner:
                         if _is_folder(item.now) and holds_uncovered(path)
                         else _BLOCKED_BY_USER_FILE
                     )
-                    items[path] = replace(item, action="conflict", note=note)
+                    items[path] = replace(item, action="conflict", note=note, versions=())
                 else:
                     continue
                 changed = True
@@ -320,10 +354,17 @@ def _action(now: Entry | None, then: Entry | None, states: Sequence[Entry | None
     return "restore" if then in states else "merge"
 
 
-def _describe_conflict(before: Entry | None, after: Entry | None, other_author: str) -> str:
-    """Return how a file that `other_author` changed or deleted conflicts with its creation or deletion."""
+def _describe_conflict(
+    before: Entry | None, after: Entry | None, other_author: str, unit: str | None = None
+) -> str:
+    """Return how a change of a file by the agent conflicts with one by `other_author`.
+
+    `unit` is what both changed; None if `other_author` deleted the file.
+    """
     if before is None:
         return msg("created by the agent, edited by {author}", author=other_author)
     if after is None:
         return msg("deleted by the agent, created again by {author}", author=other_author)
-    return msg("deleted by {author}", author=other_author)
+    if unit is None:
+        return msg("deleted by {author}", author=other_author)
+    return msg("{author} and the agent changed the same {unit}", author=other_author, unit=unit)

@@ -20,8 +20,8 @@ def test_the_agents_changes_are_reverted_and_yours_are_kept(project: FileHistory
     with (project.work / "a.py").open("a") as file:
         file.write("print(2)\n")
     actions = project.revert(start)
-    assert actions == {"README.md": "restore", "a.py": "conflict", "bash.txt": "delete", "user.txt": "keep"}
-    assert project.files() == {"README.md": "readme\n", "a.py": "print(1)\nprint(2)\n", "user.txt": "mine\n"}
+    assert actions == {"README.md": "restore", "a.py": "merge", "bash.txt": "delete", "user.txt": "keep"}
+    assert project.files() == {"README.md": "readme\n", "a.py": "print(2)\n", "user.txt": "mine\n"}
 
 
 def test_your_lines_are_kept_in_a_file_that_the_agent_changed(project: FileHistoryFixture):
@@ -353,7 +353,7 @@ def test_changes_of_another_session_are_not_yours(project: FileHistoryFixture, t
     changes = {item.path: (item.action, item.by, item.note) for item in project.history.plan(start).items}
     assert changes == {
         "shared": (
-            "conflict", "agent and another session", "created by the agent, edited by another session"
+            "merge", "agent and another session", "created by the agent, edited by another session"
         ),
         "theirs": ("keep", "another session", "changed only by another session"),
         "yours": ("keep", "you", "changed only by you"),

@@ -84,7 +84,7 @@ def test_texts_that_are_too_large_to_merge_are_conflicts(project: FileHistoryFix
         file.write(b"user\n")
     (item,) = project.history.plan(start).items
     assert (item.action, item.note) == ("conflict", "you and the agent changed the same file")
-    assert project.history.text_pair(item) is None
+    assert project.history.contents(item.now, item.then) is None
 
 
 class GrowingFile:

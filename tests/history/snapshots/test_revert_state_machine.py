@@ -6,12 +6,16 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from kimi_tui.history.snapshots.blob_store import digest_of
+from kimi_tui.history.snapshots.hunk import find_hunks
+from kimi_tui.history.snapshots.plan import ItemVersion
+from kimi_tui.wire.timeline import FileChoice
 from tests.history.snapshots.file_history_fixture import FileHistoryFixture
 
 ROUNDS = int(os.environ.get("KIMI_TUI_TRAVELS", "40"))
@@ -105,6 +109,23 @@ class RevertMachine(RuleBasedStateMachine):
         before = self.project.files()
         with self.author_not_user():
             self.project.history.execute(plan, {item.path for item in plan.items})
+        self.project.revert(plan.head)
+        assert self.project.files() == before
+
+    @rule(state=states, random=st.randoms(use_true_random=False))
+    def revert_chosen_parts(self, state: tuple[str, dict[str, str]], random: Random) -> None:
+        plan = self.project.history.plan(state[0])
+        before = self.project.files()
+        choices = {}
+        for item in plan.items:
+            version = random.choice([*item.versions, ItemVersion("checkpoint", item.then)])
+            texts = self.project.history.contents(item.now, version.then)
+            hunks = find_hunks(*texts) if texts is not None else []
+            ids = tuple(hunk.id for hunk in hunks if random.random() < 0.5)
+            choice = version.choice if item.versions else None
+            choices[item.path] = FileChoice(item.path, choice, ids if hunks else None)
+        with self.author_not_user():
+            self.project.history.execute(plan, set(), choices=choices)
         self.project.revert(plan.head)
         assert self.project.files() == before
 

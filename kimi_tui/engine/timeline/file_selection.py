@@ -1,0 +1,58 @@
+"""The files of a plan that a command selects."""
+
+from dataclasses import dataclass
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg
+from kimi_tui.engine.timeline.revert_messages import display_item_path
+from kimi_tui.history.snapshots.plan import Plan, PlanItem
+from kimi_tui.wire.commands import Redo, Revert, SwitchBranch, Undo
+from kimi_tui.wire.timeline import FileChoice
+
+
+@dataclass(frozen=True, slots=True)
+class FileSelection:
+    """What a command changes, by the paths that a plan shows. Slashes at their end don't matter."""
+
+    paths: frozenset[str] | None
+    """The files to change; None for those that the plan selects."""
+    choices: dict[str, FileChoice]
+    """Decisions about single files, which apply whether or not they are in `paths`."""
+
+    @staticmethod
+    def of(command: Revert | Undo | Redo | SwitchBranch) -> "FileSelection":
+        """Return the selection of a command."""
+        paths = command.paths
+        return FileSelection(
+            None if paths is None else frozenset(path.rstrip("/") for path in paths),
+            {choice.path.rstrip("/"): choice for choice in command.choices},
+        )
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether the user has chosen something, rather than what the plan selects."""
+        return self.paths is not None or bool(self.choices)
+
+    def check(self, plan: Plan) -> None:
+        """Raise KimiTuiError if there is a decision about a file that isn't in the plan."""
+        if missing := self.choices.keys() - {_name(item) for item in plan.items}:
+            raise KimiTuiError(
+                msg("The plan doesn't contain {path}.", path=min(missing)), hint="Preview the revert again."
+            )
+
+    def paths_in(self, plan: Plan) -> set[str]:
+        """Return the paths of the selected items, without those that a decision keeps."""
+        kept = {name for name, choice in self.choices.items() if choice.keeps_file}
+        return {item.path for item in plan.items if self._selects(item) and _name(item) not in kept}
+
+    def choices_in(self, plan: Plan) -> dict[str, FileChoice]:
+        """Return the decisions that change files, by the paths of their items."""
+        by_item = {item.path: self.choices.get(_name(item)) for item in plan.items}
+        return {path: choice for path, choice in by_item.items() if choice and not choice.keeps_file}
+
+    def _selects(self, item: PlanItem) -> bool:
+        return item.is_selected if self.paths is None else _name(item) in self.paths
+
+
+def _name(item: PlanItem) -> str:
+    return display_item_path(item).rstrip("/")

@@ -1,0 +1,68 @@
+"""Hunks and choices of planned files, as front ends see them."""
+
+from collections.abc import Sequence
+
+from kimi_tui.engine.timeline.file_diff import MAX_DIFFS
+from kimi_tui.history.snapshots.file_history import FileHistory
+from kimi_tui.history.snapshots.hunk import find_hunks, split_lines
+from kimi_tui.history.snapshots.plan import PlanItem
+from kimi_tui.wire.display_blocks import DiffBlock
+from kimi_tui.wire.timeline import PlannedChoice, PlannedHunk
+
+_CONTEXT_LINES = 3
+_MAX_BYTES = 200_000
+"""Maximum total size of two versions whose hunks are listed."""
+
+
+def build_choices(
+    history: FileHistory, item: PlanItem, path: str, *, number: int
+) -> tuple[PlannedChoice, ...]:
+    """Return the choices for the file of this number if both the agent and the user changed it.
+
+    `path` is its path in the plan.
+    """
+    choices = []
+    for version in item.versions:
+        texts = history.contents(item.now, version.then) if number < MAX_DIFFS else None
+        hunks = _hunks(texts, path)
+        added, removed = sum(hunk.added for hunk in hunks), sum(hunk.removed for hunk in hunks)
+        choices.append(PlannedChoice(version.choice, added, removed, hunks))
+    return tuple(choices)
+
+
+def build_hunks(history: FileHistory, item: PlanItem, path: str, *, number: int) -> tuple[PlannedHunk, ...]:
+    """Return the hunks of the change that the plan makes; none if it can't be shown by lines.
+
+    Files after the first `MAX_DIFFS` have none, like diffs.
+    """
+    if item.action == "not covered" or number >= MAX_DIFFS:
+        return ()
+    return _hunks(history.contents(item.now, item.then), path)
+
+
+def _hunks(texts: tuple[bytes, bytes] | None, path: str) -> tuple[PlannedHunk, ...]:
+    """Return the hunks that lead from one text to the other; none without texts, or if they are too long."""
+    if texts is None or len(texts[0]) + len(texts[1]) > _MAX_BYTES:
+        return ()
+    old, new = split_lines(texts[0]), split_lines(texts[1])
+    hunks = find_hunks(*texts)
+    built = []
+    for number, hunk in enumerate(hunks):
+        first = hunks[number - 1].old_end if number else 0
+        last = hunks[number + 1].old_start if number + 1 < len(hunks) else len(old)
+        before = old[max(first, hunk.old_start - _CONTEXT_LINES) : hunk.old_start]
+        after = old[hunk.old_end : min(last, hunk.old_end + _CONTEXT_LINES)]
+        removed, added = old[hunk.old_start : hunk.old_end], new[hunk.new_start : hunk.new_end]
+        diff = DiffBlock(
+            path,
+            _decode([*before, *removed, *after]),
+            _decode([*before, *added, *after]),
+            hunk.old_start - len(before) + 1,
+            hunk.new_start - len(before) + 1,
+        )
+        built.append(PlannedHunk(hunk.id, len(added), len(removed), diff))
+    return tuple(built)
+
+
+def _decode(lines: Sequence[bytes]) -> str:
+    return b"".join(lines).decode("utf-8", "replace")

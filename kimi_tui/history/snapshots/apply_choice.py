@@ -1,0 +1,59 @@
+"""Application of the user's decision about one file to its plan item."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from kimi_tui.base.message_text import msg
+from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
+from kimi_tui.history.snapshots.entry import Entry
+from kimi_tui.history.snapshots.hunk import UnknownHunk, apply_hunks
+from kimi_tui.history.snapshots.plan import PlanItem
+from kimi_tui.history.snapshots.plan_executor import CHANGED_REASON
+from kimi_tui.wire.timeline import ConflictChoice, FileChoice
+
+
+class NotOffered(Exception):
+    """The plan doesn't offer the user's choice; the message says why."""
+
+
+def apply_choice(item: PlanItem, choice: FileChoice, blobs: BlobStore) -> PlanItem:
+    """Return `item` with the state that `choice` selects; with `then` equal to `now` if nothing changes.
+
+    Contents of which only some hunks are applied are stored among the blobs. Raises NotOffered, OSError.
+    """
+    then = item.then if choice.choice is None else _version(item, choice.choice)
+    if choice.hunks is not None:
+        then = _with_hunks(item.now, then, choice.hunks, blobs)
+    return replace(item, then=then)
+
+
+def _version(item: PlanItem, choice: ConflictChoice) -> Entry | None:
+    versions = {version.choice: version.then for version in item.versions} or {
+        "mine": item.now,
+        "checkpoint": item.then,
+    }
+    if choice == "both" and choice not in versions and "merge" in versions:
+        choice = "merge"  # equal if the changes don't overlap
+    if choice not in versions:
+        raise NotOffered(msg("the choice “{choice}” isn't possible", choice=choice))
+    return versions[choice]
+
+
+def _with_hunks(
+    now: Entry | None, then: Entry | None, ids: Collection[str], blobs: BlobStore
+) -> Entry | None:
+    if not ids:
+        return now
+    if any(entry is not None and entry.kind != "file" for entry in (now, then)):
+        raise NotOffered(msg("it has no hunks"))
+    try:
+        old, new = (blobs.read(entry.ref) if entry is not None else b"" for entry in (now, then))
+        content = apply_hunks(old, new, ids)
+    except BlobMissing as error:
+        raise NotOffered("its content is no longer stored") from error
+    except UnknownHunk as error:
+        raise NotOffered(CHANGED_REASON) from error
+    if content == new:
+        return then
+    mode = then.mode if then is not None else now.mode if now is not None else 0
+    return Entry("file", mode, len(content), blobs.put(content))
