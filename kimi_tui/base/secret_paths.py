@@ -57,7 +57,30 @@ SECRET_NAMES = (
     "secrets.yaml",
     "secrets.yml",
     "*.tfvars",
+    "*.tfvars.json",
     "*.tfstate",
+    "*.tfstate.backup",
+    ".terraformrc",
+    "terraform.rc",
+    "rclone.conf",
+    ".bash_history",
+    ".zsh_history",
+    ".sh_history",
+    ".fish_history",
+    "fish_history",
+    ".python_history",
+    ".node_repl_history",
+    ".irb_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".rediscli_history",
+    ".mongo_history",
+    ".dbshell",
+    "consolehost_history.txt",
+    "*.keychain",
+    "*.keychain-db",
+    "wallet.dat",
 )
 """Patterns of file names in lower case, also understood by ripgrep."""
 
@@ -91,13 +114,47 @@ _SECRET_PATHS = (
     "*/.codex/auth.json",
     "*/.kimi*/config.*",
     "*/.kimi*/credentials/*",
+    "*/.password-store/*",
+    "*/.local/share/keyrings/*",
+    "*/.local/share/kwalletd/*",
+    "*/.config/op/*",
+    "*/.config/bitwarden*/*",
+    "*/.config/keybase/*",
+    "*/.mozilla/*",
+    "*/.librewolf/*",
+    "*/.thunderbird/*",
+    "*/.config/google-chrome*/*",
+    "*/.config/chromium/*",
+    "*/.config/microsoft-edge*/*",
+    "*/.config/bravesoftware/*",
+    "*/.config/vivaldi*/*",
+    "*/.config/opera*/*",
+    "*/.var/app/*/config/*",
+    "*/snap/firefox/*",
+    "*/snap/chromium/*",
+    "*/library/keychains/*",
+    "*/library/cookies/*",
+    "*/library/safari/*",
+    "*/library/application support/google/chrome/*",
+    "*/library/application support/firefox/*",
+    "*/library/application support/bravesoftware/*",
+    "*/library/application support/microsoft edge/*",
+    "*/library/application support/arc/*",
     "/proc/*/environ",
+    "/proc/*/mem",
     "/etc/shadow*",
     "/etc/gshadow*",
 )
-"""Patterns of absolute paths, each in a hidden or system directory."""
+"""Patterns of absolute paths, each in a hidden or system directory or one of `_UNHIDDEN_FOLDERS`."""
+_UNHIDDEN_FOLDERS = ("/library/", "/snap/")
 _SYSTEM_FOLDERS = ("/proc/", "/etc/")
 _HARMLESS_PATHS = ("*/.ssh/known_hosts*", "*/.ssh/config", "*/.ssh/*.pub")
+
+
+_OWN_PRIVATE_NAMES = frozenset(
+    {"credentials", "drafts", "logs", "mcp.json", "store", "user-history", "workspaces"}
+)
+"""Files and directories of kimi-tui with keys, or with what was said in other sessions."""
 
 
 def is_secret(path: str) -> bool:
@@ -109,7 +166,8 @@ def is_secret(path: str) -> bool:
     name = normalized.rpartition("/")[2]
     if _matcher(SECRET_NAMES)(name):
         return not _matcher(_HARMLESS_NAMES)(name)
-    if "/." not in normalized and not normalized.startswith(_SYSTEM_FOLDERS):
+    is_candidate = "/." in normalized or any(folder in normalized for folder in _UNHIDDEN_FOLDERS)
+    if not is_candidate and not normalized.startswith(_SYSTEM_FOLDERS):
         return False
     return bool(_matcher(_SECRET_PATHS)(normalized)) and not _matcher(_HARMLESS_PATHS)(normalized)
 
@@ -127,7 +185,8 @@ def _is_own_setting(path: Path) -> bool:
     if root not in path.parents:
         return False
     top = path.relative_to(root).parts[0]
-    return top.startswith("config.") or top in {"mcp.json", "credentials"}
+    is_output = "output" in path.relative_to(root).parts  # of commands, which the session shows the model
+    return top.startswith("config.") or top in _OWN_PRIVATE_NAMES or (top == "sessions" and not is_output)
 
 
 @cache

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.errors import ConfigError, KimiTuiError, UsageError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.gc_control import resume_gc
 from kimi_tui.base.message_text import msg
@@ -22,6 +22,7 @@ from kimi_tui.wire.channel import Wire
 
 if TYPE_CHECKING:
     from kimi_tui.base.logging import LogFile
+    from kimi_tui.config.settings import Settings
     from kimi_tui.engine.engine import Engine
     from kimi_tui.engine.options import EngineOptions
     from kimi_tui.engine.read_only_engine import ReadOnlyEngine
@@ -111,7 +112,7 @@ class EngineSetup:
             settings, unusable = drop_unusable_references(settings)
             problems = (*self.config.skipped, *problems, *unusable)
         return EngineOptions(
-            settings=settings,
+            settings=_add_run_rules(settings, cli) if cli.allow or cli.deny else settings,
             settings_problems=problems if self.config.is_lenient else (),
             config_reader=partial(read_config_for, self.cli_options, self.paths),
             data_dir=self.paths.data_dir,
@@ -134,6 +135,29 @@ class EngineSetup:
             max_time_s=cli.max_time,
             interactive=self.interactive,
         )
+
+
+def _add_run_rules(settings: "Settings", cli_options: CliOptions) -> "Settings":
+    """Return `settings` with the rules of --allow and --deny. Raises UsageError for an invalid one."""
+    from kimi_tui.engine.build.initial_rules import check_rule
+
+    for name, rules in (("allow", cli_options.allow), ("deny", cli_options.deny)):
+        for rule in rules:
+            try:
+                check_rule(name, rule)
+            except ConfigError as error:
+                raise UsageError(
+                    msg("Invalid rule in --{option}. {problem}", option=name, problem=error.what),
+                    hint=error.hint,
+                ) from error
+    permissions = settings.permissions
+    added = permissions.model_copy(
+        update={
+            "allow": (*permissions.allow, *cli_options.allow),
+            "deny": (*permissions.deny, *cli_options.deny),
+        }
+    )
+    return settings.model_copy(update={"permissions": added})
 
 
 def start_log(cli_options: CliOptions, data_dir: Path) -> "LogFile":

@@ -166,6 +166,14 @@ class CliOptions:
         "-y", "--yolo", panel=_PERMISSION, default=False, help="Approve everything that no rule denies."
     )
     plan: bool | None = option("--plan", panel=_PERMISSION, help="Turn plan mode on or off.")
+    allow: list[str] = option(
+        "--allow", panel=_PERMISSION, default=[], metavar="RULE",
+        help="Add an allow rule for this run; repeatable.",
+    )  # fmt: skip
+    deny: list[str] = option(
+        "--deny", panel=_PERMISSION, default=[], metavar="RULE",
+        help="Add a deny rule for this run; repeatable.",
+    )  # fmt: skip
     sandbox: bool | None = option(
         "--sandbox",
         panel=_PERMISSION,

@@ -63,6 +63,8 @@ class SessionState:
     todos: tuple[TodoItem, ...] = ()
     grants: tuple[str, ...] = ()
     """The permission rules that the user granted for this session, as text."""
+    sensitive_reads: tuple[str, ...] = ()
+    """Files with secrets or outside the session's directories that the model has seen."""
     yolo: bool = False
     plan_mode: bool = False
     additional_dirs: tuple[str, ...] = ()

@@ -13,9 +13,11 @@ from kimi_tui.permission.subject import (
     CommandSubject,
     McpSubject,
     PathSubject,
+    SearchSubject,
     Subject,
     TaskSubject,
     ToolSubject,
+    WebSubject,
 )
 from kimi_tui.permission.writable_roots import WritableRoots
 
@@ -40,9 +42,9 @@ def assess(subject: Subject, writable_roots: WritableRoots) -> Assessment:
             return Assessment(
                 subject, danger_of_redirections(line, writable_roots) or danger_of_deception(line)
             )
-        case PathSubject(path, writes):
+        case PathSubject(path, writes, _):
             return Assessment(subject, danger_of_write(path, writable_roots) if writes else None)
-        case McpSubject() | TaskSubject() | ToolSubject():
+        case McpSubject() | TaskSubject() | ToolSubject() | WebSubject() | SearchSubject():
             return Assessment(subject)
         case _:
             assert_never(subject)

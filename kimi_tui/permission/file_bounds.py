@@ -29,6 +29,8 @@ class FileBounds:
     """The working directory, the added ones, system folders, toolchains, and what rules allow to read."""
 
     writable_roots: WritableRoots
+    readable_dirs: tuple[Path, ...] = ()
+    """Further directories, with links resolved."""
     read_patterns: tuple[str, ...] = ()
     """Patterns of further files that a rule allows to read."""
 
@@ -36,7 +38,7 @@ class FileBounds:
         """Return whether `path` (absolute, links resolved) is in the bounds."""
         return (
             self.writable_roots.contains(path)
-            or any(path.is_relative_to(folder) for folder in shared_folders())
+            or any(path.is_relative_to(folder) for folder in (*shared_folders(), *self.readable_dirs))
             or any(
                 matches_path(pattern, path, self.writable_roots.work_dir) for pattern in self.read_patterns
             )
@@ -55,6 +57,15 @@ class FileBounds:
             return self.contains(Path(os.path.realpath(path)))
         except ValueError:  # a NUL byte
             return False
+
+
+def may_name_folder(path: Path, writable_roots: WritableRoots) -> bool:
+    """Return whether a Read rule may name the folder of `path`, outside the roots: not the home or `/`."""
+    folder, home = path.parent, Path(os.path.realpath(Path.home()))
+    is_wide = (
+        folder == Path("/") or home.is_relative_to(folder) or writable_roots.work_dir.is_relative_to(folder)
+    )
+    return not is_wide and not writable_roots.contains(path)
 
 
 @lru_cache(maxsize=1)

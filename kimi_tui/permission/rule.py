@@ -10,6 +10,8 @@
 `Read(.env)`                           reads of these files; patterns as above
 `MCP(server:tool)`, `MCP(server:*)`    calls of an MCP server's tools
 `Tool(name)`                           calls of a tool registered through the Python API
+`Web(docs.python.org)`                 pages of this domain
+`Web(*.python.org)`, `Web(*)`          pages of its subdomains; every page, and web searches
 =====================================  ==============================================================
 """
 
@@ -25,12 +27,16 @@ from kimi_tui.permission.bash.cursor import UnparsableCommand
 from kimi_tui.permission.bash.parser import BashParser
 from kimi_tui.permission.bash.simple_command import SimpleCommand
 from kimi_tui.permission.path_pattern import find_pattern_problem
+from kimi_tui.permission.web_domain import normalize_domain
 
 SAMPLING = "sampling/createMessage"
 """The tool name in `MCP(server:...)` for a server's sampling requests. `MCP(server:*)` doesn't match it."""
-_RULE = re.compile(r"(Bash|Edit|Read|MCP|Tool)\((.*)\)", re.DOTALL)
+_RULE = re.compile(r"(Bash|Edit|Read|MCP|Tool|Web)\((.*)\)", re.DOTALL)
+_DOMAIN = re.compile(r"\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|[0-9a-f:]+:[0-9a-f:.]*")
 _TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_RULE_HINT = "Write it like Bash(pytest *), Edit(src/**), Read(.env) or MCP(server:tool)."
+_RULE_HINT = (
+    "Write it like Bash(pytest *), Edit(src/**), Read(.env), Web(docs.python.org) or MCP(server:tool)."
+)
 
 
 @frozen
@@ -90,7 +96,17 @@ class ToolRule:
         return f"Tool({self.tool})"
 
 
-Rule = CommandPrefix | ExactCommand | PathRule | McpRule | ToolRule
+@frozen
+class WebRule:
+    """Matches pages of a domain; `*` stands for all, and for web searches."""
+
+    domain: str
+
+    def __str__(self) -> str:
+        return f"Web({self.domain})"
+
+
+Rule = CommandPrefix | ExactCommand | PathRule | McpRule | ToolRule | WebRule
 
 
 def parse_rule(text: str) -> Rule:
@@ -104,6 +120,8 @@ def parse_rule(text: str) -> Rule:
             return _parse_command_rule(text, inner)
         case "Tool":
             return _parse_tool_rule(text, inner)
+        case "Web":
+            return _parse_web_rule(text, inner)
         case "MCP":
             server, _, tool = inner.rpartition(":")
             if not server or not tool or "*" in server or ("*" in tool and tool != "*"):
@@ -134,6 +152,16 @@ def _parse_tool_rule(text: str, inner: str) -> ToolRule:
             hint="Write one tool's name, as in Tool(send_mail).",
         )
     return ToolRule(inner)
+
+
+def _parse_web_rule(text: str, inner: str) -> WebRule:
+    domain = normalize_domain(inner.strip())
+    if _DOMAIN.fullmatch(domain) is None:
+        raise ConfigError(
+            msg("“{rule}” doesn't name a domain.", rule=text),
+            hint="Write Web(docs.python.org), Web(*.python.org) for its subdomains, or Web(*).",
+        )
+    return WebRule(domain)
 
 
 def _parse_command_rule(text: str, inner: str) -> Rule:

@@ -10,9 +10,18 @@ from kimi_tui.permission.bash.simple_command import SimpleCommand, Word, literal
 from kimi_tui.permission.file_bounds import FileBounds
 from kimi_tui.permission.known_programs import runs_nothing_else
 from kimi_tui.permission.path_pattern import matches_path
-from kimi_tui.permission.rule import CommandPrefix, ExactCommand, McpRule, PathRule, Rule, ToolRule
+from kimi_tui.permission.rule import CommandPrefix, ExactCommand, McpRule, PathRule, Rule, ToolRule, WebRule
 from kimi_tui.permission.rule_coverage import covers_arguments
-from kimi_tui.permission.subject import CommandSubject, McpSubject, PathSubject, Subject, ToolSubject
+from kimi_tui.permission.subject import (
+    CommandSubject,
+    McpSubject,
+    PathSubject,
+    SearchSubject,
+    Subject,
+    ToolSubject,
+    WebSubject,
+)
+from kimi_tui.permission.web_domain import find_domains, matches_domain
 from kimi_tui.permission.writable_roots import WorkingDir, WritableRoots, is_harmless_device
 from kimi_tui.permission.write_targets import write_targets
 
@@ -65,8 +74,36 @@ def mentions(rule: Rule, subject: Subject, writable_roots: WritableRoots) -> Mat
             return "yes" if server == subject.server and tool in ("*", subject.tool) else "no"
         case ToolRule(), ToolSubject():
             return "yes" if rule.tool == subject.tool else "no"
+        case ToolRule("FetchURL"), WebSubject():
+            return "yes"
+        case ToolRule("SearchWeb"), SearchSubject():
+            return "yes"
+        case WebRule(), WebSubject(domain):
+            return "yes" if _mentions_domain(rule, domain) else "no"
+        case WebRule("*"), SearchSubject():
+            return "yes"
+        case WebRule(), CommandSubject(line):
+            return "yes" if any(_mentions_domain(rule, each) for each in find_domains(line.text)) else "no"
         case _:
             return "no"
+
+
+def allows_web(rules: Iterable[Rule], subject: WebSubject | SearchSubject) -> bool:
+    """Return whether one of `rules` covers a request to a web server or a web search."""
+    match subject:
+        case WebSubject(domain):
+            return any(
+                (isinstance(rule, WebRule) and matches_domain(rule.domain, domain))
+                or rule == ToolRule("FetchURL")
+                for rule in rules
+            )
+        case SearchSubject():
+            return any(rule in (WebRule("*"), ToolRule("SearchWeb")) for rule in rules)
+
+
+def _mentions_domain(rule: WebRule, domain: str) -> bool:
+    """Return whether a deny or ask rule applies to `domain`: a rule for a domain includes its subdomains."""
+    return matches_domain(rule.domain, domain) or domain.endswith(f".{rule.domain}")
 
 
 def _mentions_command(rule: CommandPrefix | ExactCommand, line: BashCommandLine) -> Match:

@@ -7,11 +7,12 @@ from typing import Literal, assert_never
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.message_text import msg
+from kimi_tui.base.secret_paths import is_private
 from kimi_tui.permission.assessment import Assessment, assess
 from kimi_tui.permission.bash.command_line import BashCommandLine
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
 from kimi_tui.permission.bulk_writes import may_overwrite_control_files
-from kimi_tui.permission.file_bounds import FileBounds
+from kimi_tui.permission.file_bounds import FileBounds, may_name_folder
 from kimi_tui.permission.git_repository_scope import git_stays_in_work_dir
 from kimi_tui.permission.known_programs import runs_anything, runs_nothing_else
 from kimi_tui.permission.path_pattern import folder_pattern_for, is_exact, matches_path, pattern_for
@@ -24,18 +25,21 @@ from kimi_tui.permission.rule import (
     PathRule,
     Rule,
     ToolRule,
+    WebRule,
     format_exact,
 )
-from kimi_tui.permission.rule_matching import Match, allows, mentions
+from kimi_tui.permission.rule_matching import Match, allows, allows_web, mentions
 from kimi_tui.permission.safe_options import grant_prefix
-from kimi_tui.permission.secret_reads import may_create_secrets, may_show_secrets
+from kimi_tui.permission.secret_reads import may_create_secrets, may_show_secrets, named_files
 from kimi_tui.permission.subject import (
     CommandSubject,
     McpSubject,
     PathSubject,
+    SearchSubject,
     Subject,
     TaskSubject,
     ToolSubject,
+    WebSubject,
 )
 from kimi_tui.permission.writable_roots import (
     WorkingDir,
@@ -61,6 +65,8 @@ class RuleSet:
     deny: tuple[Rule, ...] = ()
     work_dir: Path = field(kw_only=True)
     additional_dirs: tuple[Path, ...] = field(default=(), kw_only=True)
+    readable_dirs: tuple[Path, ...] = field(default=(), kw_only=True)
+    """Directories with files that the session shows the model, such as skills and the output of commands."""
     _writable_roots: WritableRoots = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -95,6 +101,32 @@ class RuleSet:
             return "ask"
         return "allow" if self._allows(assessment) else None
 
+    def may_read(self, path: Path) -> bool:
+        """Return whether the file or directory `path` (links resolved) may be read without asking."""
+        match self.verdict(self.assess(PathSubject(path, writes=False))):
+            case "allow":
+                return True
+            case None:
+                return self._bounds.contains(path)
+            case _:
+                return False
+
+    def find_sensitive_reads(self, subject: Subject) -> tuple[Path, ...]:
+        """Return the files with secrets or outside the bounds that acting on `subject` may show the model."""
+        match subject:
+            case PathSubject(path, writes=False):
+                return () if self._is_harmless_to_read(path) else (path,)
+            case CommandSubject(line):
+                folders = self._writable_roots.working_dirs_of(line.commands)
+                named = (path for command in line.commands for path in named_files(command, folders))
+                return tuple(path for path in named if not self._is_harmless_to_read(path))
+            case _:
+                return ()
+
+    def _is_harmless_to_read(self, path: Path) -> bool:
+        inside = FileBounds(self._writable_roots, self.readable_dirs).contains(path)
+        return inside and not is_private(path)
+
     def propose_grant(self, assessment: Assessment) -> tuple[Rule, ...]:
         """Return the rules that would allow operations like this one; empty if each one needs approval."""
         if assessment.danger is not None:
@@ -107,7 +139,7 @@ class RuleSet:
         patterns = (
             rule.pattern for rule in self.allow if isinstance(rule, PathRule) and rule.access == "Read"
         )
-        return FileBounds(self._writable_roots, tuple(patterns))
+        return FileBounds(self._writable_roots, self.readable_dirs, tuple(patterns))
 
     def _match_rules(self, rules: tuple[Rule, ...], subject: Subject) -> Match:
         if not rules:
@@ -121,13 +153,16 @@ class RuleSet:
                 return ExactCommand(line.text) in self.allow or (
                     not assessment.blocks_command_rules and self._allows_line(line)
                 )
-            case PathSubject(path, writes):
-                return self._allows_path(path, "Edit" if writes else "Read")
+            case PathSubject(path, writes, is_folder):
+                target = path / "any" if is_folder else path
+                return self._allows_path(target, "Edit" if writes else "Read")
             case McpSubject(server, tool):
                 allows_all_tools = tool != SAMPLING and McpRule(server, "*") in self.allow
                 return allows_all_tools or McpRule(server, tool) in self.allow
             case ToolSubject(tool):
                 return ToolRule(tool) in self.allow
+            case WebSubject() | SearchSubject():
+                return allows_web(self.allow, assessment.subject)
             case TaskSubject():
                 return False
             case _:
@@ -193,9 +228,13 @@ class RuleSet:
 
     def _allows_path(self, path: Path, access: Literal["Edit", "Read"]) -> bool:
         matches = is_exact if access == "Edit" and protected_reason(path) else matches_path
+        is_secret_elsewhere = (
+            access == "Read" and is_private(path) and not self._writable_roots.contains(path)
+        )
         return any(
             isinstance(rule, PathRule)
             and rule.access == access
+            and not (is_secret_elsewhere and rule.pattern.endswith("*"))
             and matches(rule.pattern, path, self._writable_roots.work_dir)
             for rule in self.allow
         )
@@ -206,14 +245,16 @@ class RuleSet:
                 if not line.commands:
                     return ()
                 return self._propose_for_line(line) or (ExactCommand(line.text),)
-            case PathSubject(path, writes):
-                rule = self._propose_for_path(path, writes=writes)
+            case PathSubject(path, writes, is_folder):
+                rule = self._propose_for_path(path / "any" if is_folder else path, writes=writes)
                 return () if rule is None else (rule,)
             case McpSubject(server, tool):
                 return (McpRule(server, tool),)
             case ToolSubject(tool):
                 return (ToolRule(tool),)
-            case TaskSubject():
+            case WebSubject(domain):
+                return (WebRule(domain),)
+            case TaskSubject() | SearchSubject():
                 return ()
             case _:
                 assert_never(subject)
@@ -254,6 +295,8 @@ class RuleSet:
         )
         is_inside = root is not None and path != root
         if not writes:
+            if not is_private(path) and may_name_folder(path, roots):
+                return PathRule("Read", folder_pattern_for(path, Path("/"), is_work_dir=False))
             base = root if root is not None and is_inside else Path("/")
             return PathRule("Read", pattern_for(path, base, is_work_dir=base == roots.work_dir))
         if root is None or not is_inside:

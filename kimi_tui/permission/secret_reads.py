@@ -58,6 +58,16 @@ def may_show_secrets(
     return _reads_secrets_recursively(command, folders, may_read)
 
 
+def named_files(command: SimpleCommand, folders: Collection[WorkingDir]) -> Iterable[Path]:
+    """Yield the existing files and directories that `command` names, with links resolved."""
+    if command.program in _NAME_ONLY_PROGRAMS:
+        return
+    for word in (*command.arguments, *_input_words(command)):
+        for path in expand_files(word, folders) or ():
+            if os.path.lexists(path):
+                yield Path(os.path.realpath(path))
+
+
 def may_create_secrets(commands: Sequence[SimpleCommand], folders: Collection[WorkingDir]) -> bool:
     """Return whether one of `commands` would show a secret file that doesn't exist yet.
 

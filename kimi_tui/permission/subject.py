@@ -1,4 +1,4 @@
-"""Subjects of permission requests: the command, path, MCP tool or task that a tool wants to act on."""
+"""Subjects of permission requests: the command, path, MCP tool, task or web server that a tool acts on."""
 
 from pathlib import Path
 
@@ -20,11 +20,13 @@ class CommandSubject:
 
 @frozen
 class PathSubject:
-    """A change of a file, or a read of a file with secrets."""
+    """A change of a file, or a read of a file with secrets or outside the session's bounds."""
 
     path: Path
     """Absolute, symlinks resolved."""
     writes: bool = True
+    is_folder: bool = False
+    """Whether everything in the directory `path` is read."""
 
 
 @frozen
@@ -49,4 +51,17 @@ class ToolSubject:
     tool: str
 
 
-Subject = CommandSubject | PathSubject | McpSubject | TaskSubject | ToolSubject
+@frozen
+class WebSubject:
+    """A request to a web server."""
+
+    domain: str
+    """Normalized, as `web_domain.normalize_domain` returns it."""
+
+
+@frozen
+class SearchSubject:
+    """A web search."""
+
+
+Subject = CommandSubject | PathSubject | McpSubject | TaskSubject | ToolSubject | WebSubject | SearchSubject

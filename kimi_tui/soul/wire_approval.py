@@ -11,7 +11,8 @@ from kimi_tui.base.ids import new_id
 from kimi_tui.permission.assessment import Assessment
 from kimi_tui.permission.rule import Rule
 from kimi_tui.permission.rule_set import RuleSet, Verdict
-from kimi_tui.permission.subject import CommandSubject, PathSubject, Subject
+from kimi_tui.permission.sensitive_reads import SensitiveReads
+from kimi_tui.permission.subject import CommandSubject, PathSubject, SearchSubject, Subject
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.tool import CallContext
@@ -24,7 +25,11 @@ _DENIED = "denied by the user's permission rules"
 
 
 class GrantStore(Protocol):
-    """Stores grants that outlive a request. Its methods raise KimiTuiError if they can't be saved."""
+    """Stores what outlives a request. The methods for grants raise KimiTuiError if these can't be saved."""
+
+    async def save_sensitive_reads(self, paths: tuple[str, ...]) -> None:
+        """Save which secrets and files elsewhere the session has read."""
+        ...
 
     async def save_for_session(self, rules: tuple[Rule, ...]) -> None:
         """Save `rules` for the session."""
@@ -58,18 +63,20 @@ class WireApproval:
         runtime_settings: RuntimeSettings,
         rules: RuleSet,
         grant_store: GrantStore,
+        sensitive_reads: SensitiveReads,
     ) -> None:
         self._wire = wire
         self._runtime_settings = runtime_settings
         self._rules = rules
         self._grant_store = grant_store
+        self._sensitive_reads = sensitive_reads
         self._open_requests: dict[str, Assessment] = {}
 
     def may_read(self, path: Path) -> bool:
-        """Return whether the file at `path` may be read without asking: no rule denies it or requires a
-        question.
+        """Return whether the file or directory at `path` may be read without asking: no rule denies it or
+        requires a question, and it's in the session's bounds or a rule allows it.
         """
-        return self._verdict(PathSubject(path, writes=False)) in ("allow", None)
+        return self._rules.may_read(path)
 
     async def request(
         self,
@@ -88,10 +95,13 @@ class WireApproval:
         Raises: ToolRejected.
         """
         assessment = self._rules.assess(subject)
+        if (leak := self._sensitive_reads.danger_of(subject)) is not None:
+            assessment = replace(assessment, danger=assessment.danger or leak)
         verdict = self._rules.verdict(assessment)
         if verdict == "deny":
             raise ToolRejected(_DENIED, ends_turn=False)
         if self._is_granted(verdict, assessment):
+            await self._record_reads(subject)
             return None
         grant = self._rules.propose_grant(assessment)
         request = ApprovalRequest(
@@ -112,7 +122,9 @@ class WireApproval:
         )
         response = await self._ask(request, assessment)
         if response.edited is not None and response.response != "reject":
-            return self._check_edit(response.edited, subject, proposal)
+            edited = self._check_edit(response.edited, subject, proposal)
+            await self._record_reads(CommandSubject.parse(edited))
+            return edited
         match response.response:
             case "approve":
                 pass
@@ -124,7 +136,13 @@ class WireApproval:
                 raise ToolRejected(response.feedback)
             case _:
                 assert_never(response.response)
+        await self._record_reads(subject)
         return None
+
+    async def _record_reads(self, subject: Subject) -> None:
+        """Record what the model will see of secrets and of files elsewhere."""
+        if self._sensitive_reads.add(self._rules.find_sensitive_reads(subject)):
+            await self._grant_store.save_sensitive_reads(self._sensitive_reads.paths)
 
     def _check_edit(self, edited: str, subject: Subject, proposal: Proposal | None) -> str:
         """Return the edited proposal, which is approved once because the user wrote it, unless a rule denies
@@ -156,7 +174,10 @@ class WireApproval:
         subject = assessment.subject
         if verdict == "allow" or (isinstance(subject, PathSubject) and self._is_plan(subject)):
             return True
-        return verdict is None and (self._runtime_settings.yolo or self._is_accepted_edit(assessment))
+        is_harmless_search = isinstance(subject, SearchSubject) and assessment.danger is None
+        return verdict is None and (
+            self._runtime_settings.yolo or is_harmless_search or self._is_accepted_edit(assessment)
+        )
 
     def _is_plan(self, subject: PathSubject) -> bool:
         return self._runtime_settings.plan_mode.may_write(subject.path)

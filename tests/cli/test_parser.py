@@ -40,7 +40,7 @@ def test_every_option_is_parsed():
         *("--print", "-m", "kimi", "--no-thinking", "-a", "coder", "-w", "w", "--add-dir", "x"),
         *("--skills-dir", "s", "--mcp-config", "{}", "--mcp-config-file", "m.json"),
         *("--add-dir", "y", "--session", "abc", "--fork", "-y", "--no-plan", "--max-steps-per-turn", "5"),
-        *("-o", "out", "--sandbox"),
+        *("-o", "out", "--sandbox", "--allow", "Web(*)", "--deny", "Web(a.test)"),
         *("--max-retries-per-step", "2", "--max-cost", "1.5", "--max-time", "60", "--config", "a=1"),
         *("--config-file", "c.toml", "--log-level", "debug", "--debug", "--allow-denials", "--input", "in"),
         *("--output-schema", "o.json"),

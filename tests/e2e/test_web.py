@@ -50,7 +50,7 @@ def test_local_pages_are_fetched_only_if_the_settings_allow_it(tmp_path: Path) -
             if is_allowed:
                 config = program.data_dir / "config.toml"
                 config.write_text(f"{config.read_text()}\n[web]\nallow_private_addresses = true\n")
-            finished = program.run("-p", "fetch it")
+            finished = program.run("-p", "fetch it", "--allow", "Web(127.0.0.1)")
 
         assert finished.exit_code == 0
         assert ("Brew it for three minutes." in journal_of(program)) == is_allowed

@@ -40,6 +40,7 @@ from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.hooks.dispatcher import SessionHookDispatcher
 from kimi_tui.llm.provider import LLM, ChatProvider
 from kimi_tui.permission.rule_set import RuleSet
+from kimi_tui.permission.sensitive_reads import SensitiveReads
 from kimi_tui.soul.agent import Agent
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.runtime_settings import RuntimeSettings
@@ -136,6 +137,7 @@ class BareSession:
             runtime_settings=runtime_settings,
             rules=RuleSet(work_dir=self._home),
             grant_store=SessionGrantStore(session, data_dir=self._home),
+            sensitive_reads=SensitiveReads(),
         )
         hooks = SessionHooks(
             SessionHookDispatcher((), session_id=session.id, work_dir=str(self._home), sender=wire),

@@ -8,7 +8,15 @@ import pytest
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.permission.rule import Rule
-from kimi_tui.permission.subject import CommandSubject, McpSubject, PathSubject, Subject
+from kimi_tui.permission.sensitive_reads import SensitiveReads
+from kimi_tui.permission.subject import (
+    CommandSubject,
+    McpSubject,
+    PathSubject,
+    SearchSubject,
+    Subject,
+    WebSubject,
+)
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.soul.subagent_approval import SubagentApproval
 from kimi_tui.soul.wire_approval import ApprovalSource, WireApproval
@@ -30,7 +38,11 @@ class FakeGrantStore:
     def __init__(self) -> None:
         self.session: list[str] = []
         self.always: list[str] = []
+        self.sensitive_reads: tuple[str, ...] = ()
         self.is_broken = False
+
+    async def save_sensitive_reads(self, paths: tuple[str, ...]) -> None:
+        self.sensitive_reads = paths
 
     async def save_for_session(self, rules: tuple[Rule, ...]) -> None:
         self._refuse()
@@ -58,6 +70,7 @@ class ApprovalHarness:
             runtime_settings=self.runtime_settings,
             rules=build_rule_set(**rules, work_dir=WORK_DIR),
             grant_store=self.grant_store,
+            sensitive_reads=SensitiveReads(),
         )
         self.approval = self.shared if source is None else SubagentApproval(self.shared, source)
 
@@ -334,3 +347,83 @@ def test_files_with_a_deny_or_ask_rule_may_not_be_read_silently(
     harness = ApprovalHarness(source=source, yolo=True, deny=["Read(private/**)"], ask=["Read(notes.txt)"])
     names = ("private/a", "notes.txt", "README.md")
     assert [harness.approval.may_read(WORK_DIR / name) for name in names] == [False, False, True]
+
+
+async def test_a_page_is_requested_by_domain_and_a_grant_covers_only_this_domain() -> None:
+    harness = ApprovalHarness()
+    pending = harness.ask(WebSubject("docs.python.org"))
+    (request,) = await harness.requests()
+    assert (request.rule, request.danger) == ("Web(docs.python.org)", None)
+    harness.answer(request, "approve_for_session")
+    await with_timeout(pending)
+    assert await with_timeout(harness.ask(WebSubject("docs.python.org"))) is None
+    pending = harness.ask(WebSubject("evil.docs.python.org"))
+    (request,) = await harness.requests()
+    harness.answer(request, "reject")
+    with pytest.raises(ToolRejected):
+        await with_timeout(pending)
+
+
+async def test_a_web_search_needs_no_approval_until_a_secret_was_read() -> None:
+    harness = ApprovalHarness(allow=["Read(.env)"])
+    assert await with_timeout(harness.ask(SearchSubject())) is None
+    assert await with_timeout(harness.ask(PathSubject(WORK_DIR / ".env", writes=False))) is None
+    for subject in (SearchSubject(), WebSubject("a.test"), "curl https://a.test", "git push"):
+        pending = harness.ask(subject)
+        (request,) = await harness.requests()
+        assert request.danger == "may send what this session has read: /work-dir/.env"
+        assert request.rule is None
+        harness.answer(request, "approve")
+        await with_timeout(pending)
+    assert harness.grant_store.sensitive_reads == ("/work-dir/.env",)
+
+
+async def test_a_command_that_reads_elsewhere_counts_as_a_sensitive_read(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    note.write_text("x")
+    harness = ApprovalHarness(yolo=True)
+    assert await with_timeout(harness.ask(f"cat {note} README")) is None
+    assert harness.grant_store.sensitive_reads == (str(note),)
+    harness.runtime_settings.yolo = False
+    pending = harness.ask(SearchSubject())
+    (request,) = await harness.requests()
+    assert str(note) in (request.danger or "")
+    harness.answer(request, "approve")
+    await with_timeout(pending)
+
+
+@pytest.mark.parametrize(
+    ("rules", "subject", "outcome"),
+    [
+        ({"deny": ["Web(*)"]}, WebSubject("a.test"), "denied"),
+        ({"deny": ["Web(*)"]}, SearchSubject(), "denied"),
+        ({"deny": ["Web(evil.test)"]}, WebSubject("x.evil.test"), "denied"),
+        ({"deny": ["Web(evil.test)"]}, "curl -s https://evil.test/x", "denied"),
+        ({"deny": ["Web(evil.test)"]}, "python -c 'get(\"https://x.evil.test\")'", "denied"),
+        ({"deny": ["Tool(FetchURL)"]}, WebSubject("a.test"), "denied"),
+        ({"deny": ["Tool(SearchWeb)"]}, SearchSubject(), "denied"),
+        ({"allow": ["Tool(FetchURL)"]}, WebSubject("a.test"), "allowed"),
+        ({"allow": ["Web(*)"]}, WebSubject("a.test"), "allowed"),
+        ({"allow": ["Web(*.test)"]}, WebSubject("a.test"), "allowed"),
+        ({"allow": ["Web(A.Test.)"]}, WebSubject("a.test"), "allowed"),
+        ({"allow": ["Web(*.a.test)"]}, WebSubject("a.test"), "asked"),
+        ({"allow": ["Web(a.test)"]}, WebSubject("aa.test"), "asked"),
+        ({"ask": ["Web(*)"]}, SearchSubject(), "asked"),
+        ({"yolo": True}, WebSubject("a.test"), "allowed"),
+        ({"yolo": True, "ask": ["Web(a.test)"]}, WebSubject("a.test"), "asked"),
+    ],
+)
+async def test_web_rules_decide_about_pages_searches_and_commands(
+    rules: dict[str, Any], subject: Subject | str, outcome: str
+) -> None:
+    harness = ApprovalHarness(**rules)
+    pending = harness.ask(subject)
+    requests = await harness.requests()
+    assert bool(requests) == (outcome == "asked")
+    if requests:
+        harness.answer(requests[0], "reject")
+    if outcome == "allowed":
+        assert await with_timeout(pending) is None
+    else:
+        with pytest.raises(ToolRejected):
+            await with_timeout(pending)

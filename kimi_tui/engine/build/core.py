@@ -2,6 +2,7 @@
 
 import os
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
 from kimi_tui.base.child_environment import ChildEnvironment, FilteredEnvironment
@@ -28,6 +29,8 @@ from kimi_tui.engine.session.plan_file import PlanFile
 from kimi_tui.engine.session.usage import SessionUsage
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session
+from kimi_tui.permission.sensitive_reads import SensitiveReads
+from kimi_tui.skills.skills import skill_folders
 from kimi_tui.soul.limits import Limits
 from kimi_tui.soul.runtime_settings import RuntimeSettings
 from kimi_tui.soul.wire_approval import WireApproval
@@ -76,8 +79,11 @@ def build_core(
     approval = WireApproval(
         wire=wire,
         runtime_settings=runtime_settings,
-        rules=initial_rules(settings.permissions, session.state.grants, workspace),
+        rules=initial_rules(
+            settings.permissions, session.state.grants, workspace, _readable_dirs(options, session)
+        ),
         grant_store=SessionGrantStore(session, data_dir=options.data_dir),
+        sensitive_reads=SensitiveReads(session.state.sensitive_reads),
     )
     return SessionCore(
         wire=wire,
@@ -99,3 +105,14 @@ def build_core(
         environment=environment,
         hooks=build_session_hooks(settings.hooks, session, wire, environment=environment),
     )
+
+
+def _readable_dirs(options: EngineOptions, session: Session) -> tuple[Path, ...]:
+    """Return the directories outside of the work dir with files that the session points the model to."""
+    skills = options.skills_dirs or skill_folders(
+        work_dir=session.work_dir,
+        data_dir=options.data_dir,
+        home=options.home_dir or Path.home(),
+        extra=(session.work_dir / Path(each).expanduser() for each in options.settings.extra_skill_dirs),
+    )
+    return (session.dir / "output", options.data_dir / "plans", *skills)

@@ -14,8 +14,15 @@ from kimi_tui.tools.path_scope import PathScope
 logger = logging.getLogger(__name__)
 
 
-def initial_rules(permissions: PermissionSettings, grants: Iterable[str], workspace: PathScope) -> RuleSet:
+def initial_rules(
+    permissions: PermissionSettings,
+    grants: Iterable[str],
+    workspace: PathScope,
+    readable_dirs: Iterable[Path] = (),
+) -> RuleSet:
     """Return the permission rules of a session. Saved grants that can't be parsed are ignored.
+
+    The model may read files in `readable_dirs` without asking.
 
     Raises ConfigError, naming the list, for an invalid rule in the config.
     """
@@ -25,6 +32,7 @@ def initial_rules(permissions: PermissionSettings, grants: Iterable[str], worksp
         _parse_rules("deny", permissions.deny),
         work_dir=workspace.work_dir,
         additional_dirs=workspace.additional_dirs,
+        readable_dirs=tuple(folder.resolve() for folder in readable_dirs),
     )
     for text in grants:
         rules = _with_grant(rules, text)

@@ -18,6 +18,11 @@ class SessionGrantStore:
         self._lock = asyncio.Lock()
         """Serializes updates, because each one extends the previous grants."""
 
+    async def save_sensitive_reads(self, paths: tuple[str, ...]) -> None:
+        """Save in the session's state which secrets and files elsewhere it has read."""
+        async with self._lock:
+            await self._session.update_state(sensitive_reads=paths)
+
     async def save_for_session(self, rules: tuple[Rule, ...]) -> None:
         """Save `rules` in the session's state, which resumed runs of the session also use."""
         async with self._lock:

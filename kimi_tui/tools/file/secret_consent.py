@@ -1,4 +1,4 @@
-"""Consent for reading files that may hold secrets."""
+"""Consent for reading files that may hold secrets or are outside the session's bounds."""
 
 import os
 
@@ -15,8 +15,33 @@ def may_hold_secrets(file: LocatedPath) -> bool:
     return is_secret(str(file.path)) or is_private(file.real)
 
 
+async def require_folder_consent(folder: LocatedPath, call: CallContext, approval: Approval) -> None:
+    """Return once the model may search the directory `folder`. Asks the user if it's outside the session's
+    bounds or a rule demands it.
+
+    Raises ToolRejected; FileProblem if the path resolves to a different directory after that.
+    """
+    if approval.may_read(folder.real / "any"):
+        return
+    await approval.request(
+        call,
+        action="search a directory",
+        description=f"Let the model search {folder.display_path_with_target}",
+        subject=PathSubject(folder.real, writes=False, is_folder=True),
+    )
+    _require_same_target(folder)
+
+
+def _require_same_target(file: LocatedPath) -> None:
+    if os.path.realpath(file.path) != str(file.real):
+        raise FileProblem(
+            f"{file.display_path} now resolves to a different path.", hint="Check its symbolic links."
+        )
+
+
 async def require_read_consent(file: LocatedPath, call: CallContext, approval: Approval) -> None:
-    """Return once the model may read `file`. Asks the user if it may hold secrets or a rule demands it.
+    """Return once the model may read `file`. Asks the user if it may hold secrets, is outside the session's
+    bounds, or a rule demands it.
 
     Raises ToolRejected; FileProblem if the path resolves to a different file after that.
     """
@@ -32,7 +57,4 @@ async def require_read_consent(file: LocatedPath, call: CallContext, approval: A
         description=f"Let the model read {file.display_path_with_target}{reason}",
         subject=PathSubject(file.real, writes=False),
     )
-    if os.path.realpath(file.path) != str(file.real):
-        raise FileProblem(
-            f"{file.display_path} now resolves to a different path.", hint="Check its symbolic links."
-        )
+    _require_same_target(file)

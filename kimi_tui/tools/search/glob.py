@@ -10,7 +10,9 @@ from pydantic import Field
 
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.base.message_text import msg_n
+from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.file.regular_file import to_file_problem
+from kimi_tui.tools.file.secret_consent import require_folder_consent
 from kimi_tui.tools.path_scope import LocatedPath, PathScope
 from kimi_tui.tools.search.file_walk import DirectoryWalk, FoundFile
 from kimi_tui.tools.search.glob_pattern import GlobPattern, InvalidPattern, parse_glob
@@ -45,13 +47,15 @@ class Glob(Tool[GlobParams]):
     name = "Glob"
     Params = GlobParams
 
-    def __init__(self, path_scope: PathScope) -> None:
+    def __init__(self, path_scope: PathScope, approval: Approval) -> None:
         self._path_scope = path_scope
+        self._approval = approval
 
     async def run(self, params: GlobParams, call: CallContext) -> ToolReturn:
         """Return the matching paths, one per line."""
         try:
             pattern, start = self._parse_pattern(params)
+            await require_folder_consent(start, call, self._approval)
         except FileProblem as problem:
             return failure(str(problem), brief=problem.what)
         walk = DirectoryWalk(start.path, pattern.max_depth)

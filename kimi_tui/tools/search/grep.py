@@ -16,7 +16,7 @@ from kimi_tui.base.no_follow import open_no_follow
 from kimi_tui.base.secret_paths import SECRET_NAMES, is_private
 from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.file.regular_file import open_regular, require_regular, to_file_problem
-from kimi_tui.tools.file.secret_consent import require_read_consent
+from kimi_tui.tools.file.secret_consent import require_folder_consent, require_read_consent
 from kimi_tui.tools.file.text_document import has_surrogates
 from kimi_tui.tools.path_scope import LocatedPath, PathScope
 from kimi_tui.tools.search.output_parser import parse_paths
@@ -96,6 +96,8 @@ class Grep(Tool[GrepParams]):
             query = _build_query(params, target)
             if query.file:
                 await require_read_consent(target, call, self._approval)
+            else:
+                await require_folder_consent(target, call, self._approval)
             with _open_target(target, query) as descriptor:
                 output, hidden, notes = await self._search(query, descriptor)
             _require_success(output)

@@ -6,6 +6,8 @@ from pydantic import Field
 
 from kimi_tui.base.errors import FileProblem
 from kimi_tui.base.message_text import msg_n
+from kimi_tui.tools.approval import Approval
+from kimi_tui.tools.file.secret_consent import require_folder_consent
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.search.directory_tree import IgnorePattern, read_tree
 from kimi_tui.tools.search.glob_pattern import InvalidPattern, compile_glob
@@ -27,13 +29,15 @@ class LS(Tool[LSParams]):
     name = "LS"
     Params = LSParams
 
-    def __init__(self, path_scope: PathScope) -> None:
+    def __init__(self, path_scope: PathScope, approval: Approval) -> None:
         self._path_scope = path_scope
+        self._approval = approval
 
     async def run(self, params: LSParams, call: CallContext) -> ToolReturn:
         """Return the tree: directories first, files with their sizes."""
         try:
             folder = self._path_scope.locate(params.path)
+            await require_folder_consent(folder, call, self._approval)
             omitted = [_parse_ignore_pattern(text) for text in params.ignore]
             root, n_entries = await asyncio.to_thread(read_tree, folder, params.depth, omitted)
         except FileProblem as problem:

@@ -3,11 +3,14 @@
 from pydantic import Field
 
 from kimi_tui.base.errors import WebProblem
+from kimi_tui.permission.subject import WebSubject
+from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.result_messages import format_size
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.tools.web.page_fetcher import FetchedPage, PageFetcher
 from kimi_tui.tools.web.untrusted_text import WARNING, mark_untrusted, neutralize
-from kimi_tui.tools.web.url import reject_secret_url
+from kimi_tui.tools.web.url import format_url, reject_secret_url, require_domain
+from kimi_tui.wire.display_blocks import BriefBlock
 from kimi_tui.wire.events import ToolReturn
 
 MAX_CHARACTERS = 50_000
@@ -20,19 +23,28 @@ class FetchURLParams(ToolParams):
 
 
 class FetchURL(Tool[FetchURLParams]):
-    """Fetches a page. The result is marked as untrusted data and limited in size."""
+    """Fetches a page with the user's approval. The result is marked as untrusted data and limited in size."""
 
     name = "FetchURL"
     Params = FetchURLParams
 
-    def __init__(self, fetcher: PageFetcher) -> None:
+    def __init__(self, fetcher: PageFetcher, approval: Approval) -> None:
         self._fetcher = fetcher
+        self._approval = approval
 
     async def run(self, params: FetchURLParams, call: CallContext) -> ToolReturn:
         """Return the page's text within tags that mark it as untrusted."""
         try:
             reject_secret_url(params.url)
-            page = await self._fetcher.fetch(params.url)
+            domain = require_domain(params.url)
+            await self._approval.request(
+                call,
+                action="fetch a page",
+                description=f"Fetch {format_url(params.url)}",
+                subject=WebSubject(domain),
+                display=(BriefBlock(neutralize(params.url)),),
+            )
+            page = await self._fetcher.fetch(params.url, domain=domain)
         except WebProblem as problem:
             return failure(str(problem), brief=problem.what)
         text = format_page(page, limit=MAX_CHARACTERS)

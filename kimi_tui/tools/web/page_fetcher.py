@@ -46,11 +46,14 @@ class PageFetcher:
     address_filter: AddressFilter = field(default_factory=AddressFilter)
     limits: FetchLimits = field(default_factory=FetchLimits)
 
-    async def fetch(self, url: str) -> FetchedPage:
-        """Return the page at `url`. Raises WebProblem. If canceled, the connection is closed."""
+    async def fetch(self, url: str, *, domain: str | None = None) -> FetchedPage:
+        """Return the page at `url`. Raises WebProblem. If canceled, the connection is closed.
+
+        With `domain`, which the user has approved, a redirect to another one is an error that names it.
+        """
         try:
             async with asyncio.timeout(self.limits.seconds):
-                response = await self._request(url)
+                response = await self._request(url, domain)
         except TimeoutError as error:
             raise WebProblem(
                 f"{format_url(url)} timed out after {self.limits.seconds:g} s.",
@@ -58,10 +61,10 @@ class PageFetcher:
             ) from error
         return await self._to_page(response)
 
-    async def _request(self, url: str) -> PageResponse:
+    async def _request(self, url: str, domain: str | None) -> PageResponse:
         from kimi_tui.tools.web.page_request import PageRequest  # slow to import, with the HTTP client
 
-        request = PageRequest(self.address_filter, max_bytes=self.limits.body_bytes)
+        request = PageRequest(self.address_filter, max_bytes=self.limits.body_bytes, domain=domain)
         return await request.follow_redirects(url, max_redirects=self.limits.redirects)
 
     async def _to_page(self, response: PageResponse) -> FetchedPage:

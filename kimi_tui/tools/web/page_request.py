@@ -7,6 +7,7 @@ from ipaddress import ip_address
 import httpx
 
 from kimi_tui.base.errors import WebProblem
+from kimi_tui.permission.web_domain import is_same_site, normalize_domain
 from kimi_tui.tools.web.content_type import parse_content_type
 from kimi_tui.tools.web.http_client import build_client
 from kimi_tui.tools.web.limited_body import ACCEPTED_ENCODINGS, read_body
@@ -24,7 +25,9 @@ _LOCAL_HINT = "Use a shell command (curl) for addresses of this machine and its 
 class PageRequest:
     """Requests one page from an address that the filter lets through."""
 
-    def __init__(self, address_filter: AddressFilter, *, max_bytes: int) -> None:
+    def __init__(self, address_filter: AddressFilter, *, max_bytes: int, domain: str | None = None) -> None:
+        self._domain = domain
+        """The only domain to request pages from; None for any."""
         self._address_filter = address_filter
         self._max_bytes = max_bytes
         """Maximum size of the body after decompression; the rest is dropped."""
@@ -63,6 +66,11 @@ class PageRequest:
         host = target.raw_host.decode("ascii")
         proxy = find_proxy(target.scheme, host)
         addresses = await self._allowed_addresses(target, through_proxy=proxy is not None)
+        if self._domain is not None and not is_same_site(normalize_domain(host), self._domain):
+            raise WebProblem(
+                f"The page redirects to another domain: {format_url(str(target))}",
+                hint="Fetch that address if you need it. The user may be asked about its domain.",
+            )
         async with await build_client(proxy) as client:
             response = await _send(client, target, addresses)
             try:

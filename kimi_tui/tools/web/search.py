@@ -8,11 +8,14 @@ from pydantic import Field
 
 from kimi_tui.base.errors import WebProblem
 from kimi_tui.base.frozen import frozen
+from kimi_tui.permission.subject import SearchSubject
+from kimi_tui.tools.approval import Approval
 from kimi_tui.tools.tool import CallContext, Tool, ToolParams, failure, success
 from kimi_tui.tools.web.fetch import MAX_CHARACTERS, format_page
 from kimi_tui.tools.web.page_fetcher import PageFetcher
 from kimi_tui.tools.web.untrusted_text import WARNING, mark_untrusted, neutralize
 from kimi_tui.tools.web.url import reject_secret_url
+from kimi_tui.wire.display_blocks import BriefBlock
 from kimi_tui.wire.events import ToolReturn
 
 _MAX_SUMMARY_CHARS = 1000
@@ -55,14 +58,22 @@ class SearchWeb(Tool[SearchWebParams]):
     name = "SearchWeb"
     Params = SearchWebParams
 
-    def __init__(self, service: SearchService, fetcher: PageFetcher) -> None:
+    def __init__(self, service: SearchService, fetcher: PageFetcher, approval: Approval) -> None:
         self._service = service
         self._fetcher = fetcher
+        self._approval = approval
 
     async def run(self, params: SearchWebParams, call: CallContext) -> ToolReturn:
         """Return the hits, each within tags that mark it as untrusted."""
         try:
             reject_secret_url(params.query)
+            await self._approval.request(
+                call,
+                action="search the web",
+                description=f"Search for {neutralize(params.query)}",
+                subject=SearchSubject(),
+                display=(BriefBlock(neutralize(params.query)),),
+            )
             hits = (await self._service.search(params.query, limit=params.limit))[: params.limit]
         except WebProblem as problem:
             return failure(str(problem), brief=problem.what)

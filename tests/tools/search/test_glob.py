@@ -14,7 +14,7 @@ from tests.tools.tool_env import ToolEnv, brief_text, output_text
 
 
 async def glob(tool_env: ToolEnv, pattern: str, **arguments: Any) -> ToolReturn:
-    return await tool_env.run(Glob(tool_env.path_scope), pattern=pattern, **arguments)
+    return await tool_env.run(Glob(tool_env.path_scope, tool_env.user), pattern=pattern, **arguments)
 
 
 def found_paths(result: ToolReturn) -> list[str]:

@@ -13,7 +13,7 @@ from tests.tools.tool_env import ToolEnv, brief_text, output_text
 
 
 async def ls(tool_env: ToolEnv, **arguments: Any) -> ToolReturn:
-    return await tool_env.run(LS(tool_env.path_scope), **arguments)
+    return await tool_env.run(LS(tool_env.path_scope, tool_env.user), **arguments)
 
 
 async def test_directories_come_first_and_files_have_sizes(tool_env: ToolEnv) -> None:

@@ -9,6 +9,8 @@ from ipaddress import ip_address
 import pytest
 
 from kimi_tui.base.redaction import register_secrets
+from kimi_tui.permission.subject import WebSubject
+from kimi_tui.tools.approval import ToolRejected
 from kimi_tui.tools.web.fetch import FetchURL, FetchURLParams
 from kimi_tui.tools.web.page_fetcher import FetchLimits, PageFetcher
 from kimi_tui.tools.web.public_address import Address, AddressFilter, AnyAddressFilter
@@ -18,7 +20,7 @@ from kimi_tui.wire.events import ToolReturn
 from tests.ports import unused_port
 from tests.timeouts import TEST_TIMEOUT_S
 from tests.tools.call_context import build_context
-from tests.tools.tool_env import brief_text, output_text
+from tests.tools.tool_env import FakeUser, brief_text, output_text
 from tests.tools.web.conftest import SiteAddressFilter
 from tests.tools.web.fake_site import FakeSite
 
@@ -31,7 +33,7 @@ serve()</pre></article></body></html>"""
 
 
 async def fetch(fetcher: PageFetcher, url: str) -> ToolReturn:
-    return await FetchURL(fetcher).run(FetchURLParams(url=url), build_context())
+    return await FetchURL(fetcher, FakeUser()).run(FetchURLParams(url=url), build_context())
 
 
 def limited_fetcher(**limits: float) -> PageFetcher:
@@ -61,7 +63,7 @@ async def test_secrets_of_the_user_are_never_sent(site: FakeSite, fetcher: PageF
         result = await fetch(fetcher, site.url(f"/tea?x={token}"))
         assert result.is_error
         assert "nothing was sent" in result.message
-    result = await SearchWeb(PublicSearch(), fetcher).run(
+    result = await SearchWeb(PublicSearch(), fetcher, FakeUser()).run(
         SearchWebParams(query="who has a-token+of/the=user"), build_context()
     )
     assert "nothing was sent" in result.message
@@ -402,3 +404,32 @@ async def test_an_unsupported_proxy_is_reported(
 ) -> None:
     monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:1")
     assert "socks5" in (await fetch(fetcher, "http://example.org/")).message
+
+
+async def test_the_user_is_asked_about_the_domain_and_sees_the_whole_address(
+    site: FakeSite, fetcher: PageFetcher
+) -> None:
+    site.respond("/tea", ARTICLE, kind="text/html")
+    user, url = FakeUser(), site.url("/tea?" + "x" * 300)
+    await FetchURL(fetcher, user).run(FetchURLParams(url=url), build_context())
+    (request,) = user.requests
+    assert isinstance(request.subject, WebSubject)
+    assert request.subject.domain in url
+    assert brief_text(ToolReturn(is_error=False, output="", message="", display=request.display)) == url
+
+
+async def test_a_redirect_to_another_domain_is_an_error_that_names_it(
+    site: FakeSite, fetcher: PageFetcher
+) -> None:
+    site.redirect("/", elsewhere := site.url("/page", host="localhost"))
+    result = await fetch(fetcher, site.url("/"))
+    assert result.is_error
+    assert f"redirects to another domain: {elsewhere}" in result.message
+
+
+async def test_nothing_is_fetched_without_approval(site: FakeSite, fetcher: PageFetcher) -> None:
+    user = FakeUser()
+    user.rejects = True
+    with pytest.raises(ToolRejected):
+        await FetchURL(fetcher, user).run(FetchURLParams(url=site.url("/")), build_context())
+    assert not site.requests

@@ -13,7 +13,7 @@ from kimi_tui.tools.web.public_search import PublicSearch
 from kimi_tui.tools.web.search import SearchHit, SearchService, SearchWeb, SearchWebParams
 from kimi_tui.wire.events import ToolReturn
 from tests.tools.call_context import build_context
-from tests.tools.tool_env import brief_text, output_text
+from tests.tools.tool_env import FakeUser, brief_text, output_text
 from tests.tools.web.fake_site import FakeSite, serve_site
 
 
@@ -34,7 +34,7 @@ TEA = SearchHit(title="Tea", url="https://tea.test/", summary="A drink", date="2
 
 async def search(service: SearchService, fetcher: PageFetcher, **arguments: object) -> ToolReturn:
     params = SearchWebParams.model_validate({"query": "tea", **arguments})
-    return await SearchWeb(service, fetcher).run(params, build_context())
+    return await SearchWeb(service, fetcher, FakeUser()).run(params, build_context())
 
 
 async def test_hits_have_title_url_and_summary_marked_as_untrusted(fetcher: PageFetcher) -> None:
