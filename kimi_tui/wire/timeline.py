@@ -14,7 +14,10 @@ and
 the conversation are unchanged.
 """
 PlannedAction = Literal["restore", "delete", "recreate", "merge", "conflict", "keep", "not covered"]
-WhoChanged = Literal["agent", "you", "both", "another session", "agent and another session", ""]
+WhoChanged = Literal[
+    "agent", "you", "both", "another session", "agent and another session", "agent or another session", ""
+]
+"""`agent or another session`: a scan found the change after commands of both ran at the same time."""
 ConflictChoice = Literal["mine", "checkpoint", "both", "merge"]
 """What is done to a file that both the agent and the user changed.
 

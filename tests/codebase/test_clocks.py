@@ -13,6 +13,7 @@ DATES = {
     "history/kimi_cli/session_state.py": "dates of imported sessions",
     "engine/recording/recorder.py": "dates of recorded messages",
     "engine/background_work.py": "dates of tasks that may outlive the process",
+    "engine/files/session_files.py": "compares calls with those of other processes",
     "engine/subagents/store.py": "dates of sub-agents on disk",
     "history/context.py": "dates of checkpoints",
     "history/journal_reader.py": "dates of repairs",

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import time
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
@@ -136,7 +137,13 @@ class SessionFiles:
     @asynccontextmanager
     async def tracking_task(self, task_id: str, command: str) -> AsyncIterator[None]:
         """Track a background task: it or the user is the author of changes made while no tool call runs."""
-        author = ChangeAuthor(who="background", session=self.worker.session, call=task_id, command=command)
+        author = ChangeAuthor(
+            who="background",
+            session=self.worker.session,
+            call=task_id,
+            command=command,
+            began=time.time(),
+        )
         self._tasks[task_id] = author
         try:
             yield
@@ -148,13 +155,14 @@ class SessionFiles:
     @asynccontextmanager
     async def tracking_user_command(self, command: str) -> AsyncIterator[None]:
         """Track a command that the user runs: its changes are the user's, whatever else is running."""
+        began = time.time()
         if self._enabled:
             await self._capture()
         try:
             yield
         finally:
             if self._enabled:
-                await run_shielded(self._capture(replace(USER, command=command)))
+                await run_shielded(self._capture(replace(USER, command=command, began=began)))
 
     async def capture_now(self) -> FilesAtCheckpoint:
         """Return the file state from a new scan, and the changes since the last checkpoint.
@@ -219,9 +227,10 @@ class SessionFiles:
         if paths is not None and not paths:
             yield
             return
+        began = time.time()
         with self.worker.delaying_tool(author.tool):
             await self._capture(paths=paths)
-        author = replace(author, session=self.worker.session)
+        author = replace(author, session=self.worker.session, began=began if paths is None else 0.0)
         async with self._open_call(author, paths):
             self._calls.append(author)
             try:

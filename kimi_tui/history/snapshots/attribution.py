@@ -31,11 +31,20 @@ class ChangeAuthor:
 
     For `coverage`, the reason why coverage was partial before or after the record.
     """
+    began: float = 0.0
+    """When the call began, in seconds since the epoch, if a scan found its changes, so that anyone else may
+    have made them while it ran. 0 if its changes are known exactly.
+    """
 
     @property
     def is_tool(self) -> bool:
         """Whether it is a tool call or a revert."""
         return self.who in {"call", "revert"}
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is a tool call, a revert, a background task or a command that the user ran."""
+        return self.is_tool or self.who == "background" or (self.who == "you" and bool(self.command))
 
     def is_tool_of_other_session(self, sessions: Collection[str]) -> bool:
         """Return whether it is a tool call or revert of a session that isn't one of `sessions`."""

@@ -15,13 +15,14 @@ from kimi_tui.history.snapshots.comparable_states import comparable_states
 from kimi_tui.history.snapshots.deadline import ScanDeadline, ScanProgress
 from kimi_tui.history.snapshots.entry import Entries, Entry
 from kimi_tui.history.snapshots.limits import DEFAULT_LIMITS, SnapshotLimits
-from kimi_tui.history.snapshots.manifest import Manifest, ManifestMissing
+from kimi_tui.history.snapshots.manifest import Manifest, ManifestMissing, session_of
 from kimi_tui.history.snapshots.merge3 import MAX_BYTES
 from kimi_tui.history.snapshots.open_calls import InterruptedCall, OpenCallLog
 from kimi_tui.history.snapshots.other_sessions import (
     CLOCK_TOLERANCE_S,
+    NO_OTHER_SESSION_CHANGES,
     OtherSessionChanges,
-    changes_by_other_sessions,
+    find_other_session_changes,
 )
 from kimi_tui.history.snapshots.patch import Patch, build_patch
 from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
@@ -110,7 +111,7 @@ class FileHistory:
         A history that is only read needs no other preparation.
         """
         for manifest in earlier:
-            if (session := manifest.rpartition(":")[0].rpartition(".")[0]) != "":
+            if (session := session_of(manifest)) != "":
                 self._sessions.add(session)
 
     @property
@@ -351,25 +352,31 @@ class FileHistory:
         return build_patch(old, new, paths, self._store.blobs, deadline=deadline or ScanDeadline())
 
     def _changes_by_others(self, start: str, records: Sequence[Manifest]) -> OtherSessionChanges:
-        """Return the changes in `records`, which follow the state `start`, that tools of other sessions made.
+        """Return the changes in `records` that other sessions made or may have made.
 
-        Raises ManifestMissing.
+        `records` follow the state `start`. Raises ManifestMissing.
         """
-        if all(self._is_own(record) for record in records):
-            return frozenset()
+        if all(self._is_own(record) and not record.author.began for record in records):
+            return NO_OTHER_SESSION_CHANGES
         manifests = self._store.manifests
         since = manifests.read(start).time
         record_ids = {record.id for record in records}
-        others = (
+        others = [
             record
             for record in manifests.from_other_sessions({self._store.session}, since - CLOCK_TOLERANCE_S)
-            if record.author.who in {"call", "revert"} and self._is_other_sessions(record, record_ids, since)
+            if record.author.is_program and self._is_other_sessions(record, record_ids, since)
+        ]
+        return find_other_session_changes(
+            records,
+            others,
+            since=since,
+            own_calls={record.id for record in records if record.changes and self._is_own(record)},
+            open_calls=self._open_calls.in_other_sessions(),
         )
-        return changes_by_other_sessions(records, others, since=since)
 
     def _is_other_sessions(self, record: Manifest, record_ids: Collection[str], since: float) -> bool:
         """Return whether a record belongs to another session, such as a fork's origin after the fork."""
-        if record.author.session not in self._sessions:
+        if (record.author.session or session_of(record.id)) not in self._sessions:
             return True
         return record.id not in record_ids and record.time >= since
 
@@ -389,10 +396,11 @@ class FileHistory:
         for record in records:
             is_own = self._is_own(record)
             for path in record.changes if record.author.who != "coverage" else ():
-                is_others = (record.id, path) in others or record.author.is_tool_of_other_session(
-                    self._sessions
-                )
-                by: WhoChanged = "agent" if is_own else "another session" if is_others else "you"
+                change = record.id, path
+                is_others = change in others.known or record.author.is_tool_of_other_session(self._sessions)
+                by: WhoChanged = "another session" if is_others else "agent" if is_own else "you"
+                if change in others.possible:
+                    by = "agent or another session"
                 who[path] = _combine_authors(who.get(path, by), by)
         return who
 
@@ -434,6 +442,8 @@ def _combine_authors(first: WhoChanged, then: WhoChanged) -> WhoChanged:
     """Return the combined author of two changes to a file."""
     if first == then:
         return first
+    if "agent or another session" in {first, then}:
+        return "agent or another session"
     if {first, then} <= {"agent", "another session", "agent and another session"}:
         return "agent and another session"
     return "you" if {first, then} == {"you", "another session"} else "both"

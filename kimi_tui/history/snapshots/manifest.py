@@ -252,6 +252,11 @@ def is_manifest(text: str | None) -> bool:
     return text is not None and _ID.fullmatch(text) is not None
 
 
+def session_of(manifest: str) -> str:
+    """Return the session that recorded a manifest."""
+    return segment_of(manifest).rpartition(".")[0]
+
+
 def segment_of(manifest: str) -> str:
     """Return the name of the segment that contains a manifest."""
     return manifest.rpartition(":")[0]

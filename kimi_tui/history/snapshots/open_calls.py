@@ -17,12 +17,12 @@ _TOLERANCE_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class InterruptedCall:
-    """A call that was running when its process was killed."""
+    """A call that is running, or was running when its process was killed."""
 
     author: ChangeAuthor
     ended: float
-    """When its process was killed at the latest, in seconds since the epoch. Its child processes may live
-    longer.
+    """When its process was killed at the latest, in seconds since the epoch; in the near future if it runs.
+    Its child processes may live longer.
     """
 
 
@@ -48,6 +48,12 @@ class OpenCallLog:
         """Return the newest call that an earlier process of the session left open."""
         calls = [call for file in self._files() if (call := _read_call(file)) is not None]
         return max(calls, key=lambda call: call.ended, default=None)
+
+    def in_other_sessions(self) -> list[InterruptedCall]:
+        """Return the calls that other sessions have open, or left open when they were killed."""
+        own = set(self._files())
+        files = [file for file in self._folder.glob("*.json") if file not in own]
+        return [call for file in files if (call := _read_call(file)) is not None]
 
     def clear(self) -> None:
         """Forget the calls of earlier processes."""

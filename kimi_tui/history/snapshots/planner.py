@@ -13,14 +13,14 @@ from kimi_tui.history.snapshots.deadline import ScanDeadline
 from kimi_tui.history.snapshots.entry import Entries, Entry, parents_of
 from kimi_tui.history.snapshots.manifest import Manifest
 from kimi_tui.history.snapshots.merge3 import MAX_BYTES, Overlap, is_text, merge3
-from kimi_tui.history.snapshots.other_sessions import OtherSessionChanges
+from kimi_tui.history.snapshots.other_sessions import NO_OTHER_SESSION_CHANGES, OtherSessionChanges
 from kimi_tui.history.snapshots.plan import Action, ItemVersion, Plan, PlanItem
 from kimi_tui.wire.timeline import ConflictChoice, WhoChanged
 
 _BLOCKED_BY_USER_FILE = "blocked by something you created"
 _HOLDS_UNCOVERED = "contains files that aren't covered"
 _MAX_TASK_CHARS = 40
-"""Maximum length of a background task's command in a note."""
+"""Maximum length of a command in a note."""
 
 _OVERLAPS: dict[ConflictChoice, Overlap] = {"merge": "ours", "both": "both"}
 """How the choices that undo the agent's changes treat lines that both changed."""
@@ -42,10 +42,18 @@ class _PathHistory:
     """The background task that may have made a change."""
     is_yours: bool = False
     """Whether a change may be the user's: neither the agent's nor known to be another session's."""
+    is_uncertain: bool = False
+    """Whether a change that counts as the agent's may be another session's."""
+    command: str = ""
+    """The last command or tool of the agent that ran while the path changed, so that anyone may have changed
+    it; empty if the agent's changes are known exactly.
+    """
 
     @property
     def by(self) -> WhoChanged:
         """Who made the changes."""
+        if self.is_uncertain:
+            return "agent or another session"
         if all(self.is_agents):
             return "agent"
         if any(self.is_agents):
@@ -56,11 +64,7 @@ class _PathHistory:
     def other_author(self) -> str:
         """Who made changes besides the agent."""
         if self.task:
-            task = sanitize_line(self.task)
-            return msg(
-                "you or `{task}`",
-                task=task if len(task) <= _MAX_TASK_CHARS else f"{task[: _MAX_TASK_CHARS - 1]}…",
-            )
+            return msg("you or `{task}`", task=_shorten_command(self.task))
         return msg("you") if self.is_yours else msg("another session")
 
 
@@ -81,14 +85,14 @@ class Planner:
         target_entries: Entries,
         *,
         only: Collection[str] | None = None,
-        other_session_changes: OtherSessionChanges = frozenset(),
+        other_session_changes: OtherSessionChanges = NO_OTHER_SESSION_CHANGES,
         holds_uncovered: Callable[[str], bool] = lambda _: False,
         deadline: ScanDeadline,
     ) -> Plan:
         """Return the plan from state `head` with `current_entries` to state `target` with `target_entries`.
 
         `records` lead from `target` to `head`. With `only`, the plan undoes only the records with these ids;
-        later changes stay. `other_session_changes` are the changes in `records` made by another session.
+        later changes stay. `other_session_changes` are the changes in `records` made by other sessions.
         `holds_uncovered` returns whether a directory contains files that aren't covered, so that it can't be
         removed. Raises ScanCanceled, OSError.
         """
@@ -142,9 +146,12 @@ class Planner:
                     base = found[path] if path in found else target_entries.get(path)
                     history = histories[path] = _PathHistory([base])
                 history.states.append(entry)
-                history.is_agents.append(is_agents)
-                is_others_change = is_others or (record.id, path) in other_session_changes
+                is_others_change = is_others or (record.id, path) in other_session_changes.known
+                history.is_agents.append(is_agents and not is_others_change)
+                history.is_uncertain |= is_agents and (record.id, path) in other_session_changes.possible
                 history.is_yours |= not is_agents and not is_others_change
+                if is_agents and record.author.began:
+                    history.command = record.author.command or record.author.tool
                 if record.author.who == "background":
                     history.task = record.author.command or record.author.call
         return histories
@@ -186,10 +193,15 @@ class Planner:
                 then=at_target,
                 note="the agent's changes are already undone",
             )
+        if path_history.is_uncertain and then != now:
+            note = msg("changed while this and another session ran commands")
+            return PlanItem(path=path, action="conflict", now=now, then=then, note=note)
         action = _action(now, then, path_history.states)
-        if action != "merge":
-            return PlanItem(path=path, action=action, now=now, then=then)
         note = ""
+        if path_history.command:
+            note = msg("changed while `{command}` ran", command=_shorten_command(path_history.command))
+        if action != "merge":
+            return PlanItem(path=path, action=action, now=now, then=then, note=note)
         if at_target is None:
             note = msg("created by the agent, edited by {author}", author=path_history.other_author)
         versions = self._versions(path_history)
@@ -344,6 +356,12 @@ def _is_too_large(entry: Entry | None) -> TypeGuard[Entry]:
 
 def _is_folder(entry: Entry | None) -> bool:
     return entry is not None and entry.kind == "folder"
+
+
+def _shorten_command(command: str) -> str:
+    """Return a command as it appears in a note."""
+    line = sanitize_line(command)
+    return line if len(line) <= _MAX_TASK_CHARS else f"{line[: _MAX_TASK_CHARS - 1]}…"
 
 
 def _action(now: Entry | None, then: Entry | None, states: Sequence[Entry | None]) -> Action:

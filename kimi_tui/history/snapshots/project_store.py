@@ -1,6 +1,7 @@
 """Snapshot store of a project, with a lock against pruning while it is in use."""
 
 import contextlib
+import json
 import logging
 import os
 import time
@@ -15,6 +16,7 @@ from kimi_tui.base.paths import make_private_dir, work_dir_key
 from kimi_tui.history.file_lock import Lock, flock
 from kimi_tui.history.filesystem import LOCAL_FILE_SYSTEM, FileSystem
 from kimi_tui.history.snapshots.blob_store import PIECE, BlobStore
+from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.history.snapshots.limits import SnapshotLimits
 from kimi_tui.history.snapshots.manifest import ManifestLog, segment_of
 
@@ -81,12 +83,15 @@ class ProjectStore:
     def prune(self, limits: SnapshotLimits, *, now: float | None = None) -> int:
         """Delete states that exceed the age limit, then the oldest ones while the store is too large.
 
-        `now` is the time that ages are based on; None for the current time. Returns the number of bytes
-        freed. Raises SessionError if a session uses the store, OSError.
+        Records for sessions that weren't resumed within the age limit are deleted too. `now` is the time that
+        ages are based on; None for the current time. Returns the number of bytes freed. Raises SessionError
+        if a session uses the store, OSError.
         """
         with self._exclusive_lock():
             before = _size_of(self.folder)
-            self._collect((time.time() if now is None else now) - limits.age_days * 86400)
+            oldest_kept = (time.time() if now is None else now) - limits.age_days * 86400
+            self._collect(oldest_kept)
+            self._remove_session_records(oldest_kept)
             for oldest in sorted(self._last_times().values())[:-1]:
                 if _size_of(self.folder) <= limits.total:
                     break
@@ -134,7 +139,25 @@ class ProjectStore:
             for entries in (record.changes, record.whole or {})
             for entry in entries.values()
             if entry is not None and entry.kind == "file"
-        })  # fmt: skip
+        } | self._contents_of_interrupted_reverts())  # fmt: skip
+
+    def _contents_of_interrupted_reverts(self) -> set[str]:
+        """Return the contents that reverts of killed processes still have to write."""
+        refs: set[str] = set()
+        for journal in (self.folder / "reverts").glob("*.json"):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                steps = json.loads(journal.read_bytes())["steps"]
+                refs |= {
+                    Entry(*fields).ref for _, *states in steps for fields in states if fields is not None
+                }
+        return refs
+
+    def _remove_session_records(self, until: float) -> None:
+        """Delete results of reverts and open calls that were left for sessions before `until`."""
+        for pattern in ("reverts/*.outcome", "calls/*.json"):
+            for file in self.folder.glob(pattern):
+                if _mtime_of(file) < until:
+                    file.unlink(missing_ok=True)
 
     @contextmanager
     def _exclusive_lock(self) -> Iterator[None]:

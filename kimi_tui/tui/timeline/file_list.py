@@ -67,6 +67,7 @@ _AUTHOR_LABELS: dict[WhoChanged, str] = {
     "you": tr_lazy("changed by you"),
     "both": tr_lazy("changed by the agent and you"),
     "another session": tr_lazy("changed by another session"),
+    "agent or another session": tr_lazy("changed by the agent or another session"),
     "agent and another session": tr_lazy("changed by the agent and another session"),
     "": "",
 }

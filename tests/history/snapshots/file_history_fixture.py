@@ -1,7 +1,9 @@
 """Working directory with a snapshot store, in which an agent and a user change files."""
 
+import time
 from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_tui.history.filesystem import LOCAL_FILE_SYSTEM, FileSystem
@@ -41,6 +43,17 @@ class FileHistoryFixture:
         self.history.capture()
         yield self.work
         self.history.capture(self.call(command))
+
+    @contextmanager
+    def running(self, command: str):
+        """Run a command whose changes a scan finds afterwards, so that others may have made them."""
+        began = time.time()
+        self.history.capture()
+        author = replace(self.call(command), began=began)
+        file = self.history.begin_call(author)
+        yield self.work
+        self.history.capture(author)
+        file.unlink()
 
     def checkpoint(self) -> str:
         return self.history.capture().manifest

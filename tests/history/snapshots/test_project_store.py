@@ -115,3 +115,22 @@ def test_dependent_sessions_of_one_day_are_kept_whatever_their_size(
     reopened.store.prune(SnapshotLimits(total=1))
     assert state_of(reopened.store) == {"a.txt": b"two"}
     assert state_of(project.store) == {"a.txt": b"one"}
+
+
+def test_records_of_sessions_that_are_never_resumed_are_deleted_with_old_states(
+    project: FileHistoryFixture,
+) -> None:
+    project.checkpoint()
+    call = project.history.begin_call(project.call("make"))
+    outcome = project.store.folder / "reverts" / "1.outcome"
+    outcome.parent.mkdir(exist_ok=True)
+    outcome.write_text("{}")
+    project.store.close()
+    project.store.prune(SnapshotLimits(age_days=30))
+    assert call.exists()
+    assert outcome.exists()
+    for file in (call, outcome):
+        os.utime(file, (time.time() - 31 * DAY_S,) * 2)
+    project.store.prune(SnapshotLimits(age_days=30))
+    assert not call.exists()
+    assert not outcome.exists()

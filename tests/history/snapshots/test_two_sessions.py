@@ -7,6 +7,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from kimi_tui.history.snapshots.limits import SnapshotLimits
 from kimi_tui.history.snapshots.work_filesystem import LocalWorkFileSystem
 from tests.history.snapshots.file_history_fixture import FileHistoryFixture
 
@@ -121,3 +124,31 @@ def test_a_completed_revert_is_attributed_to_the_session_that_began_it(tmp_path:
     plan = second.history.plan(start)
     assert {(item.action, item.by) for item in plan.items} == {("keep", "another session")}
     second.history.close()
+
+
+class Killed(BaseException):
+    """Ends a revert like a kill does."""
+
+
+def test_pruning_between_a_kill_and_the_restart_keeps_what_the_revert_still_has_to_write(
+    tmp_path: Path,
+) -> None:
+    def die() -> None:
+        raise Killed
+
+    project = FileHistoryFixture(tmp_path, work_fs=ObservedWorkFileSystem(die))
+    project.history.open()
+    write_files(project, dict.fromkeys(FILES, "1\n2\n3\n"))
+    start = project.checkpoint()
+    with project.agent():
+        write_files(project, dict.fromkeys(FILES, "one\n2\n3\n"))
+    write_files(project, {name: f"one\n2\n3\nmine in {name}\n" for name in FILES})
+    with pytest.raises(Killed):
+        project.revert(start)
+    project.store.close()
+    project.store.prune(SnapshotLimits(age_days=0))
+    again = FileHistoryFixture(tmp_path)
+    outcome = again.history.open()
+    assert outcome is not None
+    assert outcome.failed == ()
+    assert again.files() == {name: f"1\n2\n3\nmine in {name}\n" for name in FILES}
