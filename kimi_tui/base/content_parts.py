@@ -27,6 +27,8 @@ class ThinkPart:
     think: str
     encrypted: str | None = None
     type: Literal["think"] = "think"
+    calls_before: int | None = None
+    """Number of the message's tool calls that precede it; None if there are none."""
 
 
 @frozen
@@ -100,8 +102,13 @@ def merge_parts(parts: Iterable[ContentPart]) -> tuple[ContentPart, ...]:
         if texts and isinstance(last, TextPart):
             result[-1] = TextPart(last.text + "".join(texts))
             texts.clear()
-        if isinstance(part, ThinkPart) and isinstance(last, ThinkPart) and last.encrypted is None:
-            result[-1] = ThinkPart(last.think + part.think, part.encrypted)
+        if (
+            isinstance(part, ThinkPart)
+            and isinstance(last, ThinkPart)
+            and last.encrypted is None
+            and last.calls_before == part.calls_before
+        ):
+            result[-1] = ThinkPart(last.think + part.think, part.encrypted, calls_before=part.calls_before)
         else:
             result.append(part)
     if texts and isinstance(result[-1], TextPart):

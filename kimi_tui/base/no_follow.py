@@ -30,7 +30,7 @@ def open_no_follow(path: Path, flags: int) -> int:
 
 
 class NoFollowDir:
-    """An open directory in which files are created and renamed, even if its path changes meanwhile."""
+    """An open directory in which files are created and renamed, even if its path changes."""
 
     def __init__(self, path: Path, descriptor: int | None) -> None:
         self._path = path

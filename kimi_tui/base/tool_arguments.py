@@ -69,7 +69,7 @@ class PartialToolArguments:
         return values if isinstance(values, dict) else {}
 
     def summary(self) -> str:
-        """Return the most informative argument on one line; empty if there is none yet."""
+        """Return the most informative argument on one line; empty until one is known."""
         if values := self.values():
             strings = {name: value for name, value in values.items() if isinstance(value, str)}
         else:

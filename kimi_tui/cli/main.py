@@ -24,6 +24,7 @@ _HELP = {"-h", "--help", "--help-all"}
 
 def run() -> None:
     """Run the program with the process's arguments and exit."""
+    _require_utf8()
     try:
         code = main(sys.argv[1:])
         if sys.stdout is not None:
@@ -33,6 +34,16 @@ def run() -> None:
     except BrokenPipeError:
         code = _exit_on_broken_pipe()
     sys.exit(code)
+
+
+def _require_utf8() -> None:
+    """Start again in UTF-8 mode if the locale's encoding is ASCII, which can't represent most prompts."""
+    if sys.getfilesystemencoding() not in ("ascii", "us-ascii"):
+        return
+    import os
+
+    interpreter, *rest = sys.orig_argv
+    os.execv(sys.executable, [interpreter, "-X", "utf8", *rest])  # the option overrides PYTHONUTF8
 
 
 def main(arguments: Sequence[str]) -> int:

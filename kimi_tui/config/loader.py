@@ -53,7 +53,7 @@ def read_config(
 ) -> RawConfig:
     """Read and merge all sources. `options` contains settings with dedicated options.
 
-    With `lenient`, nothing in a source is an error: what can't be used is skipped, here and in
+    With `lenient`, nothing in a source is an error: unusable parts are skipped, here and in
     `validate_settings`. Otherwise raises ConfigError for a source that can't be read or parsed, or that sets
     a forbidden key.
     """

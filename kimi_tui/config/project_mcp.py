@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.base.errors import ConfigError
-from kimi_tui.config.config_source import ConfigSource, read_config_text, source_from_text
+from kimi_tui.config.config_source import ConfigSource, Syntax, read_config_text, source_from_text
 from kimi_tui.config.project_config import project_file
 from kimi_tui.config.project_trust import ProjectTrust
 
@@ -19,8 +19,9 @@ def project_mcp_path(work_dir: Path, data_dir: Path) -> Path | None:
 
 
 def read_mcp_source(path: Path) -> ConfigSource:
-    """Return the MCP config in a file. Raises ConfigError."""
-    return source_from_text(read_config_text(path), name=str(path), syntax="json", path=path)
+    """Return the MCP config in a file: YAML or JSON, by its suffix. Raises ConfigError."""
+    syntax: Syntax = "yaml" if path.suffix.lower() in (".yaml", ".yml") else "json"
+    return source_from_text(read_config_text(path), name=str(path), syntax=syntax, path=path)
 
 
 def is_trusted_mcp(source: ConfigSource, data_dir: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Validation of merged settings, and what may be skipped in them."""
+"""Validation of merged settings, some of which can be skipped."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

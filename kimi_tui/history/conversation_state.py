@@ -245,6 +245,9 @@ class ConversationState:
         if message.role == "tool":
             if not self._history.add_result(message):
                 self.add_finding("stray_result", number)
+                self._history.hold_early_result(message)
+            return
+        if self._history.repeats_unanswered(message):
             return
         if message.role != "assistant" or self.step is None:
             self.close_open_step()

@@ -40,6 +40,7 @@ class MessageHistory:
         self.is_open = False
         """Whether a call awaits its result."""
         self._first_result = 0
+        self._early_results: dict[str | None, Message] = {}
 
     def append(self, message: Message) -> None:
         """Append a message that isn't a tool result. All calls must have been answered."""
@@ -48,6 +49,22 @@ class MessageHistory:
         self._has_result = [False] * len(self._calls)
         self._first_result = len(self.messages)
         self.is_open = bool(self._calls)
+        early_results, self._early_results = self._early_results, {}
+        for call in self._calls:
+            if call.id in early_results:
+                self.add_result(early_results[call.id])
+
+    def hold_early_result(self, result: Message) -> None:
+        """Keep a result that no call awaits for the next message, in case the two were stored in reverse.
+
+        A second result of the newest message's calls is dropped: later calls may have the same ids.
+        """
+        if not any(call.id == result.tool_call_id for call in self._calls):
+            self._early_results[result.tool_call_id] = result
+
+    def repeats_unanswered(self, message: Message) -> bool:
+        """Return whether `message` is a second copy of the newest one, whose calls still await results."""
+        return bool(self.pending_calls) and self.messages[self._first_result - 1] == message
 
     def add_result(self, result: Message) -> bool:
         """Insert a tool result at its position. Return False if no call awaits it."""

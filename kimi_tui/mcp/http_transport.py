@@ -11,6 +11,7 @@ from fastmcp.client.transports.sse import SSETransport
 from mcp import ClientSession
 
 from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.llm.transport.redirect_guard import RedirectGuard
 from kimi_tui.mcp.server_config import RemoteServer
 from kimi_tui.mcp.tolerant_session import TolerantSession
 
@@ -85,6 +86,8 @@ def build_http_transport(
 ) -> ClientTransport:
     """Return the transport to `server`, which records its HTTP requests in `exchange`."""
 
+    guard = RedirectGuard(server.url, server.headers)
+
     def build_client(
         headers: dict[str, str] | None = None,
         timeout: httpx2.Timeout | None = None,
@@ -97,7 +100,7 @@ def build_http_transport(
             timeout=timeout or httpx2.Timeout(_CONNECT_TIMEOUT_S, read=_STREAM_TIMEOUT_S),
             auth=auth,
             follow_redirects=follow_redirects,
-            event_hooks={"response": [exchange.record_response]},
+            event_hooks={"request": [guard.remove_keys], "response": [exchange.record_response]},
         )
 
     match server.transport:

@@ -1,5 +1,7 @@
 """Builder of a model's response from its stream."""
 
+from dataclasses import replace
+
 from kimi_tui.base.content_parts import ContentPart, ImageURLPart, TextPart, ThinkPart, is_blank, merge_parts
 from kimi_tui.base.ids import new_id
 from kimi_tui.base.message import FunctionCall, Message, ToolCall, ToolCallPart
@@ -23,8 +25,11 @@ class ResponseBuilder:
     def add(self, part: StreamPart) -> ContentPart | ToolCall | ToolCallPart | None:
         """Add `part`. Return the part to send to the Wire, if any."""
         match part:
-            case TextPart() | ThinkPart() | ImageURLPart():
+            case TextPart() | ImageURLPart():
                 self._parts.append(part)
+                return part
+            case ThinkPart():
+                self._parts.append(replace(part, calls_before=len(self._calls)) if self._calls else part)
                 return part
             case ToolCall():
                 return self._begin_call(part)

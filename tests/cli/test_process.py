@@ -169,3 +169,22 @@ def test_print_mode_never_imports_textual_or_rich(program):
     modules = set(done.stderr.split())
     assert "kimi_tui.headless.print_mode" in modules
     assert not modules & {"textual", "rich", "typer"}
+
+
+def test_a_prompt_keeps_its_bytes_in_a_locale_without_utf_8(program):
+    program.script("text: naïve ✨")
+    environment = {**program.environment(), "LC_ALL": "POSIX", "PYTHONUTF8": "0"}
+    prompt = "déjà vu 你好".encode()
+    done = subprocess.run(
+        [KIMI_TUI.encode(), b"-p", prompt],
+        cwd=program.work_dir,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=TEST_TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout.decode() == "naïve ✨\n"
+    (journal,) = program.context_files
+    assert "déjà vu 你好" in journal.read_text("utf-8")

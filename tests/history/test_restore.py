@@ -301,3 +301,15 @@ async def test_unknown_fields_of_a_revert_record_are_ignored(context_file):
     write_lines(context_file, json.dumps(later).encode() + b"\n")
     checkpoint = await (await reopen(context_file)).checkpoint(False)
     assert (checkpoint.id, checkpoint.parent) == (9, "u3")
+
+
+@pytest.mark.parametrize(
+    "order", ["c a b", "c b a", "c a a b b", "c c a b", "a b c", "b c a", "a c c b b"], ids=str
+)
+async def test_duplicated_or_reversed_lines_give_each_call_its_one_result(context_file, order):
+    known = {"c": assistant_calls("ask", "a", "b"), "a": tool_result("a", "1"), "b": tool_result("b", "2")}
+    lines = [known[name] for name in order.split()]
+    write_lines(context_file, user_message("go"), *lines, assistant_message("end"))
+    context = await reopen(context_file)
+    assert_sendable(context.history)
+    assert history_texts(context) == ["go", "ask", "1", "2", "end"]

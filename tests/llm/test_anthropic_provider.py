@@ -333,3 +333,31 @@ async def test_thinking_with_a_budget_stays_off_in_a_turn_that_began_without_it(
         await ask(thinking, [*history, Message("assistant", (TextPart("ok"),)), user_message("more")])
         await provider.aclose()
     assert ["thinking" in body for body in server.bodies] == [False, False, True]
+
+
+@pytest.mark.parametrize("index", [1, None])
+async def test_a_call_of_the_servers_own_tools_adds_nothing_to_a_call_before_it(index):
+    own = {"type": "content_block_start", "content_block": {"type": "server_tool_use", "name": "web_search"}}
+    query = {"type": "content_block_delta", "delta": {"type": "input_json_delta", "partial_json": '{"q": 1}'}}
+    numbered = {} if index is None else {"index": index}
+    reply = await reply_to(
+        stream(
+            {
+                "type": "content_block_start",
+                "index": 0,
+                "content_block": {"type": "tool_use", "id": "a", "name": "ReadFile", "input": {}},
+            },
+            {
+                "type": "content_block_delta",
+                "index": 0,
+                "delta": {"type": "input_json_delta", "partial_json": '{"path": "a"}'},
+            },
+            {"type": "content_block_stop", "index": 0},
+            {**own, **numbered},
+            {**query, **numbered},
+            {"type": "content_block_stop", **numbered},
+            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+            {"type": "message_stop"},
+        )
+    )
+    assert arguments(reply) == [("ReadFile", {"path": "a"})]

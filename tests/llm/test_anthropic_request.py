@@ -92,3 +92,11 @@ def test_images_stay_inside_their_results_and_audio_is_replaced_by_a_note():
     )
     assert "omitted" in messages[0]["content"][1]["text"]
     assert [block["type"] for block in messages[2]["content"][0]["content"]] == ["text", "image"]
+
+
+def test_thinking_between_two_calls_keeps_its_position():
+    thoughts = (ThinkPart("first", "s1"), ThinkPart("then", "s2", calls_before=1))
+    response = Message("assistant", thoughts, calls("x", "y").tool_calls)
+    messages = request_messages(user_message("a"), response, result("x"), result("y"))
+    assert kinds(messages[1]) == ["thinking", "tool_use", "thinking", "tool_use"]
+    assert messages[1]["content"][2]["thinking"] == "then"

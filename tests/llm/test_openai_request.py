@@ -27,7 +27,7 @@ def result(call_id: str, *parts) -> Message:
 
 def test_plain_text_is_sent_as_a_string():
     assert request_messages(user_message((TextPart("a"), TextPart("b")))) == [
-        {"role": "user", "content": "ab"}
+        {"role": "user", "content": "a\nb"}
     ]
 
 
@@ -105,3 +105,8 @@ def test_the_dialect_depends_on_the_host():
     assert openai_dialect("https://api.openai.com/v1", "gpt-5") is OPENAI
     assert openai_dialect("https://api.deepseek.com", "chat") is DEEPSEEK
     assert openai_dialect("http://localhost:11434/v1", "qwen3") is COMPATIBLE
+
+
+def test_several_text_blocks_of_a_prompt_are_separate_lines():
+    (encoded,) = request_messages(user_message((TextPart("go"), TextPart("two"))))
+    assert encoded["content"] == "go\ntwo"

@@ -172,3 +172,47 @@ async def test_the_connection_is_reused_after_an_error():
         await ask(provider)
         await provider.aclose()
         assert server.connections == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_the_error_for_a_broken_proxy_names_the_proxy(kind: ProviderKind, monkeypatch):
+    with unused_port() as port:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://user:secret@127.0.0.1:{port}")
+        error = await failure_at("https://models.example/v1", kind)
+    assert isinstance(error, APIConnectionError)
+    assert f"the proxy http://127.0.0.1:{port} for models.example: connection refused" in error.what
+    assert "HTTPS_PROXY" in error.hint
+    assert "secret" not in str(error)
+
+
+@pytest.mark.parametrize(("kind", "server"), [("openai", OpenAIServer), ("anthropic", AnthropicServer)])
+async def test_a_redirect_to_another_server_carries_no_key(kind: ProviderKind, server: type[ScriptedServer]):
+    async with server([ScriptedResponse(text="hello")] * 2) as other:
+        path = "/chat/completions" if kind == "openai" else "/v1/messages"
+        async with RedirectingServer(other.base_url + path) as first:
+            provider = provider_for(
+                kind, first.base_url, api_key="sk-secret-1", headers={"X-Team": "secret-2"}
+            )
+            await ask(provider)
+            await provider.aclose()
+        (request,) = other.requests
+    assert "secret" not in str(request.headers)
+    assert b"sk-secret-1" in first.received
+
+
+class RedirectingServer(SilentServer):
+    """Answers each request with a redirect that keeps the method and the body."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__()
+        self._target = target
+        self.received = b""
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.received += await reader.readuntil(b"\r\n\r\n")
+        writer.write(
+            f"HTTP/1.1 307 Moved\r\nLocation: {self._target}\r\nContent-Length: 0\r\n"
+            "Connection: close\r\n\r\n".encode()
+        )
+        await writer.drain()
+        writer.close()

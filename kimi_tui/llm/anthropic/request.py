@@ -137,24 +137,28 @@ def _encode_assistant(
     message: Message, ids: ToolCallIdMap, rejected_signatures: Collection[str]
 ) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
+    calls = message.tool_calls or ()
+    encoded_calls = [
+        {
+            "type": "tool_use",
+            "id": call_id,
+            "name": valid_tool_name(call),
+            "input": arguments_as_object(call),
+        }
+        for call, call_id in zip(calls, ids.assign_ids(calls), strict=True)
+    ]
+    n_sent = 0
     for part in message.content:
         match part:
             case TextPart(text=text) if text.strip():
                 blocks.append({"type": "text", "text": text})
             case ThinkPart(encrypted=str(signature)) if signature and signature not in rejected_signatures:
+                blocks += encoded_calls[n_sent : part.calls_before or 0]
+                n_sent = max(n_sent, min(part.calls_before or 0, len(encoded_calls)))
                 blocks.append(_encode_thinking(part.think, signature))
             case _:
                 continue
-    calls = message.tool_calls or ()
-    for call, call_id in zip(calls, ids.assign_ids(calls), strict=True):
-        blocks.append(
-            {
-                "type": "tool_use",
-                "id": call_id,
-                "name": valid_tool_name(call),
-                "input": arguments_as_object(call),
-            }
-        )
+    blocks += encoded_calls[n_sent:]
     has_only_thinking = all(block["type"] in {"thinking", "redacted_thinking"} for block in blocks)
     return [] if has_only_thinking else blocks
 

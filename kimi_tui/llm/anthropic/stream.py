@@ -44,6 +44,10 @@ class MessagesStream:
         self._endpoint = endpoint
         self._calls: list[_PartialMessagesCall] = []
         self._by_index: dict[int, _PartialMessagesCall] = {}
+        self._ignored: set[int] = set()
+        """Indexes of blocks of other kinds, such as calls of the server's own tools."""
+        self._is_ignoring = False
+        """Whether the last block is of another kind."""
         self._signature = ""
         self._has_output = False
         self._stop_reason = ""
@@ -124,6 +128,7 @@ class MessagesStream:
 
     def _parse_block(self, block: Any, index: Any) -> Sequence[StreamPart]:
         closed = self._close_block()
+        self._is_ignoring = False
         match block:
             case {"type": "text", "text": str(text)} if text:
                 return (*closed, TextPart(text))
@@ -136,7 +141,12 @@ class MessagesStream:
             case {"type": "tool_use", "name": str(name)} if name:
                 call = self._begin_call(_text(block.get("id")), block.get("input"), index)
                 return (*closed, ToolCall(call.id, FunctionCall(name)))
+            case {"type": "text" | "tool_use"}:
+                return closed
             case _:
+                self._is_ignoring = True
+                if isinstance(index, int):
+                    self._ignored.add(index)
                 return closed
 
     def _begin_call(self, server_id: str, arguments: Any, index: Any) -> _PartialMessagesCall:
@@ -166,6 +176,8 @@ class MessagesStream:
                 return _NOTHING
 
     def _call_at(self, index: Any) -> _PartialMessagesCall | None:
+        if index in self._ignored if isinstance(index, int) else self._is_ignoring:
+            return None
         call = self._by_index.get(index) if isinstance(index, int) else None
         return call or (self._calls[-1] if self._calls else None)
 

@@ -185,6 +185,9 @@ class ChatConnection:
         import httpx2
         import openai
 
+        from kimi_tui.llm.transport.redirect_guard import KEY_HEADERS, RedirectGuard
+
+        guard = RedirectGuard(self.endpoint.base_url, (*KEY_HEADERS, *self.endpoint.headers))
         idle, connect = self._settings.idle_timeout_s, self._settings.connect_timeout_s
         return openai.AsyncOpenAI(
             api_key=self.endpoint.api_key or "none",
@@ -192,7 +195,9 @@ class ChatConnection:
             default_headers=self.endpoint.headers,
             max_retries=0,
             http_client=openai.DefaultAsyncHttpxClient(
-                timeout=httpx2.Timeout(idle, connect=connect), verify=ssl_context_for(self.endpoint.base_url)
+                timeout=httpx2.Timeout(idle, connect=connect),
+                verify=ssl_context_for(self.endpoint.base_url),
+                event_hooks={"request": [guard.remove_keys]},
             ),
         )
 

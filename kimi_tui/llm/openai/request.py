@@ -138,9 +138,9 @@ def _media_of_result(message: Message, ids: ToolCallIdMap) -> list[dict[str, Any
 
 
 def _encode_content(parts: Sequence[ContentPart]) -> str | list[dict[str, Any]]:
-    """Return a plain string for text alone: some servers don't accept a list."""
+    """Return a plain string for text alone, a line per block: some servers don't accept a list."""
     if not _encode_media(parts):
-        return text_of(parts)
+        return "\n".join(part.text for part in parts if isinstance(part, TextPart) and part.text)
     blocks: list[dict[str, Any]] = []
     for part in parts:
         if not isinstance(part, TextPart):

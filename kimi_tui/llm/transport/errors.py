@@ -49,6 +49,8 @@ def _to_error(chain: Sequence[BaseException], endpoint: Endpoint) -> ChatProvide
                     msg("The proxy refused the connection to {host}.", host=endpoint.host),
                     hint="Check HTTPS_PROXY and NO_PROXY.",
                 )
+            case httpx2.ConnectTimeout() | httpx2.ConnectError() if proxy := proxy_of(endpoint):
+                return _proxy_error(chain, endpoint, proxy)
             case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
                 return APITimeoutError(
                     msg("The connection to {host} timed out.", host=endpoint.host),
@@ -66,6 +68,46 @@ def _to_error(chain: Sequence[BaseException], endpoint: Endpoint) -> ChatProvide
             case _:
                 continue
     return truncated_response(endpoint)
+
+
+def proxy_of(endpoint: Endpoint) -> str:
+    """Return the address of the proxy that the environment sets for the server; empty without one."""
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies, proxy_bypass
+
+    url = urlsplit(endpoint.base_url)
+    proxies = getproxies()
+    proxy = proxies.get(url.scheme) or proxies.get("all") or ""
+    if not proxy or proxy_bypass(url.hostname or ""):
+        return ""
+    parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def _proxy_error(chain: Sequence[BaseException], endpoint: Endpoint, proxy: str) -> APIConnectionError:
+    for cause in chain:
+        match cause:
+            case ssl.SSLError():
+                return _unreachable_error(chain, endpoint)  # the tunnel is up, so the server was reached
+            case socket.gaierror():
+                reason = msg("its host name can't be resolved")
+                break
+            case ConnectionRefusedError():
+                reason = msg("connection refused")
+                break
+            case _:
+                continue
+    else:
+        reason = msg("no response")
+    return APIConnectionError(
+        msg(
+            "Can't connect to the proxy {proxy} for {host}: {reason}.",
+            proxy=proxy,
+            host=endpoint.host,
+            reason=reason,
+        ),
+        hint="Check HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY in the environment.",
+    )
 
 
 def _unreachable_error(chain: Sequence[BaseException], endpoint: Endpoint) -> APIConnectionError:

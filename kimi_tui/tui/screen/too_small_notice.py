@@ -1,4 +1,4 @@
-"""Notice that the terminal is too small, shown in place of everything else."""
+"""Notice that the terminal is too small, shown instead of everything else."""
 
 from textual import events
 from textual.widget import Widget
