@@ -26,7 +26,7 @@ from kimi_tui.wire.commands import (
 from kimi_tui.wire.session_list import SessionListItem
 
 _REVERT_COMMANDS = ("revert", "undo", "redo", "switch")
-"""Commands that change files. Their plan is printed before they run."""
+"""Commands that change files, besides `note`. Their plan is printed before they run."""
 _MAX_SESSIONS = 20
 
 
@@ -294,13 +294,21 @@ async def run_command(context: CommandContext, name: str, argument: str) -> None
             else tr("Use /help to list commands.")
         )
         context.write_line(join_sentences(tr("Unknown command: /{name}.", name=sanitize(name)), hint))
-    elif name in _REVERT_COMMANDS and "--dry-run" not in argument:
-        if await context.command_and_wait(RunSlash(f"{line} --dry-run")) and await _confirm(
-            context, tr("Continue?")
-        ):
+    elif (plan := _plan_of(name, argument)) is not None:
+        if await context.command_and_wait(RunSlash(plan)) and await _confirm(context, tr("Continue?")):
             await context.command_and_wait(RunSlash(line))
     else:
         await context.command_and_wait(RunSlash(line))
+
+
+def _plan_of(name: str, argument: str) -> str | None:
+    """Return the command that prints the plan of a command; None if it has none."""
+    if name == "note":
+        number, _, text = argument.partition(" ")
+        return f"revert {number} --dry-run" if text.strip() else None
+    if name in _REVERT_COMMANDS and "--dry-run" not in argument:
+        return f"{name} {argument} --dry-run"
+    return None
 
 
 def complete_command(context: CommandContext, prefix: str) -> list[str]:

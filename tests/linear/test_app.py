@@ -242,6 +242,25 @@ async def test_a_revert_is_previewed_and_runs_after_confirmation(open_linear_app
         ]
 
 
+@pytest.mark.parametrize(
+    ("line", "plan"),
+    [
+        ("switch 2", "switch 2 --dry-run"),
+        ("note 3 use the --dry-run option", "revert 3 --dry-run"),
+    ],
+)
+async def test_the_plan_of_a_switch_and_a_note_is_printed_first(
+    open_linear_app: Any, line: str, plan: str
+) -> None:
+    commands = tuple(SlashCommandInfo(name, "") for name in ("switch", "note"))
+    async with open_linear_app(session=replace(SESSION, slash_commands=commands)) as driver:
+        await driver.wait_for_prompt()
+        driver.lines.type(f"/{line}")
+        driver.lines.type("y")
+        await driver.wait_until(lambda: len(driver.commands_of(RunSlash)) == 2)
+        assert [command.line for command in driver.commands_of(RunSlash)] == [plan, line]
+
+
 async def test_ctrl_c_cancels_a_revert_that_is_scanning_files(open_linear_app: Any) -> None:
     session = replace(SESSION, slash_commands=(SlashCommandInfo("revert", "Revert to a checkpoint"),))
     async with open_linear_app(session=session) as driver:

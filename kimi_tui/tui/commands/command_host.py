@@ -16,8 +16,17 @@ PaneName = Literal["todo", "tools", "timeline"]
 class TimelineNavigator(Protocol):
     """The timeline actions that the commands run."""
 
-    def revert_to_number(self, number: int, *, scope: RevertScope = "both") -> None:
-        """Show the plan of a revert to a checkpoint and run it if the user confirms."""
+    def revert_to_number(self, number: int, *, scope: RevertScope = "both", note: str = "") -> None:
+        """Show the plan of a revert to a checkpoint and run it if the user confirms.
+
+        `note` is a message for the model.
+        """
+        ...
+
+    def switch_to_number(self, number: int, *, to: int | None = None) -> None:
+        """Show the plan of a switch to a branch, or to before its checkpoint `to`, and run it if the user
+        confirms.
+        """
         ...
 
     def undo_or_redo(self, action: Literal["undo", "redo"]) -> None:

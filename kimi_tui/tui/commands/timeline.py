@@ -60,6 +60,30 @@ async def _branches(host: CommandHost, _: str) -> None:
     host.timeline.choose_branch()
 
 
+async def _note(host: CommandHost, argument: str) -> None:
+    number, _, note = argument.partition(" ")
+    if number.isdecimal() and note.strip():
+        host.timeline.revert_to_number(int(number), note=note.strip())
+    else:
+        host.notify(tr("Use /note N TEXT. N is a checkpoint number."), severity="error")
+
+
+async def _switch(host: CommandHost, argument: str) -> None:
+    words = argument.split()
+    if _DRY_RUN in words:
+        host.command(RunSlash(f"switch {argument}"))
+    elif not words:
+        host.timeline.choose_branch()
+    elif len(words) <= 2 and all(word.isdecimal() for word in words):
+        to = int(words[1]) if len(words) == 2 else None
+        host.timeline.switch_to_number(int(words[0]), to=to)
+    else:
+        host.notify(
+            tr("Use /switch B or /switch B N. B is the number of a branch, N that of a checkpoint on it."),
+            severity="error",
+        )
+
+
 async def _diff(host: CommandHost, argument: str) -> None:
     words = argument.split()
     if len(words) <= 2 and all(word.isdecimal() for word in words):
@@ -85,7 +109,19 @@ TIMELINE_COMMANDS = (
     ),
     UiCommand(name="undo", summary="Undo the last revert", run=_undo, argument="[--dry-run]"),
     UiCommand(name="redo", summary="Redo the last undone revert", run=_redo, argument="[--dry-run]"),
+    UiCommand(
+        name="note",
+        summary="Preview a revert to a checkpoint with a note for the model, and run it",
+        run=_note,
+        argument="N TEXT",
+    ),
     UiCommand(name="branches", summary="Switch to another branch", run=_branches),
+    UiCommand(
+        name="switch",
+        summary="Preview a switch to a branch and run it",
+        run=_switch,
+        argument="[BRANCH [N]]",
+    ),
     UiCommand(
         name="diff",
         summary="Show file changes since your last prompt or between checkpoints",

@@ -205,17 +205,33 @@ class TimelineController:
 
     # what the user requests with a command
 
-    def revert_to_number(self, number: int, *, scope: RevertScope = "both") -> None:
+    def revert_to_number(self, number: int, *, scope: RevertScope = "both", note: str = "") -> None:
         """Show the plan of a revert to the checkpoint with this number and run it if the user confirms."""
         if not self._is_read_only():
-            self._start(self._revert_to_number(number, scope))
+            self._start(self._revert_to_number(number, scope, note))
 
-    async def _revert_to_number(self, number: int, scope: RevertScope) -> None:
+    async def _revert_to_number(self, number: int, scope: RevertScope, note: str) -> None:
         node = (await self._loader.load_all()).find_by_id(number)
         if node is None:
             self._notify_missing(number)
         else:
-            await self._plan(propose_revert(node, scope=scope))
+            await self._plan(propose_revert(node, scope=scope, note=note))
+
+    def switch_to_number(self, number: int, *, to: int | None = None) -> None:
+        """Show the plan of a switch to the branch with this number and run it if the user confirms."""
+        if not self._is_read_only():
+            self._start(self._switch_to_number(number, to))
+
+    async def _switch_to_number(self, number: int, to: int | None) -> None:
+        tree = await self._loader.load_all()
+        branch = next((branch for branch in tree.branches if branch.number == number), None)
+        if branch is None:
+            self._host.notify(
+                tr("Branch {number} doesn't exist. /branches lists the branches.", number=number),
+                severity="error",
+            )
+        else:
+            await self._plan(propose_switch(branch, self._branch_title(branch), to=to))
 
     def undo_or_redo(self, action: Literal["undo", "redo"]) -> None:
         """Show the plan of an undo or a redo and run it if the user confirms."""

@@ -58,9 +58,9 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         if len(self._proposal.scopes) > 1:
             widgets.append(KeyHints(self._scope_hints(), max_lines=2))
             widgets[0].id = "plan-scopes"
-        field = Input(placeholder=tr("note for the model"), id="plan-note")
+        field = Input(self._proposal.note, placeholder=tr("note for the model"), id="plan-note")
         field.cursor_blink = False
-        field.display = self._proposal.writes_note
+        field.display = self._proposal.writes_note or bool(self._proposal.note)
         return [*widgets, field]
 
     def on_mount(self) -> None:

@@ -31,6 +31,10 @@ class RevertProposal:
     """Whether the user can add a note for the model."""
     writes_note: bool = False
     """Whether the user starts by writing the note."""
+    note: str = ""
+    """The note that the user has written already."""
+    to: int | None = None
+    """The checkpoint before which a branch is restored; None for all of it."""
     can_be_redone: bool = False
     """Whether redoing, instead of undoing, reverses it."""
 
@@ -40,7 +44,7 @@ class RevertProposal:
             case TimelineNode(id=number):
                 return PlanRevert(number, scope)
             case TimelineBranch(number=number):
-                return PlanSwitch(number)
+                return PlanSwitch(number, self.to)
             case "undo" | "redo":
                 return PlanRevert(self.target)
             case _:
@@ -57,7 +61,7 @@ class RevertProposal:
             case TimelineNode(id=number):
                 return Revert(number, scope, paths, note)
             case TimelineBranch(number=number):
-                return SwitchBranch(number, None, scope, paths)
+                return SwitchBranch(number, self.to, scope, paths)
             case "undo":
                 return Undo(paths)
             case "redo":
@@ -67,7 +71,7 @@ class RevertProposal:
 
 
 def propose_revert(
-    node: TimelineNode, *, scope: RevertScope = "both", writes_note: bool = False
+    node: TimelineNode, *, scope: RevertScope = "both", writes_note: bool = False, note: str = ""
 ) -> RevertProposal:
     """Propose to revert to a checkpoint."""
     return RevertProposal(
@@ -80,6 +84,7 @@ def propose_revert(
         scope=scope,
         can_add_note=True,
         writes_note=writes_note,
+        note=note,
     )
 
 
@@ -115,11 +120,14 @@ def propose_redo(tree: TimelineTree) -> RevertProposal | None:
     return RevertProposal(target="redo", title=tr("Redo the last undone revert"), action_label=tr("redo"))
 
 
-def propose_switch(branch: TimelineBranch, title: str) -> RevertProposal:
-    """Propose to switch to a branch."""
+def propose_switch(branch: TimelineBranch, title: str, *, to: int | None = None) -> RevertProposal:
+    """Propose to switch to a branch, restored up to just before the checkpoint `to` if it is given."""
     return RevertProposal(
         target=branch,
-        title=tr("Switch to branch “{branch}”", branch=title),
+        to=to,
+        title=tr("Switch to branch “{branch}”", branch=title)
+        if to is None
+        else tr("Switch to branch “{branch}” before checkpoint {number}", branch=title, number=to),
         action_label=tr("switch"),
         scopes=("both", "conversation", "files"),
     )

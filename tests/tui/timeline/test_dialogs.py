@@ -390,6 +390,37 @@ async def test_commands_open_the_same_dialogs_and_dry_runs_are_sent_to_the_engin
         assert harness.commands_of(Compare) == [Compare(2, 9)]
 
 
+async def test_a_note_and_a_switch_typed_as_commands_show_their_plan_first(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.type_text("/note 4 try the other parser")
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: harness.commands_of(ShowTimeline))
+        harness.engine.send(TIMELINE)
+        await open_plan(harness)
+        assert harness.commands_of(PlanRevert) == [PlanRevert(4, "both")]
+        assert "try the other parser" in harness.unwrapped_text()
+        assert not harness.commands_of(Revert)
+        await harness.driver.press("enter")
+        await wait_until_closed(harness)
+        assert harness.commands_of(Revert) == [Revert(4, "both", None, "try the other parser")]
+        for line, to in (("/switch 1", None), ("/switch 1 5", 5)):
+            await harness.type_text(line)
+            await open_plan(harness, "enter", plan=replace(PLAN, reason="switch", branch=1))
+            assert harness.commands_of(PlanSwitch)[-1] == PlanSwitch(1, to)
+            await harness.driver.press("enter")
+            await wait_until_closed(harness)
+            assert harness.commands_of(SwitchBranch)[-1] == SwitchBranch(1, to, "both", None)
+        assert not harness.commands_of(RunSlash)
+        for line, message in (
+            ("/switch 77", "Branch 77 doesn't exist."),
+            ("/switch x", "Use /switch B or /switch B N."),
+            ("/note 4", "Use /note N TEXT."),
+        ):
+            await harness.type_text(line)
+            await harness.driver.press("enter")
+            await harness.wait_until(lambda text=message: text in harness.unwrapped_text())
+
+
 async def test_a_reverted_prompt_is_restored_unless_there_is_a_draft(open_app: Any) -> None:
     async with open_app() as harness:
         await harness.send(TurnBegin("fix it"))
