@@ -93,7 +93,7 @@ class SessionViewState:
     is_compacting: bool = False
     requests: tuple[UserRequest, ...] = ()
     first_request_at: float = 0.0
-    """When the first request became the first."""
+    """When the first request became the first. It isn't on the screen until the batch has been applied."""
     tool_runs: ToolRuns = field(default_factory=ToolRuns)
     replies: EngineReplies = field(default_factory=EngineReplies)
     todo: tuple[TodoItem, ...] = ()
@@ -138,10 +138,6 @@ class SessionViewState:
         return self.session is not None and self.session.model_kind == "demo"
 
 
-_REORDER_WINDOW_S = 0.4
-"""How long the first request can still be moved behind one of an earlier call. Key presses can't be meant
-for it yet.
-"""
 _BLOCKING_HOOKS = frozenset(
     {
         "PreToolUse",
@@ -272,8 +268,8 @@ def outlives_turn(request: UserRequest) -> bool:
 
 
 def _add_request(state: SessionViewState, request: UserRequest, *, now: float) -> SessionViewState:
-    # Sort by call, however long each took to prepare. A request that the user may be answering stays first.
-    is_first_fixed = bool(state.requests) and now - state.first_request_at >= _REORDER_WINDOW_S
+    # Sort by call, however long each took to prepare. A request that is on the screen stays first.
+    is_first_fixed = bool(state.requests) and now > state.first_request_at
     first, rest = state.requests[:is_first_fixed], (*state.requests[is_first_fixed:], request)
     requests = (*first, *sorted(rest, key=lambda it: state.tool_runs.position_of(it.tool_call_id)))
     if state.requests[:1] == requests[:1]:

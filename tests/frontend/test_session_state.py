@@ -160,7 +160,7 @@ def test_simultaneous_requests_are_sorted_by_call() -> None:
 def test_the_first_request_stays_first_when_an_earlier_call_asks_late() -> None:
     calls = reduce_messages(TurnBegin("x"), call("c1"), call("c2"), call("c3"), now=0.0)
     state = reduce_messages(request("r2", "c2"), request("r3", "c3"), state=calls, now=1.0)
-    state = reduce_messages(request("r1", "c1"), state=state, now=9.0)
+    state = reduce_messages(request("r1", "c1"), state=state, now=1.1)
     assert [request.id for request in state.requests] == ["r2", "r1", "r3"]
 
 
