@@ -91,8 +91,10 @@ class LoopControlSettings(_Table):
     """Maximum number of model calls in a turn."""
     max_retries_per_step: int = Field(3, ge=1)
     """Maximum number of attempts for a model call."""
-    reserved_context_size: int = Field(50_000, ge=0)
-    """Tokens to keep free for the response."""
+    reserved_context_size: int | None = Field(None, ge=0)
+    """Tokens to keep free for the response, at most half of the context window. By default the model's
+    `max_output_tokens`, at most 15 % of the window.
+    """
     compaction_trigger_ratio: float = Field(0.85, gt=0, le=1)
     """Fraction of the context window at which the conversation is compacted."""
     repetition_note_after: int = Field(3, ge=0)

@@ -110,6 +110,8 @@ class LLM:
     capabilities: frozenset[str] = frozenset()
     """A subset of `thinking`, `image_in` and `video_in`."""
     price: Price | None = None
+    max_output_tokens: int | None = None
+    """Output limit in the config, in tokens."""
 
     def cost(self, usage: TokenUsage) -> float | None:
         """Return the cost of `usage` in US dollars, or None if the price is unknown."""

@@ -95,7 +95,7 @@ class Compactor:
         if llm is None:
             return False
         tokens = self._context.token_count_with_pending
-        if tokens < self._config.trigger.threshold(llm.max_context_size):
+        if tokens < self._config.trigger.threshold(llm):
             self._retry_threshold = 0
             return False
         return tokens >= self._retry_threshold
@@ -149,9 +149,9 @@ class Compactor:
         return CompactionContext(
             history=[message for message, is_stale in zip(history, stale, strict=True) if not is_stale],
             token_count=tokens,
-            threshold=trigger.threshold(llm.max_context_size),
+            threshold=trigger.threshold(llm),
             max_context_size=llm.max_context_size,
-            reserved_context_size=trigger.reserved_tokens(llm.max_context_size),
+            reserved_context_size=trigger.reserved_tokens(llm),
             llm=llm,
             ask=self._build_ask(llm, step),
             request=None if request is None else request - sum(stale[:request]),

@@ -48,6 +48,16 @@ class FakeSummarizer:
         return f"SUMMARY {len(self.questions)}"
 
 
+def build_llm(window: int, *, max_output_tokens: int | None = None) -> LLM:
+    return LLM(
+        chat_provider=UnusedModel(),
+        kind="scripted",
+        name="m",
+        max_context_size=window,
+        max_output_tokens=max_output_tokens,
+    )
+
+
 def build_context(
     history: Sequence[Message], *, ask: FakeSummarizer | None = None, window: int = 100_000, **more: Any
 ) -> CompactionContext:
@@ -59,7 +69,7 @@ def build_context(
         "threshold": window * 85 // 100,
         "max_context_size": window,
         "reserved_context_size": window // 2,
-        "llm": LLM(chat_provider=UnusedModel(), kind="scripted", name="m", max_context_size=window),
+        "llm": build_llm(window),
         "ask": ask or FakeSummarizer(),
         "request": users[-1] if users else None,
         **more,

@@ -114,6 +114,7 @@ def _build_llm(model: ResolvedModel, *, session_id: str) -> LLM:
         kind=model.type,
         name=model.name,
         max_context_size=model.max_context_size,
+        max_output_tokens=model.max_output_tokens,
         capabilities=known_capabilities(model.type, model.model)
         if model.capabilities is None
         else model.capabilities,

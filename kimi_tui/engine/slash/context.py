@@ -29,7 +29,7 @@ def context_command(
                 parts,
                 tokens=token_count or sum(part.tokens for part in parts),
                 max_tokens=llm.max_context_size if llm is not None else None,
-                compacts_at=trigger.threshold(llm.max_context_size) if llm is not None else None,
+                compacts_at=trigger.threshold(llm) if llm is not None else None,
                 is_measured=token_count > 0,
             )
         )
