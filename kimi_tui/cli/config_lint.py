@@ -59,6 +59,28 @@ def _unusable_rules(source: ConfigSource) -> Iterator[str]:
                 yield _with_location(location_of(source, ("permissions", name)), translate_error(error))
 
 
+def wide_rules(config: RawConfig) -> Iterator[str]:
+    """Yield a notice with location for each rule that reaches further than it seems, or has no effect."""
+    from kimi_tui.permission.rule import parse_rule
+    from kimi_tui.permission.wide_rules import find_better_rule, find_wide_reach
+
+    for source in config.sources:
+        lists = source.data.get("permissions", {})
+        for name in ("allow", "ask", "deny"):
+            location = location_of(source, ("permissions", name))
+            for text in lists.get(name, ()):
+                try:
+                    rule = parse_rule(text)
+                except ConfigError:
+                    continue  # `unknown_references` reports it
+                if name == "allow" and (reach := find_wide_reach(rule)) is not None:
+                    notice = tr("Wide rule {rule}: {reach}.", rule=text, reach=translate_message(reach))
+                    yield _with_location(location, notice)
+                if (better := find_better_rule(rule)) is not None:
+                    notice = tr("{rule} has no effect. Write {better} instead.", rule=text, better=better)
+                    yield _with_location(location, notice)
+
+
 def _unusable_keys(config: RawConfig, settings: Settings) -> Iterator[str]:
     if settings.keymap:
         from kimi_tui.tui.keys.keymap import keymap_errors

@@ -12,10 +12,10 @@ _COMMON_OPTIONS = (
 _SUBCOMMANDS = (
     ("login, logout", tr_lazy("Store or remove an API key.")),
     ("sessions, checkpoints", tr_lazy("Manage sessions; revert to checkpoints.")),
-    ("config, info", tr_lazy("Manage settings; show facts for bug reports.")),
+    ("config, permissions", tr_lazy("Manage settings; test permission rules.")),
     ("agents, mcp", tr_lazy("List agents; manage MCP servers.")),
     ("acp, import", tr_lazy("Serve an editor; import data from Kimi CLI.")),
-    ("completion", tr_lazy("Print a shell completion script.")),
+    ("info, completion", tr_lazy("Show facts for bug reports; print shell completion.")),
 )
 _COLUMN = 22
 

@@ -13,6 +13,7 @@ SUBCOMMANDS = (
     "agents",
     "mcp",
     "config",
+    "permissions",
     "import",
     "info",
     "completion",

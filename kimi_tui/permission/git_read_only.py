@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word, literal_word
-from kimi_tui.permission.safe_options import GIT_GLOBAL_FLAGS, check_arguments
+from kimi_tui.permission.safe_options import GIT_GLOBAL_FLAGS, CheckedArguments, check_arguments
 
 _CONFIG_ACTIONS = frozenset({"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"})
 _COMMON_LIST_OPTIONS = (
@@ -38,7 +38,7 @@ def is_git_read_only(arguments: Sequence[Word]) -> bool:
     if (check := _CHECKS.get(words[0].text)) is not None:
         return check(words[1:])
     checked = check_arguments(SimpleCommand((literal_word("git"), *words)), any_file=True)
-    return checked is not None and checked.safe_options.reads_only
+    return isinstance(checked, CheckedArguments) and checked.safe_options.reads_only
 
 
 def _is_list_command(words: Sequence[Word], list_option: re.Pattern[str]) -> bool:

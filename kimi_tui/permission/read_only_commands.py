@@ -10,7 +10,7 @@ from kimi_tui.permission.bash.command_line import BashCommandLine
 from kimi_tui.permission.bash.simple_command import SimpleCommand
 from kimi_tui.permission.git_read_only import is_git_read_only
 from kimi_tui.permission.git_repository_scope import git_stays_in_work_dir
-from kimi_tui.permission.safe_options import check_arguments
+from kimi_tui.permission.safe_options import CheckedArguments, check_arguments
 from kimi_tui.permission.special_arguments import has_special_arguments, special_path_words
 from kimi_tui.permission.writable_roots import WritableRoots, is_harmless_device, may_be_network_file
 
@@ -69,4 +69,6 @@ def _is_read_only_program(command: SimpleCommand) -> bool:
     ):
         return all(word.is_literal for word in arguments)
     checked = check_arguments(command, any_file=True)
-    return checked is not None and checked.safe_options.reads_only and not checked.runs_others
+    return (
+        isinstance(checked, CheckedArguments) and checked.safe_options.reads_only and not checked.runs_others
+    )

@@ -1,17 +1,17 @@
 """Matching of rules against commands: strict for allow rules, lenient for ask and deny rules."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal
 
+from kimi_tui.base.secret_paths import is_private
 from kimi_tui.permission.bash.command_line import BashCommandLine, parse_command
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word, literal_word
-from kimi_tui.permission.file_bounds import FileBounds
 from kimi_tui.permission.known_programs import runs_nothing_else
-from kimi_tui.permission.path_pattern import matches_path
+from kimi_tui.permission.path_pattern import is_exact, matches_path
 from kimi_tui.permission.rule import CommandPrefix, ExactCommand, McpRule, PathRule, Rule, ToolRule, WebRule
-from kimi_tui.permission.rule_coverage import covers_arguments
 from kimi_tui.permission.subject import (
     CommandSubject,
     McpSubject,
@@ -22,7 +22,7 @@ from kimi_tui.permission.subject import (
     WebSubject,
 )
 from kimi_tui.permission.web_domain import find_domains, matches_domain
-from kimi_tui.permission.writable_roots import WorkingDir, WritableRoots, is_harmless_device
+from kimi_tui.permission.writable_roots import WritableRoots, is_harmless_device, protected_reason
 from kimi_tui.permission.write_targets import write_targets
 
 Match = Literal["yes", "maybe", "no"]
@@ -30,13 +30,8 @@ Match = Literal["yes", "maybe", "no"]
 _SHORT_OPTIONS = {"--recursive": "-r", "--force": "-f"}
 
 
-def allows(
-    rule: CommandPrefix | ExactCommand,
-    simple_command: SimpleCommand,
-    bounds: FileBounds,
-    folders: Collection[WorkingDir],
-) -> bool:
-    """Return whether `rule` covers what `simple_command` runs in one of `folders`, ignoring redirections."""
+def names_command(rule: CommandPrefix | ExactCommand, simple_command: SimpleCommand) -> bool:
+    """Return whether `rule` names what `simple_command` runs; arguments after its own aren't checked."""
     match rule:
         case CommandPrefix(words, assignments):
             prefix = tuple(literal_word(word) for word in words)
@@ -46,7 +41,6 @@ def allows(
                 and not any(each.appends for each in special)
                 and [(each.name, each.value) for each in special]
                 == [(name, literal_word(value)) for name, value in assignments]
-                and covers_arguments(simple_command, len(prefix), bounds, folders)
             )
         case ExactCommand(command):
             expected = _parse_single_command(command)
@@ -86,6 +80,24 @@ def mentions(rule: Rule, subject: Subject, writable_roots: WritableRoots) -> Mat
             return "yes" if any(_mentions_domain(rule, each) for each in find_domains(line.text)) else "no"
         case _:
             return "no"
+
+
+def allows_path(
+    rules: Iterable[Rule], path: Path, access: Literal["Edit", "Read"], writable_roots: WritableRoots
+) -> bool:
+    """Return whether one of `rules` covers `path` (absolute, links resolved).
+
+    A protected file needs a rule that names it. Outside the roots, `**` doesn't cover files with secrets.
+    """
+    matches = is_exact if access == "Edit" and protected_reason(path) else matches_path
+    is_secret_elsewhere = access == "Read" and is_private(path) and not writable_roots.contains(path)
+    return any(
+        isinstance(rule, PathRule)
+        and rule.access == access
+        and not (is_secret_elsewhere and rule.pattern.endswith("*"))
+        and matches(rule.pattern, path, writable_roots.work_dir)
+        for rule in rules
+    )
 
 
 def allows_web(rules: Iterable[Rule], subject: WebSubject | SearchSubject) -> bool:

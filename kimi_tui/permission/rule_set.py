@@ -10,13 +10,11 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.base.secret_paths import is_private
 from kimi_tui.permission.assessment import Assessment, assess
 from kimi_tui.permission.bash.command_line import BashCommandLine
-from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
-from kimi_tui.permission.bulk_writes import may_overwrite_control_files
+from kimi_tui.permission.bash.simple_command import SimpleCommand
+from kimi_tui.permission.command_rules import CommandRules
 from kimi_tui.permission.file_bounds import FileBounds, may_name_folder
-from kimi_tui.permission.git_repository_scope import git_stays_in_work_dir
 from kimi_tui.permission.known_programs import runs_anything, runs_nothing_else
-from kimi_tui.permission.path_pattern import folder_pattern_for, is_exact, matches_path, pattern_for
-from kimi_tui.permission.read_only_commands import is_read_only_command
+from kimi_tui.permission.path_pattern import folder_pattern_for, pattern_for
 from kimi_tui.permission.rule import (
     SAMPLING,
     CommandPrefix,
@@ -28,9 +26,9 @@ from kimi_tui.permission.rule import (
     WebRule,
     format_exact,
 )
-from kimi_tui.permission.rule_matching import Match, allows, allows_web, mentions
+from kimi_tui.permission.rule_matching import Match, allows_path, allows_web, mentions
 from kimi_tui.permission.safe_options import grant_prefix
-from kimi_tui.permission.secret_reads import may_create_secrets, may_show_secrets, named_files
+from kimi_tui.permission.secret_reads import named_files
 from kimi_tui.permission.subject import (
     CommandSubject,
     McpSubject,
@@ -44,11 +42,7 @@ from kimi_tui.permission.subject import (
 from kimi_tui.permission.writable_roots import (
     WorkingDir,
     WritableRoots,
-    is_harmless_device,
-    may_be_network_file,
-    protected_reason,
 )
-from kimi_tui.permission.write_targets import write_targets
 
 Verdict = Literal["allow", "ask", "deny"]
 
@@ -101,13 +95,23 @@ class RuleSet:
             return "ask"
         return "allow" if self._allows(assessment) else None
 
+    def needs_no_question(self, assessment: Assessment) -> bool:
+        """Return whether a subject is allowed by a rule, or is a file that may be read without asking."""
+        match assessment.subject:
+            case PathSubject(path, writes=False) if not is_private(path):
+                return self.may_read(path)
+            case SearchSubject():
+                return self.verdict(assessment) in ("allow", None)
+            case _:
+                return self.verdict(assessment) == "allow"
+
     def may_read(self, path: Path) -> bool:
         """Return whether the file or directory `path` (links resolved) may be read without asking."""
         match self.verdict(self.assess(PathSubject(path, writes=False))):
             case "allow":
                 return True
             case None:
-                return self._bounds.contains(path)
+                return FileBounds(self._writable_roots, self.readable_dirs).contains(path)
             case _:
                 return False
 
@@ -135,11 +139,9 @@ class RuleSet:
         return rules if rules and self.with_allowed(*rules).verdict(assessment) == "allow" else ()
 
     @property
-    def _bounds(self) -> FileBounds:
-        patterns = (
-            rule.pattern for rule in self.allow if isinstance(rule, PathRule) and rule.access == "Read"
-        )
-        return FileBounds(self._writable_roots, self.readable_dirs, tuple(patterns))
+    def commands(self) -> CommandRules:
+        """The allow rules, for commands."""
+        return CommandRules(self.allow, self._writable_roots, self.readable_dirs)
 
     def _match_rules(self, rules: tuple[Rule, ...], subject: Subject) -> Match:
         if not rules:
@@ -151,11 +153,11 @@ class RuleSet:
         match assessment.subject:
             case CommandSubject(line):
                 return ExactCommand(line.text) in self.allow or (
-                    not assessment.blocks_command_rules and self._allows_line(line)
+                    not assessment.blocks_command_rules and self.commands.find_line_problem(line) is None
                 )
             case PathSubject(path, writes, is_folder):
                 target = path / "any" if is_folder else path
-                return self._allows_path(target, "Edit" if writes else "Read")
+                return allows_path(self.allow, target, "Edit" if writes else "Read", self._writable_roots)
             case McpSubject(server, tool):
                 allows_all_tools = tool != SAMPLING and McpRule(server, "*") in self.allow
                 return allows_all_tools or McpRule(server, tool) in self.allow
@@ -168,76 +170,21 @@ class RuleSet:
             case _:
                 assert_never(assessment.subject)
 
-    def _allows_line(self, line: BashCommandLine) -> bool:
-        """Return whether rules allow all that `line` runs, reads and writes. It isn't dangerous."""
-        if not line.commands:
-            return False
-        if not git_stays_in_work_dir(line.commands, self._writable_roots, is_read_only_command):
-            return False
-        folders = self._writable_roots.working_dirs_of(line.commands)
-        if not all(map(is_read_only_command, line.commands)) and may_create_secrets(line.commands, folders):
-            return False
-        return all(self._allows_command(command, folders) for command in line.commands)
-
-    def _allows_command(self, command: SimpleCommand, folders: tuple[WorkingDir, ...]) -> bool:
-        inputs = [each.target for each in command.redirections if each.reads]
-        if any(map(may_be_network_file, inputs)) or not self._bounds.contain_words(inputs, folders):
-            return False
-        if command.redirections and self._may_show_secrets(
-            replace(command, words=command.words[:1]), folders
-        ):
-            return False
-        return self._allows_execution(command, folders) and all(
-            self._allows_write(each.target, folders) for each in command.redirections if each.writes
-        )
-
-    def _allows_execution(self, command: SimpleCommand, folders: tuple[WorkingDir, ...]) -> bool:
-        if not command.words:
-            return all(each.is_harmless for each in command.assignments)
-        if command.head is None or not all(
-            self._writable_roots.may_write(word, folders) for word in write_targets(command)
-        ):
-            return False
-        if "/" in command.head and not command.head.startswith("/") and len(folders) > 1:
-            return False  # after a cd, the relative path names another file
-        leaves_roots = command.program == "cd" and not all(
-            folder and self._writable_roots.contains(folder) for folder in folders
-        )
-        needs_exact_rule = (
-            leaves_roots
-            or may_overwrite_control_files(command, folders, self._writable_roots)
-            or self._may_show_secrets(command, folders)
-        )
-        kinds = ExactCommand if needs_exact_rule else CommandPrefix | ExactCommand
-        return any(
-            isinstance(rule, kinds) and allows(rule, command, self._bounds, folders) for rule in self.allow
-        )
-
-    def _may_show_secrets(self, command: SimpleCommand, folders: tuple[WorkingDir, ...]) -> bool:
-        return may_show_secrets(command, folders, may_read=lambda path: self._allows_path(path, "Read"))
-
-    def _allows_write(self, word: Word, folders: tuple[WorkingDir, ...]) -> bool:
-        if is_harmless_device(word):
-            return True
-        targets = (
-            self._writable_roots.resolve_word(word, folders)
-            if word.is_literal or word.text.startswith("~")
-            else None
-        )
-        return targets is not None and all(self._allows_path(path, "Edit") for path in targets)
-
-    def _allows_path(self, path: Path, access: Literal["Edit", "Read"]) -> bool:
-        matches = is_exact if access == "Edit" and protected_reason(path) else matches_path
-        is_secret_elsewhere = (
-            access == "Read" and is_private(path) and not self._writable_roots.contains(path)
-        )
-        return any(
-            isinstance(rule, PathRule)
-            and rule.access == access
-            and not (is_secret_elsewhere and rule.pattern.endswith("*"))
-            and matches(rule.pattern, path, self._writable_roots.work_dir)
-            for rule in self.allow
-        )
+    def find_rules(self, assessment: Assessment) -> tuple[Rule, ...]:
+        """Return the rules that decide about a subject; empty if none applies."""
+        for rules in (self.deny, self.ask):
+            matches = [mentions(rule, assessment.subject, self._writable_roots) for rule in rules]
+            for match in ("yes", "maybe"):
+                if match in matches:
+                    return (rules[matches.index(match)],)
+        if self.verdict(assessment) != "allow":
+            return ()
+        used = dict.fromkeys(self.allow)
+        for rule in self.allow:  # leave out the rules that the verdict doesn't depend on
+            others = tuple(each for each in used if each != rule)
+            if replace(self, allow=others).verdict(assessment) == "allow":
+                del used[rule]
+        return tuple(used)
 
     def _propose_rules(self, subject: Subject) -> tuple[Rule, ...]:
         match subject:
@@ -264,18 +211,18 @@ class RuleSet:
         folders = self._writable_roots.working_dirs_of(line.commands)
         rules: dict[Rule, None] = {}
         for command in line.commands:
-            if not self._allows_execution(command, folders):
+            if self.commands.find_execution_problem(command, folders) is not None:
                 rule = self._propose_for_command(command, folders)
                 if rule is None:
                     return None
                 rules[rule] = None
             for redirection in command.redirections:
-                if redirection.writes and not self._allows_write(redirection.target, folders):
+                if redirection.writes and not self.commands.allows_write(redirection.target, folders):
                     for path in self._writable_roots.resolve_word(redirection.target, folders) or ():
                         path_rule = self._propose_for_path(path, writes=True)
                         rules.update({} if path_rule is None else {path_rule: None})
         proposed = tuple(rules)
-        return proposed if self.with_allowed(*proposed)._allows_line(line) else None
+        return proposed if self.with_allowed(*proposed).commands.find_line_problem(line) is None else None
 
     def _propose_for_command(self, command: SimpleCommand, folders: tuple[WorkingDir, ...]) -> Rule | None:
         """Return a rule for `command`: with a wildcard if its options are known to be safe, else exact."""
@@ -283,7 +230,7 @@ class RuleSet:
             (
                 rule
                 for rule in _candidate_rules(command)
-                if self.with_allowed(rule)._allows_execution(command, folders)
+                if self.with_allowed(rule).commands.find_execution_problem(command, folders) is None
             ),
             None,
         )

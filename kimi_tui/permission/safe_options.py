@@ -54,6 +54,14 @@ class CheckedArguments:
     """Whether `find` runs another command, which is checked separately."""
 
 
+@frozen
+class UnsafeArgument:
+    """An argument that isn't known to be safe."""
+
+    text: str
+    """The first such argument; empty if the subcommand isn't known."""
+
+
 def find_safe_options(words: Sequence[Word], *, n_known: int = 1) -> tuple[int, SafeOptions] | None:
     """Return the index of the first argument after program and subcommand, and the safe options.
 
@@ -78,15 +86,15 @@ def find_safe_options(words: Sequence[Word], *, n_known: int = 1) -> tuple[int, 
 
 def check_arguments(
     command: SimpleCommand, n_known: int = 1, *, any_file: bool = False
-) -> CheckedArguments | None:
-    """Return the arguments of a known program; None if one of them isn't known to be safe.
+) -> CheckedArguments | UnsafeArgument:
+    """Return the arguments of a program, or the first one that isn't known to be safe.
 
     The first `n_known` words are part of the rule, and were seen by the user. With `any_file`, it doesn't
     matter which files the command reads, so programs with the trait `any` may have any option.
     """
     found = find_safe_options(command.words, n_known=n_known)
     if found is None or not found[1].key:
-        return None
+        return UnsafeArgument("")
     start, safe_options = found
     accepts_any = "any" in safe_options.traits and (any_file or not safe_options.options)
     return _ArgumentChecker(command, start, safe_options, n_known=n_known, accepts_any=accepts_any).check()
@@ -108,7 +116,7 @@ def grant_prefix(command: SimpleCommand) -> tuple[str, ...] | None:
     own_words = prefix[start - len(safe_options.key) + 1 :]
     if len(prefix) < count or any(text.startswith("-") or "=" in text for text in own_words):
         return None
-    return tuple(prefix) if check_arguments(command, count) is not None else None
+    return tuple(prefix) if isinstance(check_arguments(command, count), CheckedArguments) else None
 
 
 class _ArgumentChecker:
@@ -133,8 +141,8 @@ class _ArgumentChecker:
         self._n_operands = 0
         self._runs_others = False
 
-    def check(self) -> CheckedArguments | None:
-        """Return the checked arguments; None if one isn't known to be safe."""
+    def check(self) -> CheckedArguments | UnsafeArgument:
+        """Return the checked arguments, or the first one that isn't known to be safe."""
         index, only_operands = self._start, False
         while index < len(self._words):
             word = self._words[index]
@@ -147,7 +155,7 @@ class _ArgumentChecker:
             if not only_operands:
                 n_taken = self._check_word(index)
             if not n_taken and index >= self._n_known:
-                return None
+                return UnsafeArgument(word.text)
             index += n_taken or 1
         return CheckedArguments(self._safe_options, tuple(self._path_words), self._runs_others)
 

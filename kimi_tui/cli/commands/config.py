@@ -15,7 +15,7 @@ from kimi_tui.base.errors import ConfigError, KimiTuiError, ModelNotSet, UsageEr
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.paths import data_dir
 from kimi_tui.cli.commands.runner import new_app, print_line
-from kimi_tui.cli.config_lint import unknown_references
+from kimi_tui.cli.config_lint import unknown_references, wide_rules
 from kimi_tui.cli.run_paths import current_dir, ensure_data_dir
 from kimi_tui.config.effective_settings import effective_settings
 from kimi_tui.config.loader import read_config, user_config_path
@@ -100,6 +100,8 @@ def check(
     ]
     for problem in problems:
         print_line(problem)
+    for notice in wide_rules(config):
+        print_line(notice)
     if not problems:
         print_line("No problems found.")
     return 1 if problems else 0
