@@ -25,8 +25,12 @@ def option(
     metavar: str | None = None,
     least: float | None = None,
     value_optional: bool = False,
+    aliases: tuple[str, ...] = (),
 ) -> Any:
-    """Return a field for an option, or for the positional argument if it has no flags."""
+    """Return a field for an option, or for the positional argument if it has no flags.
+
+    `aliases` are accepted as well, but not listed: other programs use them.
+    """
     metadata = {
         "spellings": flags,
         "panel": panel,
@@ -34,6 +38,7 @@ def option(
         "metavar": metavar,
         "least": least,
         "value_optional": value_optional,
+        "aliases": aliases,
     }
     if isinstance(default, list):
         return field(default_factory=list, metadata=metadata)
@@ -51,7 +56,7 @@ class CliOptions:
     )
     prompt: str | None = option(
         "-p", "--prompt", panel=_FRONT_END, metavar="TEXT",
-        help="Run TEXT in print mode; piped input is appended.",
+        help="Run TEXT in print mode; piped input is appended.", aliases=("--command",),
     )  # fmt: skip
     print: bool = option("--print", panel=_FRONT_END, default=False, help="Run without a screen, then exit.")
     inline: bool = option(
@@ -149,8 +154,9 @@ class CliOptions:
         help="Add another directory to work in; repeatable.",
     )
     continue_last: bool = option(
-        "-c", "--continue", panel=_SESSION, default=False, help="Resume the last session of this directory."
-    )
+        "-c", "--continue", panel=_SESSION, default=False, help="Resume the last session of this directory.",
+        aliases=("-C",),
+    )  # fmt: skip
     session: str | None = option(
         "-S", "-r", "--session", "--resume", panel=_SESSION, metavar="ID", value_optional=True,
         help="Resume session ID, or choose from a list.",
@@ -163,8 +169,13 @@ class CliOptions:
         "--fork", panel=_SESSION, default=False, help="Fork the session instead of resuming it."
     )
     yolo: bool = option(
-        "-y", "--yolo", panel=_PERMISSION, default=False, help="Approve everything that no rule denies."
-    )
+        "-y", "--yolo", panel=_PERMISSION, default=False, help="Approve everything that no rule denies.",
+        aliases=("--yes", "--auto-approve"),
+    )  # fmt: skip
+    afk: bool = option(
+        "--afk", panel=_PERMISSION, default=False,
+        help="Like --yolo, and dismiss the agent's questions.",
+    )  # fmt: skip
     plan: bool | None = option("--plan", panel=_PERMISSION, help="Turn plan mode on or off.")
     allow: list[str] = option(
         "--allow", panel=_PERMISSION, default=[], metavar="RULE",
@@ -205,6 +216,7 @@ class CliOptions:
         panel=SETTINGS_PANEL,
         default=False,
         help="Log everything and show tracebacks.",
+        aliases=("--verbose",),
     )
     version: bool = option(
         "-V", "--version", panel=SETTINGS_PANEL, default=False, help="Show the version and exit."

@@ -180,6 +180,9 @@ def _add_option(group: Any, item: "Field[Any]") -> None:
         elif get_origin(item.type) is list:
             arguments["action"] = "append"
     group.add_argument(*metadata["spellings"], **arguments)
+    if metadata["aliases"]:
+        hidden = {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
+        group.add_argument(*metadata["aliases"], **{**arguments, **hidden})
 
 
 def _value_type(annotation: Any) -> Any:

@@ -34,13 +34,17 @@ MIN_SIZE = (40, 10)
 _SWITCH_INTERVAL_S = 0.001
 """Thread switch interval. Shorter than Python's 5 ms, so that busy threads don't delay keys."""
 _CRASH_HINT = "Your session was saved. Run `kimi-tui --continue` to resume it."
+_CONTINUE_HINT = msg(
+    "With -c, kimi-tui resumes the last session and then sends the prompt. To run a prompt without a "
+    'terminal, use kimi-tui -p "…".'
+)
 _NO_TERMINAL_HINT = msg('Without a terminal, use print mode: kimi-tui -p "…".')
 
 
 def run_tui_mode(cli_options: CliOptions) -> int:
     """Open the app and return the exit code. Raises KimiTuiError."""
     check_conflicts(cli_options)
-    check_is_terminal()
+    check_is_terminal(cli_options)
     is_first_start = is_new_data_dir()
     paths = resolve_paths(cli_options)
     if is_first_start and cli_options.config_file is None:
@@ -64,6 +68,8 @@ def run_tui_mode(cli_options: CliOptions) -> int:
 
         cli_options = replace(cli_options, session=ask_for_session(paths))
     setup = EngineSetup(cli_options=cli_options, paths=paths, config=config, interactive=True)
+    if isinstance(editor := config.data.get("default_editor"), str) and editor:
+        os.environ["VISUAL"] = editor
     if is_linear:
         from kimi_tui.cli.run_linear import run_linear_mode
 
@@ -80,13 +86,14 @@ def _ask_about_project_servers(paths: RunPaths) -> None:
         ask_for_mcp_trust(project, paths.data_dir)
 
 
-def check_is_terminal() -> None:
+def check_is_terminal(cli_options: CliOptions) -> None:
     """Check that stdin and stdout are terminals. Raises UsageError."""
+    hint = _CONTINUE_HINT if cli_options.continue_last and cli_options.argument else _NO_TERMINAL_HINT
     for name, stream in (("input", sys.stdin), ("output", sys.stdout)):
         if stream is None or not stream.isatty():
             raise UsageError(
                 msg("kimi-tui needs a terminal, but standard {name} isn't one.", name=name),
-                hint=_NO_TERMINAL_HINT,
+                hint=hint,
             )
 
 

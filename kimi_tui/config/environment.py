@@ -134,6 +134,39 @@ def _address(known: KnownProvider, environ: Mapping[str, str]) -> dict[str, str]
 
 
 def _kimi_model(environ: Mapping[str, str]) -> dict[str, Any]:
+    return _model_and_size(environ) | _generation_settings(environ)
+
+
+_CAPABILITIES = ("thinking", "always_thinking", "image_in", "video_in")
+
+
+def _generation_settings(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings of KIMI_MODEL_TEMPERATURE, _TOP_P, _MAX_TOKENS and _CAPABILITIES.
+
+    Raises ConfigError for an invalid number. Unknown capabilities are ignored.
+    """
+    result: dict[str, Any] = {}
+    for variable, key, convert, example in (
+        ("KIMI_MODEL_TEMPERATURE", "temperature", float, "0.6"),
+        ("KIMI_MODEL_TOP_P", "top_p", float, "0.95"),
+        ("KIMI_MODEL_MAX_TOKENS", "max_output_tokens", int, "32000"),
+    ):
+        if not (text := environ.get(variable)):
+            continue
+        try:
+            result[key] = convert(text)
+        except ValueError:
+            raise ConfigError(
+                msg('{variable} is "{value}" in the environment.', variable=variable, value=text[:40]),
+                hint=msg("It should be a number, such as {example}.", example=example),
+            ) from None
+    if names := environ.get("KIMI_MODEL_CAPABILITIES"):
+        listed = {name.strip().lower() for name in names.split(",")}
+        result["capabilities"] = [name for name in _CAPABILITIES if name in listed]
+    return result
+
+
+def _model_and_size(environ: Mapping[str, str]) -> dict[str, Any]:
     name, size = environ.get("KIMI_MODEL_NAME"), environ.get("KIMI_MODEL_MAX_CONTEXT_SIZE")
     if size and not (size.isdecimal() and int(size) > 0):
         raise ConfigError(

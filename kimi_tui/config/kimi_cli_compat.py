@@ -12,10 +12,6 @@ _KIMI_CLI_KEYS: dict[tuple[str, ...], frozenset[str]] = {
     (): frozenset(
         {
             "background",
-            "default_editor",
-            "default_plan_mode",
-            "default_yolo",
-            "mcp",
             "merge_all_available_skills",
             "notifications",
             "show_thinking_stream",
@@ -27,7 +23,7 @@ _KIMI_CLI_KEYS: dict[tuple[str, ...], frozenset[str]] = {
     ("models", _ANY_TABLE): frozenset({"display_name"}),
     ("services",): frozenset({"moonshot_fetch"}),
     ("services", "moonshot_search"): frozenset({"oauth"}),
-    ("providers", _ANY_TABLE): frozenset({"default_query", "oauth", "reasoning_key"}),
+    ("providers", _ANY_TABLE): frozenset({"default_query", "oauth"}),
 }
 _OWN_TABLES = frozenset(
     {
@@ -43,13 +39,21 @@ _OWN_TABLES = frozenset(
     }
 )
 """Tables that kimi-cli doesn't have, so that an unknown key in them can't be kimi-cli's."""
+_OLD_DEFAULTS: dict[tuple[str, ...], object] = {
+    ("loop_control", "reserved_context_size"): 50_000,
+    ("mcp", "client", "tool_call_timeout_ms"): 60_000,
+}
+"""Defaults of Kimi CLI that its config contains without being chosen by the user."""
 _RENAMED_KEYS: dict[tuple[str, ...], str] = {("loop_control", "max_steps_per_run"): "max_steps_per_turn"}
 
 
 def drop_kimi_cli_keys(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return `data` without kimi-cli's keys, and the dotted names of the dropped keys."""
     left_out: list[str] = []
-    return _translate_table(data, (), left_out), tuple(left_out)
+    translated = _translate_table(data, (), left_out, is_theirs=False)
+    if left_out:
+        translated = _translate_table(data, (), [], is_theirs=True)
+    return translated, tuple(left_out)
 
 
 def is_from_kimi_cli(data: dict[str, Any]) -> bool:
@@ -62,7 +66,9 @@ def can_be_from_kimi_cli(key: Sequence[int | str]) -> bool:
     return len(key) == 1 or key[0] not in _OWN_TABLES
 
 
-def _translate_table(table: dict[str, Any], path: tuple[str, ...], dropped: list[str]) -> dict[str, Any]:
+def _translate_table(
+    table: dict[str, Any], path: tuple[str, ...], dropped: list[str], *, is_theirs: bool
+) -> dict[str, Any]:
     kimi_cli_keys = _kimi_cli_keys_of(path)
     result = {}
     for key, value in table.items():
@@ -70,8 +76,12 @@ def _translate_table(table: dict[str, Any], path: tuple[str, ...], dropped: list
         if key in kimi_cli_keys:
             dropped.append(".".join(here))
             continue
+        if _OLD_DEFAULTS.get(here) == value and is_theirs:
+            continue  # Kimi CLI writes its defaults
         renamed = _RENAMED_KEYS.get(here, key)
-        result[renamed] = _translate_table(value, here, dropped) if isinstance(value, dict) else value
+        result[renamed] = (
+            _translate_table(value, here, dropped, is_theirs=is_theirs) if isinstance(value, dict) else value
+        )
     return result
 
 

@@ -9,6 +9,8 @@ from kimi_tui.config.config_source import ConfigSource
 
 _USER_ONLY_KEYS = ("api_key", "base_url", "custom_headers", "env")
 """Keys of a provider that decide where the conversation is sent and which API key is used."""
+_USER_ONLY_SETTINGS = ("default_yolo", "default_editor")
+"""Settings that approve everything or name a program to start."""
 _USER_ONLY_TABLES = ("services", "web")
 """Tables that decide which service runs searches and which addresses can be fetched."""
 
@@ -29,6 +31,9 @@ def project_file(work_dir: Path, data_dir: Path, name: str) -> Path | None:
 
 def check_project_keys(source: ConfigSource) -> None:
     """Check that a project's config sets no user-only keys. Raises ConfigError."""
+    for name in _USER_ONLY_SETTINGS:
+        if name in source.data:
+            raise _user_only_error(source, (name,))
     for table in _USER_ONLY_TABLES:
         for path, _ in _leaves(source.data.get(table, {}), (table,)):
             raise _user_only_error(source, path)

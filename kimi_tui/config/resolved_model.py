@@ -31,6 +31,11 @@ class ResolvedModel:
     api_key: str = field(default="", repr=False)
     max_context_size: int
     max_output_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    thinking_keep: str | None = None
+    """What Kimi keeps of earlier thinking, from KIMI_MODEL_THINKING_KEEP."""
+    reasoning_key: str | None = None
     capabilities: frozenset[str] | None = None
     """None for the known capabilities of the provider's models."""
     price: ModelPrice | None = None
@@ -76,6 +81,10 @@ def resolve_model(
         api_key=_key(provider, model.provider, kind, environ),
         max_context_size=model.max_context_size,
         max_output_tokens=model.max_output_tokens,
+        temperature=model.temperature,
+        top_p=model.top_p,
+        thinking_keep=(environ.get("KIMI_MODEL_THINKING_KEEP") or None) if kind == "kimi" else None,
+        reasoning_key=provider.reasoning_key,
         capabilities=model.capabilities,
         price=model.price,
         headers=provider.custom_headers,

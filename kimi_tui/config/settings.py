@@ -52,6 +52,10 @@ class ProviderConfig(_Table):
     """Environment variables to set for this provider only."""
     scripts: str | None = None
     """File of scripts, for type `scripted`."""
+    reasoning_key: str | None = None
+    """Message field for thinking, for type `openai`. Empty to never send thinking back; by default the server
+    decides.
+    """
     idle_timeout_s: float = Field(120.0, gt=0)
     """Seconds without data after which a response counts as interrupted."""
 
@@ -78,6 +82,10 @@ class ModelSettings(_Table):
     """Size of the context window in tokens."""
     capabilities: frozenset[Capability] | None = None
     """Capabilities. By default, those known for the provider's models."""
+    temperature: float | None = Field(None, ge=0, le=2)
+    """Sampling temperature; by default the server's."""
+    top_p: float | None = Field(None, gt=0, le=1)
+    """Nucleus sampling threshold; by default the server's."""
     price: ModelPrice | None = None
     """Price per token. Without it no cost is shown and `--max-cost` has no effect."""
     max_output_tokens: int | None = Field(None, gt=0)
@@ -214,6 +222,21 @@ class ServiceSettings(_Table):
     moonshot_search: MoonshotSearchSettings | None = None
 
 
+class McpClientSettings(_Table):
+    """Communication with MCP servers."""
+
+    tool_call_timeout_ms: int | None = Field(None, gt=0)
+    """Milliseconds without a result or progress after which a call fails, for servers without a `timeout` of
+    their own. By default 300,000.
+    """
+
+
+class McpSettings(_Table):
+    """MCP servers. The servers themselves are in `mcp.json`."""
+
+    client: McpClientSettings = McpClientSettings()
+
+
 class SandboxSettings(_Table):
     """Restrictions that the operating system enforces on the agent's commands, as with `--sandbox`."""
 
@@ -271,6 +294,12 @@ class Settings(_Table):
     """Color theme; `auto` follows the terminal's background."""
     language: LanguageSetting = "auto"
     """Interface language, English or Chinese; `auto` follows `LC_ALL`, `LC_MESSAGES` or `LANG`."""
+    default_yolo: bool = False
+    """Whether new sessions approve everything that no rule denies, as with `--yolo`."""
+    default_plan_mode: bool = False
+    """Whether new sessions start in plan mode."""
+    default_editor: str = ""
+    """Editor command, such as `code --wait`. By default `VISUAL` or `EDITOR`."""
     providers: dict[str, ProviderConfig] = {}
     models: dict[str, ModelSettings] = {}
     loop_control: LoopControlSettings = LoopControlSettings()
@@ -282,6 +311,7 @@ class Settings(_Table):
     extra_skill_dirs: tuple[str, ...] = ()
     """More directories with skills, relative to the working directory."""
     services: ServiceSettings = ServiceSettings()
+    mcp: McpSettings = McpSettings()
     web: WebSettings = WebSettings()
     sandbox: SandboxSettings = SandboxSettings()
     workspaces: WorkspaceSettings = WorkspaceSettings()

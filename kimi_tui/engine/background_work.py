@@ -62,7 +62,9 @@ class BackgroundWork:
     @property
     def command(self) -> SlashCommand:
         """The `/tasks` command, for front ends that have no task list."""
-        return SlashCommand("tasks", "List background tasks: /tasks [stop ID]", self._run_command)
+        return SlashCommand(
+            "tasks", "List background tasks: /tasks [stop ID]", self._run_command, aliases=("task",)
+        )
 
     async def _run_command(self, argument: str) -> None:
         match argument.split():

@@ -52,6 +52,8 @@ class EngineOptions:
     demo: bool = False
     thinking: bool | None = None
     yolo: bool = False
+    dismiss_questions: bool = False
+    """Whether the agent's questions are dismissed, because no user is there to answer them."""
     plan: bool | None = None
     """Whether to start in plan mode. None: the session's previous mode."""
     mcp: McpSelection = field(default_factory=McpSelection)

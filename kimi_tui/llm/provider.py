@@ -78,6 +78,12 @@ class ProviderSettings:
     api_key: str = ""
     headers: dict[str, str] | None = None
     max_output_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    thinking_keep: str | None = None
+    """For `kimi`: which earlier thinking the server keeps, such as `all`."""
+    reasoning_key: str | None = None
+    """For `openai`: message field for thinking; empty to never send it back. None: the server's default."""
     idle_timeout_s: float = 120.0
     """Seconds without a byte after which the stream counts as stalled."""
     connect_timeout_s: float = 15.0

@@ -1,13 +1,14 @@
 """Discovery of a session's MCP servers in config files, and the check that those are trusted."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.frozen import frozen
 from kimi_tui.config.project_mcp import is_trusted_mcp, project_mcp_path, read_mcp_source
 from kimi_tui.mcp.config_file import parse_servers, source_from_config_text
-from kimi_tui.mcp.server_config import ServerEntry
+from kimi_tui.mcp.server_config import SILENCE_TIMEOUT_S, InvalidServer, ServerEntry
 
 
 @frozen
@@ -41,12 +42,13 @@ def find_servers(
     work_dir: Path,
     agent_file: Path | None = None,
     selection: McpSelection = McpSelection(),
+    call_timeout_s: float | None = None,
 ) -> ConfiguredServers:
     """Return the servers from all sources. Later ones override earlier ones of the same name.
 
     The order is: the user's file, the project's if it is trusted, the agent's, the command line's. An invalid
-    file among the first three is skipped and reported. Raises ConfigError for an invalid config from the
-    command line.
+    file among the first three is skipped and reported. `call_timeout_s` is the timeout of calls to servers
+    that don't have their own. Raises ConfigError for an invalid config from the command line.
     """
     entries: dict[str, ServerEntry] = {}
     problems: list[str] = []
@@ -67,7 +69,16 @@ def find_servers(
     for text in selection.texts:
         entries |= _index_by_name(parse_servers(source_from_config_text(text)))
     entries |= _index_by_name(selection.servers)
-    return ConfiguredServers(tuple(entries.values()), tuple(problems))
+    used = tuple(_with_call_timeout(entry, call_timeout_s) for entry in entries.values())
+    return ConfiguredServers(used, tuple(problems))
+
+
+def _with_call_timeout(entry: ServerEntry, call_timeout_s: float | None) -> ServerEntry:
+    if isinstance(entry, InvalidServer) or call_timeout_s is None:
+        return entry
+    if entry.timeouts.silence_s != SILENCE_TIMEOUT_S:
+        return entry
+    return replace(entry, timeouts=replace(entry.timeouts, silence_s=call_timeout_s))
 
 
 def _untrusted_message(path: Path, names: Iterable[str]) -> str:

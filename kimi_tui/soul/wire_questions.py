@@ -12,11 +12,15 @@ from kimi_tui.wire.requests import Question, QuestionRequest, QuestionResponse
 class WireQuestions:
     """Asks the user questions through the front end."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire, *, dismiss_all: bool = False) -> None:
+        """`dismiss_all`: dismiss all questions without asking."""
         self._wire = wire
+        self._dismiss_all = dismiss_all
 
     async def ask(self, call: CallContext, questions: Sequence[Question]) -> QuestionOutcome:
         """Ask the questions and wait for the answers."""
+        if self._dismiss_all:
+            return NoUser()
         response = await self._wire.ask(QuestionRequest(new_id(), call.id, tuple(questions)))
         if not isinstance(response, QuestionResponse):
             raise TypeError(f"a question was answered with {type(response).__name__}")

@@ -57,7 +57,7 @@ def test_every_option_is_parsed():
     }
     assert untouched == {
         "argument", "prompt", "mode", "wire", "quiet", "demo", "agent_file", "continue_last", "version",
-            "daemon", "socket", "screen_reader", "inline", "read_only",
+            "daemon", "socket", "screen_reader", "inline", "read_only", "afk",
     }  # fmt: skip
 
 
@@ -190,3 +190,20 @@ def test_help_all_lists_every_option_and_the_subcommands(capsys):
 def test_display_options_require_the_app(mode: tuple[str, ...]):
     for option in ("--screen-reader", "--read-only"):
         assert "Can't combine" in error_text(option, *mode)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        (("-C",), "continue_last", True),
+        (("--yes",), "yolo", True),
+        (("--auto-approve",), "yolo", True),
+        (("--command", "hi"), "prompt", "hi"),
+        (("--verbose",), "debug", True),
+        (("--afk",), "afk", True),
+    ],
+)
+def test_options_of_kimi_cli_work(arguments, name, value):
+    parsed = parse_options(*arguments)
+    assert getattr(parsed, name) == value
+    assert parse_options() == CliOptions()

@@ -72,3 +72,23 @@ def test_an_invalid_file_is_an_error(tmp_path: Path) -> None:
     Credentials(tmp_path).path.write_text("{")
     with pytest.raises(ConfigError, match="stored API keys"):
         resolve(tmp_path)
+
+
+def test_the_environment_sets_sampling_limit_and_capabilities_of_kimis_model(data_dir: Path) -> None:
+    model = resolve(
+        data_dir,
+        KIMI_API_KEY="k",
+        KIMI_MODEL_TEMPERATURE="0.6",
+        KIMI_MODEL_TOP_P="0.9",
+        KIMI_MODEL_MAX_TOKENS="123",
+        KIMI_MODEL_CAPABILITIES="thinking, IMAGE_IN, unheard_of",
+        KIMI_MODEL_THINKING_KEEP="all",
+    )
+    assert (model.temperature, model.top_p, model.max_output_tokens) == (0.6, 0.9, 123)
+    assert model.capabilities == {"thinking", "image_in"}
+    assert model.thinking_keep == "all"
+
+
+def test_an_invalid_number_in_the_environment_names_its_variable(data_dir: Path) -> None:
+    with pytest.raises(ConfigError, match="KIMI_MODEL_TOP_P"):
+        resolve(data_dir, KIMI_API_KEY="k", KIMI_MODEL_TOP_P="high")

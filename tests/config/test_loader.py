@@ -242,7 +242,7 @@ tool_call_timeout_ms = 60000
     assert settings.default_thinking
     assert home.model("script").scripts == "/scripts.json"
     dropped = home.read().dropped_keys
-    assert {"mcp", "providers.managed:kimi-code.oauth", "services.moonshot_fetch"} <= set(dropped)
+    assert {"background", "providers.managed:kimi-code.oauth", "services.moonshot_fetch"} <= set(dropped)
     (hook,) = settings.hooks
     assert (hook.event, hook.matcher, hook.timeout) == ("PreToolUse", "Shell", 10)
     assert settings.services.moonshot_search is not None
@@ -277,3 +277,20 @@ def test_a_compaction_strategy_is_a_class_or_a_built_in_name(home):
 def test_an_invalid_class_path_is_an_error(home, strategy):
     with pytest.raises(ConfigError, match=r"line 2: compaction\.strategy is .*module:Class"):
         home.settings(f'[compaction]\nstrategy = "{strategy}"')
+
+
+def test_defaults_that_kimi_cli_writes_count_as_unset(home):
+    home.write("telemetry = true\n[loop_control]\nreserved_context_size = 50000\n")
+    assert home.settings().loop_control.reserved_context_size is None
+    home.write("telemetry = true\n[loop_control]\nreserved_context_size = 40000\n")
+    assert home.settings().loop_control.reserved_context_size == 40_000
+    home.write("[loop_control]\nreserved_context_size = 50000\n")
+    assert home.settings().loop_control.reserved_context_size == 50_000
+
+
+@pytest.mark.parametrize("text", ["default_yolo = true", 'default_editor = "evil"'])
+def test_a_project_cannot_turn_on_yolo_or_choose_an_editor(home, text):
+    home.write_project(text)
+    error = home.read().project_error
+    assert error is not None
+    assert "a project's config can't set default_" in str(error)

@@ -63,13 +63,20 @@ def initial_runtime_settings(
         if options.allow_no_model
         else models.resolve_initial(selection),
         thinking=options.settings.default_thinking if options.thinking is None else options.thinking,
-        yolo=options.yolo or (options.interactive and session.state.yolo),
+        yolo=options.yolo
+        or (options.settings.default_yolo if is_new(session) else options.interactive and session.state.yolo),
     )
+
+
+def is_new(session: Session) -> bool:
+    """Return whether nothing of the session has been stored yet."""
+    return not session.state.updated and not session.context_file.exists()
 
 
 def initial_plan_mode(plan: PlanFile, options: EngineOptions, session: Session) -> PlanMode:
     """Return the requested plan mode, or the session's previous one."""
-    is_on = session.state.plan_mode if options.plan is None else options.plan
+    earlier = options.settings.default_plan_mode if is_new(session) else session.state.plan_mode
+    is_on = earlier if options.plan is None else options.plan
     return PlanMode(plan.path, is_on=is_on)
 
 

@@ -68,7 +68,7 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
         PathScope: core.workspace,
         Approval: core.approval,
         PlanModeControl: core.modes,
-        Questions: WireQuestions(core.wire),
+        Questions: WireQuestions(core.wire, dismiss_all=core.options.dismiss_questions),
         HookDispatcher: core.hooks,
         TodoStore: todos,
         DMailbox: dmailbox,

@@ -22,12 +22,14 @@ async def discover_session_mcp(core: SessionCore, *, toolset: Toolset, folder: O
     Raises: ConfigError for servers from the command line.
     """
     options, workspace, approval = core.options, core.workspace, core.approval
+    call_timeout_ms = options.settings.mcp.client.tool_call_timeout_ms
     servers = await asyncio.to_thread(
         find_servers,
         data_dir=options.data_dir,
         work_dir=workspace.work_dir,
         agent_file=core.spec.mcp,
         selection=options.mcp,
+        call_timeout_s=None if call_timeout_ms is None else call_timeout_ms / 1000,
     )
     return SessionMcp(
         servers,

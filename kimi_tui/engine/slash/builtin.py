@@ -35,11 +35,12 @@ class BuiltinCommands:
                 "clear",
                 "Start over with an empty conversation; the current one stays as a branch",
                 self._clear,
+                aliases=("reset",),
             ),
             SlashCommand(
                 "compact", "Compact the conversation: /compact [FOCUS]", self._compact, takes_turn=True
             ),
-            SlashCommand("title", "Set the session title: /title NAME", self._set_title),
+            SlashCommand("title", "Set the session title: /title NAME", self._set_title, aliases=("rename",)),
         )
 
     async def _clear(self, argument: str) -> None:

@@ -22,6 +22,8 @@ _END = tr_lazy("Omit it. The run ends when its input ends.")
 
 APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
     "help": tr_lazy("Use `kimi-tui --help-all`."),
+    "h": tr_lazy("Use `kimi-tui --help-all`."),
+    "?": tr_lazy("Use `kimi-tui --help-all`."),
     "keys": _SCREEN,
     "model": tr_lazy("Use --model NAME."),
     "thinking": tr_lazy("Use --thinking or --no-thinking."),
@@ -52,6 +54,7 @@ APP_COMMAND_ALTERNATIVES: Mapping[str, str] = {
     "image": tr_lazy("Use --input-format stream-json. Its messages can contain images."),
     "cost": _COST,
     "usage": _COST,
+    "status": _COST,
     "debug": tr_lazy("Use `kimi-tui info`."),
 }
 """What to use instead of each command and alias, in English."""

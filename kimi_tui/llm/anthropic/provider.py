@@ -81,7 +81,9 @@ class AnthropicMessagesProvider:
     def _request_fields(self, system_prompt: str, tools: Sequence[ToolSchema]) -> dict[str, Any]:
         model = ClaudeModel.from_name(self._settings.model)
         limit = self._settings.max_output_tokens or model.default_output_limit
+        sampling = {"temperature": self._settings.temperature, "top_p": self._settings.top_p}
         return {
+            **{name: value for name, value in sampling.items() if value is not None},
             "model": self._settings.model,
             "max_tokens": limit,
             "stream": True,

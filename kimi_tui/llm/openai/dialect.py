@@ -1,6 +1,6 @@
 """Dialects of the Chat Completions API: differences between servers."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +17,9 @@ class ChatDialect:
     has_cache_key: bool = False
     """Whether the server supports `prompt_cache_key`."""
     replays_thinking: bool = False
-    """Whether the thinking of assistant messages is sent back as `reasoning_content`."""
+    """Whether the thinking of assistant messages is sent back."""
+    reasoning_key: str = "reasoning_content"
+    """Message field for thinking."""
     ids: ToolCallIdRule = field(default_factory=ToolCallIdRule)
 
     def thinking_fields(
@@ -43,8 +45,20 @@ DEEPSEEK = ChatDialect(replays_thinking=True)
 """DeepSeek: its thinking models require their thinking back while they use tools."""
 
 
-def openai_dialect(base_url: str, model: str) -> ChatDialect:
-    """Return the dialect of a server at `base_url` with a provider of kind `openai`."""
+def openai_dialect(base_url: str, model: str, *, reasoning_key: str | None = None) -> ChatDialect:
+    """Return the dialect of a server at `base_url` with a provider of kind `openai`.
+
+    `reasoning_key` is the configured field for thinking, which is then sent back; empty to never send it.
+    """
+    known = _known_dialect(base_url, model)
+    if reasoning_key is None:
+        return known
+    if not reasoning_key:
+        return replace(known, replays_thinking=False)
+    return replace(known, replays_thinking=True, reasoning_key=reasoning_key)
+
+
+def _known_dialect(base_url: str, model: str) -> ChatDialect:
     host = urlsplit(base_url).hostname or ""
     if host == "api.openai.com" or host.endswith((".openai.com", ".openai.azure.com")):
         return OPENAI

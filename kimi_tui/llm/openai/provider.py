@@ -45,7 +45,9 @@ class OpenAIChatProvider:
     ) -> None:
         self._settings = settings
         self._connection = connection or ChatConnection(settings)
-        self._dialect = dialect or openai_dialect(self._connection.endpoint.base_url, settings.model)
+        self._dialect = dialect or openai_dialect(
+            self._connection.endpoint.base_url, settings.model, reasoning_key=settings.reasoning_key
+        )
         self._effort = effort
 
     @property
@@ -65,7 +67,11 @@ class OpenAIChatProvider:
         request = await self._connection.request_cache.build_request(style, history)
         response = await self._connection.send(self._request_fields(), tools, request.json)
         endpoint = self._connection.endpoint
-        async with aclosing(response_parts(response, ChatStream(endpoint), endpoint)) as parts:
+        async with aclosing(
+            response_parts(
+                response, ChatStream(endpoint, reasoning_key=self._dialect.reasoning_key), endpoint
+            )
+        ) as parts:
             async for part in parts:
                 yield part
 
@@ -92,8 +98,15 @@ class OpenAIChatProvider:
             fields[dialect.output_limit_field] = limit
         if dialect.has_cache_key and settings.session_id:
             fields["prompt_cache_key"] = settings.session_id
+        fields |= {
+            name: value
+            for name, value in (("temperature", settings.temperature), ("top_p", settings.top_p))
+            if value is not None
+        }
         if self._effort is not None:
             fields |= dialect.thinking_fields(settings.model, self._effort, capabilities_of(settings))
+        if settings.thinking_keep and fields.get("thinking", {}).get("type") == "enabled":
+            fields["thinking"] = {**fields["thinking"], "keep": settings.thinking_keep}
         return fields
 
 

@@ -109,7 +109,7 @@ def _encode_assistant(
         if not thought and calls and requires_thinking:
             thought = _PLACEHOLDER_THOUGHT
         if thought:
-            encoded["reasoning_content"] = thought
+            encoded[dialect.reasoning_key] = thought
     if calls:
         encoded["tool_calls"] = [
             _encode_call(call, call_id) for call, call_id in zip(calls, ids.assign_ids(calls), strict=True)

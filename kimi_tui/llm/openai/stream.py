@@ -22,8 +22,10 @@ class ChatStream:
     some servers end such responses with neither.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, *, reasoning_key: str = "reasoning_content") -> None:
+        """`reasoning_key`: the field of a delta that contains thinking."""
         self._endpoint = endpoint
+        self._reasoning_key = reasoning_key
         self._calls = ToolCallAssembler()
         self._is_named = False
         self._has_output = False
@@ -88,7 +90,7 @@ class ChatStream:
 
     def _add_delta(self, delta: dict[str, Any], parts: list[StreamPart]) -> None:
         before = len(parts)
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        thought = delta.get(self._reasoning_key) or delta.get("reasoning_content") or delta.get("reasoning")
         if thought and isinstance(thought, str):
             parts.append(ThinkPart(thought))
         if content := delta.get("content") or delta.get("refusal"):

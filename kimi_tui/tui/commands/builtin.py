@@ -150,7 +150,13 @@ def _build_choices(names: Sequence[str], current: str) -> list[Choice]:
 
 
 COMMANDS = (
-    UiCommand(name="help", summary="Show commands and keys", run=_help, binding_id="app.help"),
+    UiCommand(
+        name="help",
+        summary="Show commands and keys",
+        run=_help,
+        aliases=("h", "?"),
+        binding_id="app.help",
+    ),
     UiCommand(name="keys", summary="Show all keys and how to remap them", run=_keys),
     UiCommand(
         name="model", summary="Switch to another model", run=_model, argument="[NAME]", choices=_model_names

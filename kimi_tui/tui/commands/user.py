@@ -115,6 +115,6 @@ USER_COMMANDS = (
         run=_editor,
         binding_id="prompt.editor",
     ),
-    UiCommand(name="cost", summary="Show token usage and cost", run=_cost, aliases=("usage",)),
+    UiCommand(name="cost", summary="Show token usage and cost", run=_cost, aliases=("usage", "status")),
     UiCommand(name="debug", summary="Show diagnostic information", run=_debug),
 )
