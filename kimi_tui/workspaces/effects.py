@@ -18,7 +18,7 @@ EffectKind = Literal["write", "delete", "folder", "attributes"]
 
 @dataclass(frozen=True, slots=True)
 class PathState:
-    """Identity of what is at a path, as `lstat` describes it."""
+    """Identity of a file or directory, as `lstat` describes it."""
 
     mode: int
     """`st_mode`: type and permission bits."""
@@ -27,7 +27,9 @@ class PathState:
     ctime_ns: int
     inode: int
     device: int
-    n_links: int = 1
+    n_links: int
+    owner: tuple[int, int]
+    """User and group."""
 
     @classmethod
     def of(cls, info: os.stat_result) -> "PathState":
@@ -40,6 +42,7 @@ class PathState:
             info.st_ino,
             info.st_dev,
             info.st_nlink,
+            (info.st_uid, info.st_gid),
         )
 
     @property
@@ -66,15 +69,19 @@ class PathEffect:
     """Absolute; bytes that aren't UTF-8 are decoded with surrogate escapes, as by `os.fsdecode`."""
     kind: EffectKind
     before: PathState | None
-    """What is in the work dir now; None if nothing is."""
+    """The current state in the work dir; None if nothing exists there."""
     after: PathState | None
-    """What the command left; None if it deleted the path."""
+    """The state after the command; None if it deleted the path."""
     source: str = ""
     """Where the new content can be read until the workspace is committed or discarded."""
     moved_from: str = ""
     """The path from which the command moved it, if it did. That path has an effect of its own."""
+    link_to: str = ""
+    """The existing file that the command gave this path as another name."""
     is_in_place: bool = False
     """Whether the command changed the existing file; otherwise it put another one in its place."""
+    doubt: str = ""
+    """Why the command may have seen another state of the path than the current one; empty if it can't."""
 
 
 @dataclass(frozen=True, slots=True)

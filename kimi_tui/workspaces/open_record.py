@@ -16,12 +16,17 @@ _RECORD = "record.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceOwner:
-    """For what a workspace is open."""
+    """The purpose of an open workspace."""
 
     author: ChangeAuthor
     """The tool call whose command runs in it."""
     is_allowed: bool = True
     """Whether its effects may be committed without asking: the command was allowed before it ran."""
+
+    @classmethod
+    def nobody(cls) -> "WorkspaceOwner":
+        """Return the owner of a workspace in which nothing runs."""
+        return cls(author=ChangeAuthor(), is_allowed=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +70,7 @@ class OpenRecords:
         (folder / _RECORD).unlink(missing_ok=True)
 
     def remove_folder(self, folder: Path) -> None:
-        """Remove the directory of a record with all that is in it."""
+        """Remove the directory of a record and its contents."""
         shutil.rmtree(folder, ignore_errors=True)
 
     def left_by_killed_processes(self) -> list[OpenRecord]:

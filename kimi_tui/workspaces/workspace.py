@@ -18,18 +18,18 @@ class Workspace(Protocol):
         """Whether commands see a private view. Otherwise they change the work dir directly."""
         ...
 
-    @property
-    def reason_to_run_directly(self) -> str:
-        """Why the last command can't be private, as found while it ran; empty if it could.
-
-        Then its effects should be discarded, and the command run again without a workspace.
-        """
-        ...
-
     async def start_process(
         self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
     ) -> CommandProcess:
         """Start a command in the view; see `ProcessStarter`. Raises OSError, ValueError."""
+        ...
+
+    async def finish(self, output: str = "") -> str:
+        """End what the last command left running, and return why it must run directly; empty if it needn't.
+
+        With a reason, discard its effects and run it again without a workspace. `output` is what it
+        printed, if it failed.
+        """
         ...
 
     async def effects(self) -> Effects:
@@ -57,7 +57,6 @@ class DirectWorkspace:
     """The workspace of the "none" backend: commands change the work dir directly, and have no effects."""
 
     is_private = False
-    reason_to_run_directly = ""
 
     def __init__(self) -> None:
         self._starter = DirectStarter()
@@ -67,6 +66,10 @@ class DirectWorkspace:
     ) -> CommandProcess:
         """Implement `Workspace.start_process`."""
         return await self._starter.start_process(argv, cwd=cwd, environment=environment, output=output)
+
+    async def finish(self, output: str = "") -> str:
+        """Implement `Workspace.finish`."""
+        return ""
 
     async def effects(self) -> Effects:
         """Implement `Workspace.effects`."""

@@ -1,36 +1,89 @@
 """Workspaces of a session: chooses the backend and opens workspaces."""
 
+import asyncio
+import logging
+import os
+import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kimi_tui.base.message_text import msg
+from kimi_tui.workspaces.commit_lock import CommitLock
+from kimi_tui.workspaces.left_workspace import LeftWorkspace
 from kimi_tui.workspaces.open_record import OpenRecords, WorkspaceOwner
+from kimi_tui.workspaces.overlay.layer import Layer, layer_parents
+from kimi_tui.workspaces.overlay.overlay_workspace import OverlayWorkspace
+from kimi_tui.workspaces.overlay.supervisor_client import Mode, SupervisorClient, ViewUnavailable
+from kimi_tui.workspaces.view_roots import RootsUnsupported, find_view_roots
 from kimi_tui.workspaces.workspace import Backend, DirectWorkspace, Workspace
+
+logger = logging.getLogger(__name__)
 
 BackendChoice = Literal["auto", "overlayfs", "none"]
 """Setting of the user's. `auto` is the best backend that works here."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceStatus:
+    """How commands run."""
+
+    backend: Backend
+    needs_privileges: bool = False
+    """Whether the backend uses root's privileges; otherwise it uses a user namespace."""
+    problem: str = ""
+    """Why commands have no private view; empty if they have."""
+
+
 class Workspaces:
     """Opens workspaces, with the best backend that this system supports."""
 
-    def __init__(self, data_dir: Path, *, choice: BackendChoice = "auto") -> None:
-        """Create the workspaces. `data_dir` contains records and layers, in `workspaces/`."""
-        self._records = OpenRecords(data_dir / "workspaces")
+    def __init__(self, data_dir: Path, *, choice: BackendChoice = "auto", modes: Sequence[Mode] = ()) -> None:
+        """Create the workspaces. `data_dir` contains records and layers, in `workspaces/`.
+
+        `modes` are the ways to create views, best first; by default those that the user's privileges allow.
+        """
+        self._data_dir = data_dir
+        self._folder = data_dir / "workspaces"
+        self._records = OpenRecords(self._folder)
         self._choice = choice
-        self.backend: Backend = "none"
+        self._modes: Sequence[Mode] = modes or (("root", "user") if os.geteuid() == 0 else ("user",))
+        self._client: SupervisorClient | None = None
+        self._starting = asyncio.Lock()
+        self._is_started = False
         self.problem = ""
-        """Why no private backend is used; empty before `start`, or if one is used."""
+        """Why the last workspace isn't private; empty if it is, or if none was opened."""
 
     async def start(self) -> None:
-        """Choose the backend. Never raises: without a private backend, `problem` says why."""
-        self.problem = (
-            "Private views are switched off." if self._choice == "none" else "They aren't supported here."
-        )
+        """Start the backend, if it hasn't been: `open` does that, too. Never raises."""
+        async with self._starting:
+            if self._is_started and (self._client is None or self._client.is_running):
+                return
+            self._is_started = True
+            self._client = None
+            if self._choice == "none":
+                self.problem = msg("private views are switched off")
+            elif sys.platform != "linux":
+                self.problem = msg("private views need Linux")
+            else:
+                await self._start_supervisor()
 
     async def close(self) -> None:
         """End what `start` has started."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+        self._is_started = False
+
+    async def status(self, work_dir: Path, added_dirs: Sequence[Path] = ()) -> WorkspaceStatus:
+        """Return how commands run in `work_dir`, found by opening a view of it."""
+        workspace = await self._open_private(work_dir, added_dirs, None)
+        if workspace is None or self._client is None:
+            return WorkspaceStatus(backend="none", problem=self.problem)
+        await workspace.close()
+        return WorkspaceStatus(backend="overlayfs", needs_privileges=self._client.mode == "root")
 
     @asynccontextmanager
     async def open(
@@ -40,4 +93,76 @@ class Workspaces:
 
         If the view can't be private, `is_private` is false and commands change the work dir directly.
         """
-        yield DirectWorkspace()
+        workspace = await self._open_private(work_dir, added_dirs, owner)
+        if workspace is None:
+            yield DirectWorkspace()
+            return
+        try:
+            yield workspace
+        finally:
+            await workspace.close()
+
+    async def left_by_killed_processes(self, work_dir: Path) -> list[LeftWorkspace]:
+        """Return the workspaces of `work_dir` that killed processes left open, oldest first."""
+        lock = CommitLock(self._data_dir, work_dir)
+        root = str(await asyncio.to_thread(work_dir.resolve))
+        left = [
+            LeftWorkspace(record, self._records, lock)
+            for record in await asyncio.to_thread(self._records.left_by_killed_processes)
+        ]
+        return [workspace for workspace in left if workspace.covers(root)]
+
+    async def _start_supervisor(self) -> None:
+        for mode in self._modes:
+            client = SupervisorClient(mode)
+            try:
+                await client.start()
+            except ViewUnavailable as error:
+                self.problem = msg("namespaces can't be created: {reason}", reason=error)
+            else:
+                self._client, self.problem = client, ""
+                return
+
+    async def _open_private(
+        self, work_dir: Path, added_dirs: Sequence[Path], owner: WorkspaceOwner | None
+    ) -> OverlayWorkspace | None:
+        """Return a private workspace; None, with `problem` set, if there can't be one."""
+        await self.start()
+        if self._client is None:
+            return None
+        try:
+            roots = find_view_roots(work_dir, added_dirs)
+            parents = layer_parents(self._folder, roots)
+        except (RootsUnsupported, OSError) as error:
+            self.problem = str(error)
+            return None
+        self.problem = msg("no directory for private changes was found")
+        for parent in parents:
+            try:
+                return await self._open_with_layer(self._client, parent, roots, work_dir, owner)
+            except (ViewUnavailable, OSError) as error:
+                self.problem = msg("the view can't be mounted: {reason}", reason=error)
+        logger.info("commands have no private view: %s", self.problem)
+        return None
+
+    async def _open_with_layer(
+        self,
+        client: SupervisorClient,
+        parent: Path,
+        roots: Sequence[str],
+        work_dir: Path,
+        owner: WorkspaceOwner | None,
+    ) -> OverlayWorkspace:
+        folder = self._records.create_folder()
+        layer = Layer(str(parent / f"{folder.name}.layer"), client.mode, tuple(roots))
+        lock = CommitLock(self._data_dir, work_dir)
+        owner = owner or WorkspaceOwner.nobody()
+        workspace = OverlayWorkspace(client, self._records, layer, folder, owner, lock)
+        try:
+            await workspace.open()
+        except BaseException:
+            with suppress(OSError):
+                await workspace.close()
+            raise
+        self.problem = ""
+        return workspace

@@ -1,0 +1,131 @@
+"""Layers on disk: the directories that overlays write to."""
+
+import os
+import shutil
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kimi_tui.base.paths import make_private_dir
+from kimi_tui.workspaces.overlay.file_comparison import own_attributes
+from kimi_tui.workspaces.overlay.supervisor_client import Mode, View, ViewSpec
+
+_OPTIONS = {
+    "root": "redirect_dir=on,index=on,metacopy=off,volatile",
+    "user": "userxattr,metacopy=off,volatile",
+}
+"""Mount options by mode: without `volatile`, each file that is copied up is synced."""
+_TEMP_DIRS = ("/var/tmp", "/tmp", "/dev/shm")  # noqa: S108
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The layer of one workspace. It can be written to a record as JSON."""
+
+    folder: str
+    mode: Mode
+    roots: tuple[str, ...]
+
+    def views(self) -> tuple[View, ...]:
+        """Return the views, outer directories first."""
+        return tuple(
+            View(root=root, upper=f"{self.folder}/{number}/upper", work=f"{self.folder}/{number}/work")
+            for number, root in enumerate(self.roots)
+        )
+
+    def spec(self) -> ViewSpec:
+        """Return what to mount. The layer itself is hidden from commands."""
+        hidden = (os.path.dirname(self.folder),)
+        return ViewSpec(views=self.views(), options=_OPTIONS[self.mode], hidden=hidden)
+
+    def create(self) -> None:
+        """Create the directories. Each has owner and mode of its root. Raises OSError."""
+        for view in self.views():
+            os.makedirs(view.work, 0o700)
+            os.mkdir(view.upper)
+            info = os.stat(view.root)
+            if (info.st_uid, info.st_gid) != (os.geteuid(), os.getegid()):
+                os.chown(view.upper, info.st_uid, info.st_gid)
+            for name, value in own_attributes(view.root).items():
+                with suppress(OSError):
+                    os.setxattr(view.upper, name, value)
+            os.chmod(view.upper, stat.S_IMODE(info.st_mode))
+
+    def allow_remount(self) -> None:
+        """Prepare the layer for another mount: nothing was lost since the last one. Raises OSError."""
+        for view in self.views():
+            shutil.rmtree(f"{view.work}/work/incompat", ignore_errors=True)
+
+    def staging(self, uid: str) -> dict[str, str]:
+        """Return a directory for files on their way for each root, on its file system."""
+        device = os.stat(self.folder).st_dev
+        return {
+            root: f"{self.folder}/staging-{number}"
+            if os.stat(root).st_dev == device
+            else f"{root}/.kimi-tui-{uid}"
+            for number, root in enumerate(self.roots)
+        }
+
+    def remove(self) -> None:
+        """Remove the layer from disk. Errors are ignored."""
+        remove_tree(self.folder)
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the layer as JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "Layer":
+        """Return the layer in a record. Raises KeyError, TypeError, ValueError."""
+        mode = record["mode"]
+        if mode not in ("root", "user"):
+            raise ValueError(mode)
+        return cls(str(record["folder"]), mode, tuple(map(str, record["roots"])))
+
+
+def layer_parents(records: Path, roots: Sequence[str]) -> list[Path]:
+    """Return directories for layers: outside of the `roots`, those on the file system of the first one first.
+
+    A layer there needs no copies. Directories of all users get one of this user's.
+    """
+    uid = os.geteuid()
+    candidates = [records, *(Path(each) / f"kimi-tui-{uid}" for each in _TEMP_DIRS)]
+    usable = [path for path in candidates if not _is_inside(path, roots) and _is_private(path)]
+    device = os.stat(roots[0]).st_dev
+    return sorted(usable, key=lambda path: path.stat().st_dev != device)
+
+
+def remove_tree(path: str) -> None:
+    """Remove a directory, even if modes in it forbid that. Errors are ignored."""
+    for folder, _, _ in os.walk(path):
+        for entry in _entries(folder):
+            mode = entry.stat(follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
+                os.chmod(entry.path, 0o700)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _entries(folder: str) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _is_inside(path: Path, roots: Sequence[str]) -> bool:
+    real = os.path.realpath(path)
+    return any(f"{real}/".startswith(f"{root}/") for root in roots)
+
+
+def _is_private(path: Path) -> bool:
+    """Return whether `path` is a directory that only this user can write to. Create it if needed."""
+    try:
+        make_private_dir(path)
+        info = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid() and not info.st_mode & 0o022

@@ -1,0 +1,136 @@
+"""Workspace of the "overlayfs" backend."""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from kimi_tui.base.message_text import msg
+from kimi_tui.base.shielding import run_in_thread_shielded
+from kimi_tui.workspaces.command_process import CommandProcess
+from kimi_tui.workspaces.commit_lock import CommitLock
+from kimi_tui.workspaces.effects import CommitPlan, CommitResult, Effects
+from kimi_tui.workspaces.open_record import OpenRecord, OpenRecords, WorkspaceOwner
+from kimi_tui.workspaces.overlay.direct_reason import find_direct_reason, find_split_links
+from kimi_tui.workspaces.overlay.layer import Layer
+from kimi_tui.workspaces.overlay.layer_commit import LayerCommit
+from kimi_tui.workspaces.overlay.supervisor_client import MountedView, SupervisorClient, ViewUnavailable
+
+_END_GRACE_S = 0.5
+"""How long processes that a command left may take to end, before it counts as one that starts a daemon."""
+
+
+class OverlayWorkspace:
+    """A workspace in a mount namespace. It is a `Workspace`."""
+
+    is_private = True
+
+    def __init__(
+        self,
+        client: SupervisorClient,
+        records: OpenRecords,
+        layer: Layer,
+        folder: Path,
+        owner: WorkspaceOwner,
+        lock: CommitLock,
+    ) -> None:
+        """Create the workspace. `folder` is for its record."""
+        self._client = client
+        self._records = records
+        self._layer = layer
+        self._folder = folder
+        self._owner = owner
+        self._lock = lock
+        self._view: MountedView | None = None
+        self._base_ns = 0
+        self._effects: Effects | None = None
+
+    async def open(self) -> None:
+        """Mount the view, and record that it is open. Raises ViewUnavailable and OSError."""
+        self._layer.create()
+        await self._mount()
+
+    async def close(self) -> None:
+        """Discard what isn't committed, and remove the layer and the record."""
+        self._end_view()
+        await run_in_thread_shielded(self._remove)
+
+    async def start_process(
+        self, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: int
+    ) -> CommandProcess:
+        """Implement `Workspace.start_process`."""
+        if self._view is None or self._view.pid:
+            self._end_view()
+            try:
+                await self._mount()
+            except ViewUnavailable as error:
+                raise OSError(str(error)) from error
+        assert self._view is not None
+        self._effects = None
+        await self._view.start_process(argv, cwd=cwd, environment=environment, output=output)
+        return self._view
+
+    async def finish(self, output: str = "") -> str:
+        """Implement `Workspace.finish`."""
+        if self._view is not None:
+            n_remaining = await self._view.count_remaining(_END_GRACE_S) if self._view.pid else 0
+            self._end_view()
+            if n_remaining:
+                return msg("it left processes running")
+        try:
+            effects = await self.effects()
+        except (OSError, RecursionError) as error:
+            return msg("its changes can't be read: {reason}", reason=error)
+        reason = find_split_links(effects.items) if self._layer.mode == "user" else ""
+        return reason or find_direct_reason(output)
+
+    async def effects(self) -> Effects:
+        """Implement `Workspace.effects`."""
+        self._end_view()
+        if self._effects is None:
+            self._effects = await asyncio.to_thread(self._commit_of_layer().read_effects)
+        return self._effects
+
+    async def plan(self) -> CommitPlan:
+        """Implement `Workspace.plan`."""
+        effects = await self.effects()
+        return await asyncio.to_thread(self._commit_of_layer().plan, effects)
+
+    async def commit(self, plan: CommitPlan, *, only: Collection[str] | None = None) -> CommitResult:
+        """Implement `Workspace.commit`."""
+        self._end_view()
+        result = await run_in_thread_shielded(self._commit_of_layer().commit, plan, only)
+        await self.discard()
+        return result
+
+    async def discard(self) -> None:
+        """Implement `Workspace.discard`."""
+        self._end_view()
+        await run_in_thread_shielded(self._empty)
+
+    async def _mount(self) -> None:
+        self._layer.allow_remount()
+        self._view = await self._client.mount(self._layer.spec())
+        if not self._base_ns:
+            self._base_ns = self._view.base_ns
+            layer = {**self._layer.to_record(), "base_ns": self._base_ns}
+            self._records.write(OpenRecord(folder=self._folder, owner=self._owner, layer=layer))
+
+    def _end_view(self) -> None:
+        if self._view is not None:
+            self._view.close()
+            self._view = None
+
+    def _empty(self) -> None:
+        self._remove()
+        self._folder.mkdir(mode=0o700)
+        self._layer.create()
+        self._base_ns = 0
+        self._effects = None
+
+    def _remove(self) -> None:
+        self._records.forget(self._folder)
+        self._layer.remove()
+        self._records.remove_folder(self._folder)
+
+    def _commit_of_layer(self) -> LayerCommit:
+        return LayerCommit(self._layer, self._folder, base_ns=self._base_ns, lock=self._lock)

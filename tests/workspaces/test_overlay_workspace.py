@@ -1,0 +1,109 @@
+"""Commands in a private view of the work dir: their effects, and what a commit makes of them."""
+
+import os
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from kimi_tui.workspaces.overlay.supervisor_client import Mode
+from tests.workspaces.workspace_env import OWNER, WorkspaceEnv, read_tree
+
+FIXTURE = """
+mkdir -p src/deep docs empty; echo one > a; echo two > b; ln a hard; ln -s a soft; chmod 755 b
+echo x > src/x; echo y > src/y; echo z > src/deep/z; echo d > docs/d; mkfifo pipe
+touch -d 2020-01-02 a b src/x src/y docs/d; truncate -s 2M sparse; echo tail >> sparse
+"""
+
+
+@pytest.fixture(params=["root", "user"])
+async def env(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[WorkspaceEnv]:
+    mode: Mode = request.param
+    if mode == "root" and os.geteuid() != 0:
+        pytest.skip("needs root")
+    env = WorkspaceEnv(tmp_path.resolve(), mode)
+    status = await env.workspaces.status(env.work)
+    if status.backend == "none":
+        pytest.skip(f"no private views here: {status.problem}")
+    subprocess.run(FIXTURE, shell=True, cwd=env.work, check=True)
+    yield env
+    await env.shell.close()
+    await env.workspaces.close()
+
+
+COMMANDS = [
+    "echo new > c",
+    "echo more >> a",
+    "echo all > b",
+    "rm b",
+    "rm -r src",
+    "rm -r src; mkdir src; echo only > src/only",
+    "chmod 600 a",
+    "chmod 700 src",
+    "touch -d 2001-02-03 a",
+    "touch -d 2001-02-03 docs",
+    "mv a renamed",
+    "mv a b",
+    "mv src/x docs/",
+    "mv src lib || true",
+    "mv src lib; mv docs src; mv lib docs",
+    "mv src/deep top; echo more >> top/z; rm -r src; mv top src",
+    "ln b other; ln b other2",
+    "ln b docs/b; rm b",
+    "echo more >> hard",
+    "rm soft; ln -s b soft",
+    "ln -sf nowhere soft",
+    "rm a; mkdir a; echo in > a/in",
+    "rm -r docs; echo file > docs",
+    "mkfifo pipe2; rm pipe",
+    "mkdir -p n/e/w; echo 1 > n/e/w/1",
+    "truncate -s 5M sparse2; echo x >> sparse2; rm sparse",
+    "printf '\\001' | dd of=sparse bs=1 seek=100 conv=notrunc 2>/dev/null",
+    "rmdir empty",
+    "mkdir $'new\\nline'; echo x > $'new\\nline/\\xff'",
+    "sed -i s/one/1/ a; sed -i s/two/2/ b",
+    "cp -a src copy; rm -r src",
+    "tar cf t.tar src docs && rm -r src docs && tar xf t.tar && rm t.tar",
+    "git init -q . && git add -A src && git -c user.name=a -c user.email=b commit -qm m "
+    "&& git status --short >/dev/null; rm -r .git",
+    "chmod 000 b; chmod 000 src",
+    "mkdir ro; echo x > ro/x; chmod 555 ro",
+    "> a; > b",
+    "python3 -c \"import os; os.setxattr('a', 'user.note', b'hello')\"",
+    "exit 3",
+    "true",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+async def test_a_commit_is_equal_to_a_direct_run(env: WorkspaceEnv, command: str) -> None:
+    direct = env.folder / "direct"
+    subprocess.run(["cp", "-a", env.work, direct], check=True)
+    subprocess.run(["bash", "-c", command], cwd=direct, check=False, capture_output=True)
+    before = read_tree(env.work, times=True)
+    expected = read_tree(direct, times=True)
+    async with env.workspaces.open(env.work, owner=OWNER) as workspace:
+        ran = await env.run(workspace, command)
+        reason = await workspace.finish(ran.output)
+        assert read_tree(env.work, times=True) == before
+        if not reason:
+            plan = await workspace.plan()
+            assert plan.conflicts == ()
+            assert (await workspace.commit(plan)).failed == {}
+    if reason:
+        assert env.mode == "user"
+        assert "renames a directory" in reason or "several names" in reason
+        return
+    assert without_new_times(read_tree(env.work, times=True), before) == without_new_times(expected, before)
+
+
+def without_new_times(tree: dict, before: dict) -> dict:
+    """Return `tree` with the mtimes that were set by hand, and those of files that weren't touched."""
+    old = {entry.mtime_ns for entry in before.values()}
+    return {
+        path: (entry.mode, entry.content, entry.owner, entry.attributes, entry.names, entry.mtime_ns)
+        if entry.mtime_ns in old or entry.mtime_ns < 1_100_000_000_000_000_000
+        else (entry.mode, entry.content, entry.owner, entry.attributes, entry.names)
+        for path, entry in tree.items()
+    }
