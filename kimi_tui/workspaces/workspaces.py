@@ -56,6 +56,11 @@ class Workspaces:
         self.problem = ""
         """Why the last workspace isn't private; empty if it is, or if none was opened."""
 
+    @property
+    def backend(self) -> Backend:
+        """The backend that `start` chose. A work dir that it can't cover has no private view nevertheless."""
+        return "none" if self._client is None else "overlayfs"
+
     async def start(self) -> None:
         """Start the backend, if it hasn't been: `open` does that, too. Never raises."""
         async with self._starting:

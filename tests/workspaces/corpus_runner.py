@@ -10,6 +10,8 @@ from typing import Literal
 
 from kimi_tui.base.child_environment import ChildEnvironment
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
+from kimi_tui.tools.shell.output_pipe import OutputReceiver
+from kimi_tui.tools.shell.output_tail import OutputTail
 from kimi_tui.tools.shell.shell import ExitStatus, Shell
 from kimi_tui.workspaces.command_process import DirectStarter, ProcessStarter
 from kimi_tui.workspaces.open_record import WorkspaceOwner
@@ -100,8 +102,9 @@ class CorpusRunner:
         async with self._shell() as shell:
             started_ns = time.time_ns() - _CLOCK_STEP_NS
             async with workspaces.open(self._environment.project, owner=_OWNER) as workspace:
-                status = await self._run(shell, command, starter=workspace)
-                how, reason = await _finish(workspace, status, problems)
+                output = OutputTail(DroppedOutput())
+                status = await self._run(shell, command, starter=workspace, output=output)
+                how, reason = await _finish(workspace, status, output.text, problems)
                 seconds = (time.time_ns() - started_ns - _CLOCK_STEP_NS) / 1e9
             if how == "detected" and workspace.is_private:
                 status = await self._run(shell, command)
@@ -118,13 +121,18 @@ class CorpusRunner:
         return Run(self._tree(started_ns), status, seconds)
 
     async def _run(
-        self, shell: Shell, command: CorpusCommand, *, starter: ProcessStarter = DirectStarter()
+        self,
+        shell: Shell,
+        command: CorpusCommand,
+        *,
+        starter: ProcessStarter = DirectStarter(),
+        output: OutputReceiver | None = None,
     ) -> ExitStatus:
         return await shell.run(
             command.script,
             work_dir=self._environment.project,
             timeout_s=command.time_limit_s,
-            output=DroppedOutput(),
+            output=output or DroppedOutput(),
             starter=starter,
         )
 
@@ -149,11 +157,14 @@ class CorpusRunner:
         return read_tree(os.fsencode(self._environment.area), started_ns)
 
 
-async def _finish(workspace: Workspace, status: ExitStatus, problems: list[str]) -> tuple[How, str]:
+async def _finish(
+    workspace: Workspace, status: ExitStatus, output: str, problems: list[str]
+) -> tuple[How, str]:
     """Commit what a command did in a workspace, or discard it if the command has to run directly."""
     if not workspace.is_private:
         return "detected", "not private"
-    if reason := workspace.reason_to_run_directly:
+    reason = await workspace.finish(output if status.status else "")
+    if reason and not status.timed_out:
         await workspace.discard()
         return "detected", reason
     plan = await workspace.plan()

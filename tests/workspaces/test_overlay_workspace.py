@@ -71,6 +71,8 @@ COMMANDS = [
     "mkdir ro; echo x > ro/x; chmod 555 ro",
     "> a; > b",
     "python3 -c \"import os; os.setxattr('a', 'user.note', b'hello')\"",
+    "touch temporary src/temporary; rm temporary src/temporary",
+    "chmod 700 .",
     "exit 3",
     "true",
 ]

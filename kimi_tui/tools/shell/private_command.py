@@ -13,6 +13,7 @@ from kimi_tui.tools.path_scope import PathScope, printable_name
 from kimi_tui.tools.shell.captured_output import OutputFolder
 from kimi_tui.tools.shell.direct_commands import direct_run_reason
 from kimi_tui.tools.shell.output_pipe import OutputReceiver
+from kimi_tui.tools.shell.output_tail import OutputTail
 from kimi_tui.tools.shell.shell import ExitStatus, Shell
 from kimi_tui.tools.tool import CallContext
 from kimi_tui.workspaces.effects import CommitPlan, PathEffect
@@ -78,21 +79,23 @@ class PrivateCommands:
             self._path_scope.work_dir, added_dirs=self._path_scope.additional_dirs, owner=owner
         ) as workspace:
             if not workspace.is_private:
-                raise MustRunDirectly(workspace.reason_to_run_directly or self._workspaces.problem)
+                raise MustRunDirectly(self._workspaces.problem)
+            tail = OutputTail(output)
             try:
                 exit_ = await self._shell.run(
                     line.text,
                     work_dir=self._path_scope.work_dir,
                     timeout_s=timeout_s,
-                    output=output,
+                    output=tail,
                     starter=workspace,
                 )
             except BaseException:
                 await run_shielded(self._commit(workspace, line.text, call))
                 raise
-            if workspace.reason_to_run_directly and not exit_.timed_out:
+            reason = await workspace.finish(tail.text if exit_.status else "")
+            if reason and not exit_.timed_out:
                 await workspace.discard()
-                raise MustRunDirectly(workspace.reason_to_run_directly)
+                raise MustRunDirectly(reason)
             return PrivateRun(exit_, await run_shielded(self._commit(workspace, line.text, call)))
 
     async def _commit(self, workspace: Workspace, command: str, call: CallContext) -> tuple[str, ...]:

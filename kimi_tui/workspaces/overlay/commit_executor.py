@@ -317,7 +317,7 @@ class _CommitRun:
         if number not in self._progress.begun and not _is_same(current, effect.before):
             raise PathRejected(CHANGED_REASON)
         self._journal.note_begun(number)
-        copy_attributes(effect.source, folder, name, effect.after, with_time=self._has_own_time(effect.after))
+        copy_attributes(effect.source, folder, name, effect.after)
 
     def _finish_folder(self, number: int, effect: PathEffect) -> None:
         assert effect.after is not None
@@ -341,12 +341,16 @@ class _CommitRun:
         return self._staging_folders[root]
 
     def _open_parent(self, path: str) -> tuple[int, str]:
+        if path in self._handles:
+            folder = os.open(os.path.dirname(path), _FOLDER_FLAGS)
+            self._stack.callback(os.close, folder)
+            return folder, os.path.basename(path)
         root, below = self._split(path)
         return self._handles[root].open_parent(below)
 
     def _split(self, path: str) -> tuple[str, str]:
         for root in self._handles:
-            if path.startswith(f"{root}/"):
+            if path == root or path.startswith(f"{root}/"):
                 return root, path[len(root) + 1 :]
         raise PathRejected("not in the working directory")
 

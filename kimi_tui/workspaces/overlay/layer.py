@@ -53,6 +53,7 @@ class Layer:
                 with suppress(OSError):
                     os.setxattr(view.upper, name, value)
             os.chmod(view.upper, stat.S_IMODE(info.st_mode))
+            os.utime(view.upper, ns=(info.st_atime_ns, info.st_mtime_ns))
 
     def allow_remount(self) -> None:
         """Prepare the layer for another mount: nothing was lost since the last one. Raises OSError."""

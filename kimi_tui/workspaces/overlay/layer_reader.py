@@ -41,6 +41,8 @@ class LayerReader:
         self._prefix = attribute_prefix(mode)
         self._base_ns = base_ns
         self._effects: dict[str, PathEffect] = {}
+        self._changed_folders: set[str] = set()
+        """Directories in which names were created, removed or replaced."""
         self._origins: dict[str, int] = {}
         """Inode of the original of each file that was copied from elsewhere, by path."""
         self._kept: dict[int, str] = {}
@@ -49,6 +51,7 @@ class LayerReader:
     def read(self) -> list[PathEffect]:
         """Return the effects, sorted by path. Raises OSError."""
         self._merge(self._view.root, self._view.upper, "")
+        self._read_attributes(self._view.root, self._view.upper, os.lstat(self._view.upper), "")
         self._find_moved_files()
         return [self._effects[path] for path in sorted(self._effects)]
 
@@ -75,11 +78,12 @@ class LayerReader:
             lower = None
         if not doubt:
             doubt = self._doubt_about_folder(upper, lower, original)
-        self._read_folder(path, upper, info, lower, doubt)
         if lower == path:
             self._merge(path, upper, doubt)
         else:
+            self._read_folder(path, upper, info, lower, doubt)
             self._replace(path, upper, lower, doubt)
+        self._read_attributes(path, upper, info, doubt)
 
     def _doubt_about_folder(self, upper: str, lower: str | None, original: PathState | None) -> str:
         """Return why the original of a directory may not be what the command saw."""
@@ -96,7 +100,8 @@ class LayerReader:
     def _read_folder(
         self, path: str, upper: str, info: os.stat_result, lower: str | None, doubt: str
     ) -> None:
-        before, after = _state(path), PathState.of(info)
+        """Read a directory of the layer that may be a new one."""
+        before = _state(path)
         if before is None or not before.is_folder:
             self._add(
                 path,
@@ -104,27 +109,50 @@ class LayerReader:
                     path=path,
                     kind="folder",
                     before=before,
-                    after=after,
+                    after=PathState.of(info),
                     source=upper,
                     moved_from=lower or "",
                     doubt=doubt or self._doubt_about(before),
                 ),
             )
-        elif self._differs(before, after, path, upper):
-            self._add(
-                path,
-                PathEffect(
-                    path=path, kind="attributes", before=before, after=after, source=upper, is_in_place=True,
-                    doubt=doubt,
-                ),
-            )  # fmt: skip
+
+    def _read_attributes(self, path: str, upper: str, info: os.stat_result, doubt: str) -> None:
+        """Read the attributes of a directory, after its members."""
+        before, after = _state(path), PathState.of(info)
+        if before is None or not before.is_folder:
+            return
+        if self._has_new_time(path, before, after) or self._differs(before, after, path, upper):
+            if (before.mode, before.owner) != (after.mode, after.owner):
+                doubt = doubt or self._doubt_about(before)
+            effect = PathEffect(
+                path=path,
+                kind="attributes",
+                before=before,
+                after=after,
+                source=upper,
+                is_in_place=True,
+                doubt=doubt,
+            )
+            self._add(path, effect)
+
+    def _has_new_time(self, path: str, before: PathState, after: PathState) -> bool:
+        """Return whether a directory's mtime has to be set: committing its members doesn't do that.
+
+        Either the command set it explicitly, or it removed the files that it had created in the directory.
+        Changes of others set it as well.
+        """
+        if before.mtime_ns >= self._base_ns:
+            return False
+        is_changed = path in self._changed_folders
+        if after.mtime_ns < self._base_ns:
+            return is_changed or after.mtime_ns != before.mtime_ns
+        return not is_changed
 
     def _differs(self, before: PathState, after: PathState, path: str, upper: str) -> bool:
-        """Return whether attributes differ; the mtime of a directory only if it was set explicitly."""
+        """Return whether attributes differ, except for the mtime of a directory."""
         if (before.mode, before.owner) != (after.mode, after.owner):
             return True
-        is_time_set = not after.is_folder or after.mtime_ns < self._base_ns
-        if is_time_set and before.mtime_ns != after.mtime_ns:
+        if not after.is_folder and before.mtime_ns != after.mtime_ns:
             return True
         return own_attributes(path) != own_attributes(upper)
 
@@ -245,6 +273,8 @@ class LayerReader:
 
     def _add(self, path: str, effect: PathEffect) -> None:
         self._effects[path] = effect
+        if not effect.is_in_place:
+            self._changed_folders.add(path.rpartition("/")[0])
 
     def _attribute(self, upper: str, name: str) -> bytes:
         with suppress(OSError):
