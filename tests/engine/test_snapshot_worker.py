@@ -181,7 +181,7 @@ async def test_a_comparison_during_a_call_attributes_its_changes_to_the_agent(
     plan = await harness.files.worker.use(lambda history: history.plan(before))
     assert [(it.path, it.action, it.note) for it in plan.items] == [
         ("built", "keep", "changed only by you or `npm run build`"),
-        ("made", "delete", ""),
+        ("made", "delete", "changed while `make_history it` ran"),
     ]
     assert plan.commands == ("make_history it",)
     await harness.files.close()

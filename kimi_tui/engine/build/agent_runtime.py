@@ -99,6 +99,7 @@ def _build_timeline(core: SessionCore, tool_dependencies: ToolDependencies) -> T
         settings=core.settings.checkpoints,
         todos=tool_dependencies.todos,
         sender=core.wire,
+        private_commands=tool_dependencies.private_commands,
     )
 
 

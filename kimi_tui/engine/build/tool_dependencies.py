@@ -38,7 +38,7 @@ class ToolDependencies:
     todos: SessionTodos
     dmailbox: DMailbox
     sandbox: CommandSandbox | None
-    workspaces: Workspaces
+    private_commands: PrivateCommands
     file_tracker: FileTracker
     output_folder: OutputFolder
     by_type: dict[Any, object]
@@ -64,6 +64,7 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
     resources.push_async_callback(shell.close)
     file_tracker = FileTracker()
     output_folder = OutputFolder(session.dir / "output")
+    private_commands = PrivateCommands(workspaces, shell, core.workspace, output_folder, options.terminals)
     by_type: dict[Any, object] = {
         PathScope: core.workspace,
         Approval: core.approval,
@@ -77,7 +78,7 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
         Terminals: options.terminals,
         ModelCapabilities: core.runtime_settings,
         Shell: shell,
-        PrivateCommands: PrivateCommands(workspaces, shell, core.workspace, output_folder),
+        PrivateCommands: private_commands,
         OutputFolder: output_folder,
         PageFetcher: build_fetcher(settings.web),
         SearchService: build_search_service(settings),
@@ -86,7 +87,7 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
         todos=todos,
         dmailbox=dmailbox,
         sandbox=sandbox,
-        workspaces=workspaces,
+        private_commands=private_commands,
         file_tracker=file_tracker,
         output_folder=output_folder,
         by_type=by_type,

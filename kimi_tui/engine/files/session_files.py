@@ -17,6 +17,7 @@ from kimi_tui.base.shielding import run_shielded
 from kimi_tui.engine.files.coverage import HistoryPaths, history_path, list_uncovered
 from kimi_tui.engine.files.snapshot_worker import (
     MAX_WAIT_S,
+    ScanScope,
     SnapshotBusyError,
     SnapshotWorker,
     combine_changes,
@@ -74,6 +75,8 @@ class SessionFiles:
         self._problem = NOT_CAPTURED_YET if enabled else "the config sets `files = false` under [checkpoints]"
         self._calls: list[ChangeAuthor] = []
         """Running calls that may change files, newest last."""
+        self._background_scan: ScanScope = "all"
+        """What is scanned for checkpoints."""
         self._tasks: dict[str, ChangeAuthor] = {}
         """Running background tasks."""
 
@@ -82,10 +85,17 @@ class SessionFiles:
         """Whether file states are recorded."""
         return self._enabled
 
-    async def capture_initial(self) -> "ExecutionResult | None":
-        """Capture the first state. Return the outcome of an interrupted revert, if there was one."""
+    async def capture_initial(self, *, needs_scans: bool = True) -> "ExecutionResult | None":
+        """Capture the first state. Return the outcome of an interrupted revert, if there was one.
+
+        Unless the session `needs_scans` to find the changes of commands, checkpoints of a large project
+        contain only changes that are known without a scan. Others are found when a plan is made.
+        """
         if self._enabled:
-            await self._capture()
+            if not needs_scans:
+                self._background_scan = "few files"
+                self.worker.loads_lazily = True
+            await self._capture(scan=self._background_scan)
         return self.worker.recovered_outcome
 
     async def capture_pending(self) -> None:
@@ -94,7 +104,7 @@ class SessionFiles:
             await self._capture_requested.wait()
             self._capture_requested.clear()
             if self._pending_checkpoints:
-                await self._capture()
+                await self._capture(scan=self._background_scan)
 
     async def close(self) -> None:
         """Cancel the running scan, and save the scan state for the next session."""
@@ -230,7 +240,11 @@ class SessionFiles:
         began = time.time()
         with self.worker.delaying_tool(author.tool):
             await self._capture(paths=paths)
-        author = replace(author, session=self.worker.session, began=began if paths is None else 0.0)
+        author = replace(
+            author,
+            session=author.session or self.worker.session,
+            began=began if paths is None else 0.0,
+        )
         async with self._open_call(author, paths):
             self._calls.append(author)
             try:
@@ -249,14 +263,14 @@ class SessionFiles:
             return
         to_history_path = HistoryPaths(self._workspace).path_of
         paths = [path for each in commit.paths if (path := to_history_path(each)) is not None]
-        await self._capture(USER, paths, with_scan=False)
-        author = replace(author, session=self.worker.session)
+        await self._capture(USER, paths, scan="paths")
+        author = replace(author, session=author.session or self.worker.session)
         self._calls.append(author)
         try:
             yield
         finally:
             try:
-                await run_shielded(self._capture(author, paths, with_scan=False))
+                await run_shielded(self._capture(author, paths, scan="paths"))
             finally:
                 self._calls.remove(author)
 
@@ -285,14 +299,15 @@ class SessionFiles:
         author: ChangeAuthor | None = None,
         paths: Collection[str] | None = None,
         *,
-        with_scan: bool = True,
+        scan: ScanScope = "all",
         wait_s: float | None = None,
     ) -> None:
         from kimi_tui.history.snapshots.deadline import ScanCanceled
 
         try:
-            result = await self.worker.capture(author, paths, with_scan=with_scan, wait_s=wait_s)
+            result = await self.worker.capture(author, paths, scan=scan, wait_s=wait_s)
         except ScanCanceled:
+            self._capture_requested.set()  # checkpoints may still wait for their state
             return
         except SnapshotBusyError:
             raise

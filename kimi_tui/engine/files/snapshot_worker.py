@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, Protocol, TypeVar, assert_never
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.frozen import frozen
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+ScanScope = Literal["all", "few files", "paths"]
+"""What a capture scans.
+
+- `all`: all files; with paths, only these, unless there is no state yet
+- `few files`: all files, or nothing if there are so many that it takes long
+- `paths`: only the paths
+"""
 SetDeadline = Callable[["ScanDeadline"], None]
 """Called with the deadline that can cancel the work."""
 P = ParamSpec("P")
@@ -97,6 +104,10 @@ class SnapshotWorker:
         self._deadline: ScanDeadline | None = None
         """Deadline of the running scan."""
         self._is_closing = False
+        self._may_be_canceled = False
+        """Whether the running scan may be canceled by a capture of some paths."""
+        self.loads_lazily = False
+        """Whether the last state of a large project is loaded only when it is needed. Set it before use."""
         self.authors: AuthorSource | None = None
         """Names the author of changes found by a scan for another purpose, such as a comparison; by default
         the user.
@@ -118,23 +129,29 @@ class SnapshotWorker:
         author: ChangeAuthor | None = None,
         paths: Collection[str] | None = None,
         *,
-        with_scan: bool = True,
+        scan: ScanScope = "all",
         wait_s: float | None = None,
     ) -> SnapshotResult:
         """Record the changes since the previous scan as made by `author`, by default the current author when
         the scan starts.
 
-        Without `with_scan`, only `paths` are looked at, even if there is no state yet. A canceled scan stops
-        soon and records nothing.
+        A canceled scan stops soon and records nothing. A scan of scope "few files" is canceled by captures
+        of scope "paths".
 
         Raises: KimiTuiError instead of OSError. ScanCanceled. SnapshotBusyError if the worker isn't free
         within `wait_s` seconds.
         """
+        if scan == "paths" and self._may_be_canceled and self._deadline is not None:
+            self._deadline.cancel()
         async with self._exclusive(wait_s):
             history = await self._open_history()
-            return await self._run_cancellable(
-                partial(_capture_changes, history, author or self._current_author(), paths, with_scan)
-            )
+            self._may_be_canceled = scan == "few files"
+            try:
+                return await self._run_cancellable(
+                    partial(_capture_changes, history, author or self._current_author(), paths, scan)
+                )
+            finally:
+                self._may_be_canceled = False
 
     async def run_query(self, query: "Callable[[FileHistory, ScanDeadline], T]") -> T:
         """Run `query` on the history like `use` does, with progress events. Canceling it stops the query
@@ -229,7 +246,9 @@ class SnapshotWorker:
             with _translate_os_errors():
                 history = await run_in_thread_shielded(self._factory.build)
                 history.default_author = self._current_author
-                self.recovered_outcome = await run_in_thread_shielded(history.open, self._known_states)
+                self.recovered_outcome = await run_in_thread_shielded(
+                    partial(history.open, self._known_states, lazily=self.loads_lazily)
+                )
             self._history = history
         return self._history
 
@@ -271,14 +290,19 @@ def _capture_changes(
     history: "FileHistory",
     author: ChangeAuthor,
     paths: Collection[str] | None,
-    with_scan: bool,
+    scan: ScanScope,
     progress: "ScanProgress",
     set_deadline: SetDeadline,
 ) -> SnapshotResult:
-    if with_scan:
-        captured = history.capture(author, paths=paths, progress=progress, register_deadline=set_deadline)
-    else:
-        captured = history.capture_paths(author, paths or (), register_deadline=set_deadline)
+    match scan:
+        case "all":
+            captured = history.capture(author, paths=paths, progress=progress, register_deadline=set_deadline)
+        case "few files":
+            captured = history.capture_if_small(author, progress=progress, register_deadline=set_deadline)
+        case "paths":
+            captured = history.capture_paths(author, paths or (), register_deadline=set_deadline)
+        case _:
+            assert_never(scan)
     added, removed = history.count_lines(captured)
     changed = sorted(captured.changes)
     by_tools = author.who in {"call", "background"}

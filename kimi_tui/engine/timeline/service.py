@@ -24,6 +24,7 @@ from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.limits import MB, SnapshotLimits
 from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.tools.path_scope import PathScope
+from kimi_tui.tools.shell.private_command import PrivateCommands
 from kimi_tui.wire.event_sender import EventSender
 
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ class TimelineService:
         todos: SessionTodos,
         sender: EventSender,
         history_factory: HistoryFactory | None = None,
+        private_commands: PrivateCommands | None = None,
     ) -> None:
+        """Create the timeline. Without `private_commands`, scans find the changes of commands."""
+        self._private_commands = private_commands
         self._session = session
         self._context = context
         self._todos = todos
@@ -93,10 +97,13 @@ class TimelineService:
         """Take the first file snapshot, then keep checkpoints and front ends up to date, until canceled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.publisher.run())
-            recovered = await self.files.capture_initial()
+            recovered = await self.files.capture_initial(needs_scans=await self._needs_scans())
             if recovered is not None:
                 self._notify_recovered(recovered)
             group.create_task(self.files.capture_pending())
+
+    async def _needs_scans(self) -> bool:
+        return self._private_commands is None or await self._private_commands.find_problem() != ""
 
     async def close(self) -> None:
         """Save the state of the file snapshots for the next session."""

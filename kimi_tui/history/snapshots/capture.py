@@ -126,8 +126,7 @@ class Capture:
     def open(self, earlier: str | None = None, *, lazily: bool = False) -> None:
         """Continue from the session's last state, or its state `earlier`, or the project's last state.
 
-        With `lazily`, a session without a state begins with an incomplete one: it lists only the paths given
-        to `capture_paths`, until the first scan.
+        With `lazily`, the project's last state isn't loaded before the first scan.
         """
         with gc_paused(should_freeze=lambda: len(self._entries) > _GC_FREEZE_FILES):
             self._load_state(earlier, lazily=lazily)
@@ -165,6 +164,7 @@ class Capture:
         written: Mapping[str, WrittenFile] = MappingProxyType({}),
         always: bool = False,
         interrupted: InterruptedCall | None = None,
+        max_files: int | None = None,
         deadline: ScanDeadline | None = None,
     ) -> CaptureResult:
         """Record the changes since the newest state, if there are any or if `always`.
@@ -172,8 +172,8 @@ class Capture:
         With `paths`, only these and their parent directories are scanned, unless there is no state yet. Files
         in `written` that are unchanged since aren't read again. With `interrupted`, a full scan attributes
         changes before its end to that call, and later ones to the user or a program that it left. Raises
-        ScanCanceled if `deadline` is canceled. After a scan that took too long, only files named by tools
-        are covered.
+        ScanCanceled if `deadline` is canceled, and TooManyFiles if there are more than `max_files`. After a
+        scan that took too long, only files named by tools are covered.
         """
         if paths is not None and (
             self._head is not None or not self._known_paths.is_complete or self.partial_coverage_reason
@@ -195,7 +195,7 @@ class Capture:
             return self._record(author, None, detected, always=always)
         n_read = 0
         with gc_paused(should_freeze=lambda: n_read > _GC_FREEZE_FILES):
-            scan, detected = self._detect_all(deadline or ScanDeadline())
+            scan, detected = self._detect_all(deadline or ScanDeadline(), max_files)
             n_read = detected.n_read
             return self._record(author, scan, detected, always=always, interrupted=interrupted)
 
@@ -213,6 +213,8 @@ class Capture:
         `author` is a tool. Ignored paths are skipped unless they are known. Raises ScanCanceled.
         """
         deadline = deadline or ScanDeadline()
+        if self._head is None and not self.partial_coverage_reason:
+            self._known_paths.is_complete = False
         scan = PathScanner(
             str(self._root),
             entries=self._entries,
@@ -242,11 +244,15 @@ class Capture:
         if self._head is not None and self._strays is not None and not self.partial_coverage_reason:
             save_stat_cache(self._store.fs, self._store.stat_cache_file, self._stat_cache, self._head)
 
-    def _detect_all(self, deadline: ScanDeadline) -> tuple[Scan | None, DetectedChanges]:
+    def _detect_all(
+        self, deadline: ScanDeadline, max_files: int | None
+    ) -> tuple[Scan | None, DetectedChanges]:
         if time.monotonic() >= self._next_scan:
             try:
-                scan, detected = self._detect_with_scan(deadline)
+                scan, detected = self._detect_with_scan(deadline, max_files or self._limits.files)
             except TooManyFiles:
+                if max_files is not None:
+                    raise
                 self._limit_coverage(
                     msg("the working directory contains more than {count:,} files", count=self._limits.files)
                 )
@@ -281,14 +287,14 @@ class Capture:
         """Return the paths to look at without a full scan."""
         return set(self._strays or ()) if self._is_slow else set(self._entries)
 
-    def _detect_with_scan(self, deadline: ScanDeadline) -> tuple[Scan, DetectedChanges]:
+    def _detect_with_scan(self, deadline: ScanDeadline, max_files: int) -> tuple[Scan, DetectedChanges]:
         base: dict[str, Entry] = {}
         if not self._known_paths.is_complete:
             base, self._stat_cache = self._known_paths.load_base(self._store)
         scanner = Scanner(
             self._root,
             self._stat_cache,
-            max_files=self._limits.files,
+            max_files=max_files,
             rules=_build_rules(self._root, self._added_dirs, self._limits),
             added_dirs=self._added_dirs,
             deadline=deadline,

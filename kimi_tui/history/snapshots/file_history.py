@@ -10,6 +10,7 @@ from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
 from kimi_tui.history.snapshots.apply_choice import NotOffered, apply_choice
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
+from kimi_tui.history.snapshots.blob_store import BlobStore
 from kimi_tui.history.snapshots.capture import Capture, CaptureResult
 from kimi_tui.history.snapshots.comparable_states import comparable_states
 from kimi_tui.history.snapshots.deadline import ScanDeadline, ScanProgress
@@ -29,11 +30,17 @@ from kimi_tui.history.snapshots.plan import Action, Plan, PlanItem
 from kimi_tui.history.snapshots.plan_executor import CHANGED_REASON, ExecutionResult, PlanExecutor
 from kimi_tui.history.snapshots.planner import Planner, count_changed_lines, text_of
 from kimi_tui.history.snapshots.project_store import ProjectStore
+from kimi_tui.history.snapshots.scanner import TooManyFiles
 from kimi_tui.history.snapshots.work_filesystem import LOCAL_WORK_FILE_SYSTEM, WorkFileSystem
 from kimi_tui.history.snapshots.write_notes import add_write_notes
 from kimi_tui.wire.timeline import FileChoice, WhoChanged
 
 logger = logging.getLogger(__name__)
+
+_FEW_FILES = 10_000
+"""Number of files that a scan looks at in a fraction of a second."""
+_LARGE_CACHE_BYTES = 300_000
+"""Size of the stat cache of a project with more files than that."""
 
 
 class FileHistory:
@@ -70,6 +77,8 @@ class FileHistory:
         """A call that an earlier process left open, until its changes are recorded."""
         self._sessions = {store.session}
         self._is_complete = True
+        self._is_large = False
+        """Whether a scan would take long."""
         self.default_author: Callable[[], ChangeAuthor] = lambda: USER
         """Returns the author of changes since the last state for which the caller names none."""
 
@@ -92,11 +101,13 @@ class FileHistory:
         """Continue from the session's last state, or from the last of the `earlier` ones.
 
         An interrupted revert is completed first; its result is returned. The sessions that created the
-        earlier states, for example the origin of a fork, count as this one. `lazily`: see `Capture.open`.
+        earlier states, for example the origin of a fork, count as this one. With `lazily`, the last state of
+        a large project isn't loaded before it is needed.
         """
         self._store.open()
         self.add_own_sessions(earlier)
-        self._capture.open(list(earlier)[-1] if earlier else None, lazily=lazily)
+        self._is_large = _size_of(self._store.stat_cache_file) > _LARGE_CACHE_BYTES
+        self._capture.open(list(earlier)[-1] if earlier else None, lazily=lazily and self._is_large)
         self._interrupted = self._open_calls.interrupted()
         self._is_complete = False
         return self._complete_interrupted()
@@ -150,6 +161,29 @@ class FileHistory:
             return self._capture_all(author, deadline, always=always)
         return self._capture.capture(author, paths=paths, always=always, deadline=deadline)
 
+    def capture_if_small(
+        self,
+        author: ChangeAuthor,
+        *,
+        progress: ScanProgress | None = None,
+        register_deadline: Callable[[ScanDeadline], None] = lambda _: None,
+    ) -> CaptureResult:
+        """Record the changes since the last state, unless the project is so large that a scan takes long.
+
+        Then return the last state. Raises ScanCanceled.
+        """
+        if not self._is_large or self._interrupted is not None:
+            deadline = ScanDeadline(limit_s=self._capture.scan_limit_s, progress=progress)
+            register_deadline(deadline)
+            self._complete_interrupted()
+            try:
+                return self._capture_all(
+                    author, deadline, max_files=None if self._interrupted else _FEW_FILES
+                )
+            except TooManyFiles:
+                self._is_large = True
+        return self.capture_paths(author, (), register_deadline=register_deadline)
+
     def capture_paths(
         self,
         author: ChangeAuthor,
@@ -168,11 +202,18 @@ class FileHistory:
         return self._capture.capture_paths(author, paths, always=always, deadline=deadline)
 
     def _capture_all(
-        self, author: ChangeAuthor, deadline: ScanDeadline, *, always: bool = False
+        self,
+        author: ChangeAuthor,
+        deadline: ScanDeadline,
+        *,
+        always: bool = False,
+        max_files: int | None = None,
     ) -> CaptureResult:
         """Record all changes since the last state; the first ones may be those of an interrupted call."""
         interrupted = self._interrupted
-        result = self._capture.capture(author, always=always, interrupted=interrupted, deadline=deadline)
+        result = self._capture.capture(
+            author, always=always, interrupted=interrupted, max_files=max_files, deadline=deadline
+        )
         if interrupted is not None:
             self._interrupted = None
             self._open_calls.clear()
@@ -296,7 +337,7 @@ class FileHistory:
         """Return the number of lines that the changes added, and the number they removed."""
         added = removed = 0
         for path, entry in captured.changes.items():
-            more, fewer = self._count_lines(captured.before.get(path), entry)
+            more, fewer = _count_lines(self._store.blobs, captured.before.get(path), entry)
             added, removed = added + more, removed + fewer
         return added, removed
 
@@ -316,7 +357,7 @@ class FileHistory:
         for path in sorted({*old, *new}):
             now, then = old.get(path), new.get(path)
             if now != then:
-                added, removed = self._count_lines(now, then)
+                added, removed = _count_lines(self._store.blobs, now, then)
                 action: Action = "delete" if then is None else "recreate" if now is None else "restore"
                 items.append(
                     PlanItem(
@@ -424,11 +465,19 @@ class FileHistory:
     def _revert(self) -> ChangeAuthor:
         return ChangeAuthor(who="revert", session=self._store.session)
 
-    def _count_lines(self, before: Entry | None, after: Entry | None) -> tuple[int, int]:
-        old, new = text_of(self._store.blobs, before), text_of(self._store.blobs, after)
-        if old is None or new is None:
-            return 0, 0
-        return count_changed_lines(old, new)
+
+def _count_lines(blobs: BlobStore, before: Entry | None, after: Entry | None) -> tuple[int, int]:
+    old, new = text_of(blobs, before), text_of(blobs, after)
+    if old is None or new is None:
+        return 0, 0
+    return count_changed_lines(old, new)
+
+
+def _size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _missing_state_error(error: ManifestMissing, *, hint: str) -> KimiTuiError:

@@ -22,7 +22,7 @@ from kimi_tui.tools.background.tasks import BackgroundTasks
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.shell.background_command import BackgroundCommand, format_exit_status
 from kimi_tui.tools.shell.captured_output import CapturedOutput, OutputFolder
-from kimi_tui.tools.shell.client_terminals import NO_TERMINALS, Terminals
+from kimi_tui.tools.shell.client_terminals import Terminals
 from kimi_tui.tools.shell.command_output import CommandOutput
 from kimi_tui.tools.shell.output_pipe import OutputReceiver
 from kimi_tui.tools.shell.private_command import MustRunDirectly, PrivateCommands
@@ -173,8 +173,6 @@ class Bash(Tool[BashParams]):
 
     async def _run_privately(self, line: BashCommandLine, timeout_s: int, call: CallContext) -> ToolReturn:
         """Run the command in a private view. Raises MustRunDirectly."""
-        if self._terminals is not NO_TERMINALS:
-            raise MustRunDirectly("the client has terminals")
         with self._open_output(call) as output:
             try:
                 run = await self._private_commands.run(line, timeout_s=timeout_s, output=output, call=call)

@@ -11,6 +11,7 @@ from kimi_tui.permission.bash.command_line import BashCommandLine
 from kimi_tui.tools.change_tracker import PendingCommit
 from kimi_tui.tools.path_scope import PathScope, printable_name
 from kimi_tui.tools.shell.captured_output import OutputFolder
+from kimi_tui.tools.shell.client_terminals import NO_TERMINALS, Terminals
 from kimi_tui.tools.shell.direct_commands import direct_run_reason
 from kimi_tui.tools.shell.output_pipe import OutputReceiver
 from kimi_tui.tools.shell.output_tail import OutputTail
@@ -55,12 +56,27 @@ class PrivateCommands:
     """Runs commands in workspaces and commits their effects as those of the tool call."""
 
     def __init__(
-        self, workspaces: Workspaces, shell: Shell, path_scope: PathScope, output_folder: OutputFolder
+        self,
+        workspaces: Workspaces,
+        shell: Shell,
+        path_scope: PathScope,
+        output_folder: OutputFolder,
+        terminals: Terminals = NO_TERMINALS,
     ) -> None:
+        self._terminals = terminals
         self._workspaces = workspaces
         self._shell = shell
         self._path_scope = path_scope
         self._output_folder = output_folder
+
+    async def find_problem(self) -> str:
+        """Return why no command can run in a private view; empty if one can."""
+        if self._shell.sandbox is not None:
+            return "commands run in the sandbox"
+        if self._terminals is not NO_TERMINALS:
+            return "commands run in the client's terminals"
+        await self._workspaces.start()
+        return self._workspaces.problem
 
     async def run(
         self, line: BashCommandLine, *, timeout_s: float, output: OutputReceiver, call: CallContext
@@ -71,9 +87,8 @@ class PrivateCommands:
         """
         if reason := direct_run_reason(line):
             raise MustRunDirectly(reason)
-        if self._shell.sandbox is not None:
-            raise MustRunDirectly("commands run in the sandbox")
-        await self._workspaces.start()
+        if problem := await self.find_problem():
+            raise MustRunDirectly(problem)
         owner = WorkspaceOwner(author=call.author, is_allowed=True)
         async with self._workspaces.open(
             self._path_scope.work_dir, added_dirs=self._path_scope.additional_dirs, owner=owner

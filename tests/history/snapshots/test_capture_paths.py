@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.history.snapshots import file_history
 from kimi_tui.history.snapshots.attribution import USER
 from tests.history.snapshots.file_history_fixture import FileHistoryFixture
 
@@ -29,6 +30,12 @@ class Project(FileHistoryFixture):
 
     def listed(self, state: str) -> set[str]:
         return set(self.history.state(state))
+
+
+@pytest.fixture(autouse=True)
+def large_projects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Treat all projects as so large that their last state isn't loaded."""
+    monkeypatch.setattr(file_history, "_LARGE_CACHE_BYTES", 0)
 
 
 @pytest.fixture
@@ -155,6 +162,7 @@ def test_ignored_files_are_recorded_only_if_they_are_known(project: Project) -> 
     write(project, **{".gitignore": "*.log\nbuild/\n"})
     (project.work / "build").mkdir()
     (project.work / "build" / "x").write_text("x")
+    project.start()
     project.history.capture(USER, paths=["known.log"])
     write(project, **{"known.log": "1"})
     project.history.capture(project.call(), paths=["known.log"])
