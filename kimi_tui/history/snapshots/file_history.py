@@ -8,6 +8,8 @@ from types import MappingProxyType
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
+from kimi_tui.history.git.git_change_log import GitChangeLog
+from kimi_tui.history.git.git_facts import git_facts
 from kimi_tui.history.snapshots.apply_choice import NotOffered, apply_choice
 from kimi_tui.history.snapshots.attribution import USER, ChangeAuthor
 from kimi_tui.history.snapshots.blob_store import BlobStore
@@ -72,6 +74,7 @@ class FileHistory:
             fs=store.fs,
             work_fs=work_fs,
         )
+        self._git_changes = GitChangeLog(store.folder / "git", store.session, store.work_dir)
         self._open_calls = OpenCallLog(store.folder / "calls", store.session)
         self._interrupted: InterruptedCall | None = None
         """A call that an earlier process left open, until its changes are recorded."""
@@ -199,7 +202,10 @@ class FileHistory:
         deadline = ScanDeadline()
         register_deadline(deadline)
         always = author.who == "call" and bool(author.command)
-        return self._capture.capture_paths(author, paths, always=always, deadline=deadline)
+        before = self._capture.head
+        result = self._capture.capture_paths(author, paths, always=always, deadline=deadline)
+        self._git_changes.record(before or result.manifest, who=author.who, command=author.command)
+        return result
 
     def _capture_all(
         self,
@@ -210,10 +216,12 @@ class FileHistory:
         max_files: int | None = None,
     ) -> CaptureResult:
         """Record all changes since the last state; the first ones may be those of an interrupted call."""
-        interrupted = self._interrupted
+        interrupted, before = self._interrupted, self._capture.head
         result = self._capture.capture(
             author, always=always, interrupted=interrupted, max_files=max_files, deadline=deadline
         )
+        git_author = interrupted.author if interrupted is not None else author
+        self._git_changes.record(before or result.manifest, who=git_author.who, command=git_author.command)
         if interrupted is not None:
             self._interrupted = None
             self._open_calls.clear()
@@ -250,7 +258,13 @@ class FileHistory:
             holds_uncovered=self._capture.holds_uncovered,
             deadline=deadline,
         )
-        plan = replace(plan, incomplete=self.partial_coverage_reason or plan.incomplete)
+        states = {target, *(only if only is not None else (record.id for record in records))} - {until}
+        changes = self._git_changes.changes_since(states, self._sessions)
+        plan = replace(
+            plan,
+            incomplete=self.partial_coverage_reason or plan.incomplete,
+            remarks=tuple(git_facts(self._store.work_dir, changes)),
+        )
         return add_write_notes(self._store.work_dir, plan)
 
     def execute(
