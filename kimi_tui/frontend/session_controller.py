@@ -18,7 +18,17 @@ from kimi_tui.frontend.shell_line import ShellLine
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier
 from kimi_tui.i18n.translate import tr, tr_n, translate_error
 from kimi_tui.wire.channel import Outgoing, Wire
-from kimi_tui.wire.commands import Command, Interrupt, Prompt, RunSlash, Shutdown, Steer, StopShell
+from kimi_tui.wire.commands import (
+    Command,
+    Interrupt,
+    Prompt,
+    RunSlash,
+    SetAcceptEdits,
+    SetPlanMode,
+    Shutdown,
+    Steer,
+    StopShell,
+)
 from kimi_tui.wire.events import ApprovalResponse, TurnEnd
 from kimi_tui.wire.requests import Answer, QuestionResponse
 
@@ -289,7 +299,21 @@ class SessionController:
     # other commands
 
     def command(self, command: Command) -> None:
-        """Send a command to the engine."""
+        """Send a command to the engine.
+
+        A change of the permission mode is shown immediately, so that the next one follows from it.
+        """
+        session = self.state.session
+        if session is not None:
+            match command:
+                case SetAcceptEdits(enabled=enabled):
+                    session = replace(session, accept_edits=enabled)
+                case SetPlanMode(enabled=enabled):
+                    session = replace(session, plan_mode=enabled)
+                case _:
+                    pass
+            if session is not self.state.session:
+                self._set_state(replace(self.state, session=session))
         self._wire.command(command)
 
     async def command_and_wait(self, command: Command) -> None:

@@ -57,7 +57,7 @@ class FakeScreen:
         self.errors: list[str] = []
         self.actions: list[str] = []
 
-    def notify(self, message: str, *, severity: str = "information") -> None:
+    def notify(self, message: str, *, severity: str = "information", topic: str = "") -> None:
         if severity == "error":
             self.errors.append(message)
 

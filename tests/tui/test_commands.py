@@ -33,7 +33,7 @@ class FakeHost:
     def command(self, command: Command) -> None:
         self.commands.append(command)
 
-    def notify(self, message: str, *, severity: Severity = "information") -> None:
+    def notify(self, message: str, *, severity: Severity = "information", topic: str = "") -> None:
         self.notifications.append((message, severity))
 
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:

@@ -33,13 +33,23 @@ async def test_shift_tab_in_the_prompt_switches_to_the_next_mode(open_app: Any) 
     async with open_app() as harness:
         await harness.driver.press("shift+tab")
         await harness.wait_until(lambda: harness.commands_of(SetAcceptEdits) == [SetAcceptEdits(True)])
-        await harness.send(ACCEPT_EDITS)
-        assert "accept edits" in harness.screen_text().splitlines()[0]
+        await harness.wait_until(lambda: "accept edits" in harness.screen_text().splitlines()[0])
         await harness.driver.press("shift+tab")
         await harness.wait_until(lambda: harness.commands_of(SetPlanMode) == [SetPlanMode(True)])
-        await harness.send(StatusUpdate(plan_mode=True))
+        harness.engine.send(ASK, StatusUpdate(plan_mode=True))
+        await harness.driver.pause()
         assert "plan" in harness.screen_text().splitlines()[0].split()
         assert harness.app.focused is harness.screen.prompt.editor
+
+
+async def test_pressing_the_key_quickly_goes_through_all_modes_and_shows_only_the_last(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.driver.press("shift+tab", "shift+tab", "shift+tab", "shift+tab")
+        await harness.wait_until(lambda: "Permission mode: accept edits" in harness.screen_text())
+        assert harness.commands_of(SetAcceptEdits) == [SetAcceptEdits(it) for it in (True, False, True)]
+        assert harness.commands_of(SetPlanMode) == [SetPlanMode(True), SetPlanMode(False)]
+        assert harness.screen_text().count("Permission mode:") == 1
+        assert "accept edits" in harness.screen_text().splitlines()[0]
 
 
 async def test_a_click_on_the_mode_switches_to_the_next(open_app: Any) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from kimi_tui.frontend.shell_line import needs_terminal, parse_shell_line
 from kimi_tui.wire.commands import Interrupt, Prompt, RunShell, StopShell
-from kimi_tui.wire.events import ToolOutput, TurnBegin, TurnEnd
+from kimi_tui.wire.events import TextPart, ToolOutput, TurnBegin, TurnEnd
 from kimi_tui.wire.user_shell import ShellCommandBegin, ShellCommandEnd
 from tests.tui.conftest import AppHarness
 
@@ -57,6 +57,20 @@ async def test_a_command_continues_after_a_turn_ends(open_app: Any) -> None:
         await harness.send(ShellCommandEnd("s1", 0, "late\n", "/"))
         assert "late" in harness.screen_text()
         assert "✔ $ sleep 9" in harness.screen_text()
+
+
+@pytest.mark.parametrize("typed", ["!make", "/plan view"])
+async def test_what_a_command_prints_is_visible_after_scrolling_up(open_app: Any, typed: str) -> None:
+    async with open_app() as harness:
+        lines = "\n\n".join(f"line {number}" for number in range(100))
+        await harness.send(TurnBegin("x"), TextPart(lines))
+        await harness.send(TurnEnd())
+        await harness.driver.press("pageup", "pageup")
+        transcript = harness.screen.controllers.session_view.transcript
+        await harness.wait_until(lambda: transcript.scroll_offset.y < transcript.max_scroll_y)
+        await harness.type_text(typed)
+        await harness.driver.press("enter")
+        await harness.wait_until(lambda: transcript.scroll_offset.y == transcript.max_scroll_y)
 
 
 async def test_escape_in_shell_mode_stops_the_command_instead_of_the_turn(open_app: Any) -> None:

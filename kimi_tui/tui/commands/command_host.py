@@ -104,8 +104,8 @@ class CommandHost(Protocol):
         """Send the engine a command."""
         ...
 
-    def notify(self, message: str, *, severity: Severity = "information") -> None:
-        """Show a notification."""
+    def notify(self, message: str, *, severity: Severity = "information", topic: str = "") -> None:
+        """Show a notification. It replaces an earlier one about the same topic."""
         ...
 
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:

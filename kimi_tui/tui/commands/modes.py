@@ -34,7 +34,7 @@ def cycle_mode(host: CommandHost) -> None:
         commands, status = next_mode(session)
         for command in commands:
             host.command(command)
-        host.notify(status)
+        host.notify(status, topic="mode")
 
 
 async def _plan(host: CommandHost, argument: str) -> None:
@@ -52,7 +52,8 @@ async def _edits(host: CommandHost, argument: str) -> None:
     host.notify(
         tr("Permission mode: accept edits (in the working directory)")
         if enabled
-        else tr("Permission mode: ask")
+        else tr("Permission mode: ask"),
+        topic="mode",
     )
 
 

@@ -34,7 +34,7 @@ from kimi_tui.tui.terminal.silent_updates import remove_notifications
 from kimi_tui.tui.terminal.suspend import suspend_app, suspend_to_shell
 from kimi_tui.tui.widgets.choice_list import Choice
 from kimi_tui.wire.channel import Wire, WireClosed
-from kimi_tui.wire.commands import Command, RunShell, SetModel
+from kimi_tui.wire.commands import Command, RunShell, RunSlash, SetModel
 
 if TYPE_CHECKING:
     from kimi_tui.tui.timeline.controller import TimelineController
@@ -61,6 +61,8 @@ class ScreenCommandHost:
         self._options = options
         self._key_labels = key_labels
         self._timeline: TimelineController | None = None
+        self._text_by_topic: dict[str, str] = {}
+        """The last notification about each topic."""
         self.dialogs = ScreenDialogs(
             screen,
             host=self,
@@ -77,8 +79,10 @@ class ScreenCommandHost:
         return self._session.state
 
     def command(self, command: Command) -> None:
-        """Send the engine a command."""
+        """Send the engine a command. If it prints something, scroll there."""
         self._session.command(command)
+        if isinstance(command, RunSlash | RunShell):
+            self._screen.query_one(SessionView).transcript.scroll_to_end()
 
     def use_model(self, name: str) -> None:
         """Switch the model; save the choice if the config file defines the model."""
@@ -113,10 +117,13 @@ class ScreenCommandHost:
 
     # the screen
 
-    def notify(self, message: str, *, severity: Severity = "information") -> None:
-        """Show a notification, replacing an earlier one with the same text."""
+    def notify(self, message: str, *, severity: Severity = "information", topic: str = "") -> None:
+        """Show a notification, replacing an earlier one with the same text or about the same topic."""
         text = sanitize(message)
         remove_notifications(self._screen.app, text)
+        if topic:
+            remove_notifications(self._screen.app, self._text_by_topic.get(topic, ""))
+            self._text_by_topic[topic] = text
         self._screen.notify(text, severity=severity, markup=False)
 
     async def choose(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> str | None:
