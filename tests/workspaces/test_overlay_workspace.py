@@ -1,13 +1,9 @@
 """Commands in a private view of the work dir: their effects, and what a commit makes of them."""
 
-import os
 import subprocess
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
-from kimi_tui.workspaces.overlay.supervisor_client import Mode
 from tests.workspaces.workspace_env import OWNER, WorkspaceEnv, read_tree
 
 FIXTURE = """
@@ -17,19 +13,10 @@ touch -d 2020-01-02 a b src/x src/y docs/d; truncate -s 2M sparse; echo tail >> 
 """
 
 
-@pytest.fixture(params=["root", "user"])
-async def env(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[WorkspaceEnv]:
-    mode: Mode = request.param
-    if mode == "root" and os.geteuid() != 0:
-        pytest.skip("needs root")
-    env = WorkspaceEnv(tmp_path.resolve(), mode)
-    status = await env.workspaces.status(env.work)
-    if status.backend == "none":
-        pytest.skip(f"no private views here: {status.problem}")
-    subprocess.run(FIXTURE, shell=True, cwd=env.work, check=True)
-    yield env
-    await env.shell.close()
-    await env.workspaces.close()
+@pytest.fixture
+def env(private_env: WorkspaceEnv) -> WorkspaceEnv:
+    subprocess.run(FIXTURE, shell=True, cwd=private_env.work, check=True)
+    return private_env
 
 
 COMMANDS = [

@@ -75,6 +75,7 @@ class _CommitRun:
         self._staging_folders: dict[str, int] = {}
         self._journal = journal
         self._progress = progress
+        self._is_resumed = bool(progress.phases)
         self._effects = tuple(enumerate(effects))
         self._by_path = {effect.path: effect for effect in effects}
         self._base_ns = base_ns
@@ -212,32 +213,34 @@ class _CommitRun:
             os.mkdir(name, 0o700, dir_fd=folder)
 
     def _put(self, number: int, effect: PathEffect) -> None:
-        if number in self._progress.done:
-            return
         assert effect.after is not None
         group = (effect.after.device, effect.after.inode)
-        folder, name = self._open_parent(effect.path)
+        if number not in self._progress.done:
+            folder, name = self._open_parent(effect.path)
+            if effect.is_in_place:
+                self._overwrite(number, effect, folder, name)
+            elif self._is_move(effect):
+                self._put_moved(number, effect, folder, name)
+            elif (first := self._first_name(effect, group)) is not None:
+                self._link(number, first, effect, folder, name)
+            elif not self._is_put(effect, folder, name):
+                self._check(effect, folder, name)
+                self._put_new(number, effect, folder, name)
+            self._journal.note_done(number)
+        self._linked.setdefault(group, effect.path)
+
+    def _put_moved(self, number: int, effect: PathEffect, folder: int, name: str) -> None:
+        """Put a file from the staging directory at its new path, and change it as the command did."""
         staging = self._staging_for(effect.path)
-        is_staged = _state(staging, str(number)) is not None
-        if effect.is_in_place:
-            self._overwrite(number, effect, folder, name)
-        elif is_staged:
+        if _state(staging, str(number)) is not None:
             self._check(effect, folder, name)
             os.rename(str(number), name, src_dir_fd=staging, dst_dir_fd=folder)
-            if effect.source != effect.moved_from:
-                self._overwrite_moved(number, effect, folder, name)
-        elif (first := self._first_name(effect, group)) is not None:
-            self._check(effect, folder, name)
-            self._link(number, first, staging, folder, name)
-        elif self._is_put(effect, folder, name):
-            pass
-        elif self._is_move(effect):
+        elif not self._is_resumed or not _is_same_file(
+            _state(folder, name), self._by_path[effect.moved_from].before
+        ):
             raise PathRejected(CHANGED_REASON)
-        else:
-            self._check(effect, folder, name)
-            self._put_new(number, effect, staging, folder, name)
-        self._linked.setdefault(group, effect.path)
-        self._journal.note_done(number)
+        if effect.source != effect.moved_from:
+            self._overwrite_moved(number, effect, folder, name)
 
     def _overwrite(self, number: int, effect: PathEffect, folder: int, name: str) -> None:
         assert effect.after is not None
@@ -260,16 +263,18 @@ class _CommitRun:
         """Return another path of the same file, if that was committed already."""
         return effect.link_to or self._linked.get(group)
 
-    def _link(self, number: int, first: str, staging: int, folder: int, name: str) -> None:
+    def _link(self, number: int, first: str, effect: PathEffect, folder: int, name: str) -> None:
         """Make a path another name of the committed file `first`."""
+        staging = self._staging_for(effect.path)
+        temporary = f"{number}.link"
         folder = os.dup(folder)
         try:
             source_folder, source_name = self._open_parent(first)
-            temporary = f"{number}.link"
             with suppress(FileNotFoundError):
                 os.unlink(temporary, dir_fd=staging)
             if _is_same_file(_state(source_folder, source_name), _state(folder, name)):
                 return
+            self._check(effect, folder, name)
             os.link(
                 source_name,
                 temporary,
@@ -281,9 +286,10 @@ class _CommitRun:
         finally:
             os.close(folder)
 
-    def _put_new(self, number: int, effect: PathEffect, staging: int, folder: int, name: str) -> None:
+    def _put_new(self, number: int, effect: PathEffect, folder: int, name: str) -> None:
         """Put a new file at a path: out of the layer, or a copy by way of the staging directory."""
         assert effect.after is not None
+        staging = self._staging_for(effect.path)
         is_original = effect.moved_from == effect.source
         if is_original or os.lstat(effect.source).st_dev != os.stat(staging).st_dev:
             copy = f"{number}.copy"
@@ -300,7 +306,7 @@ class _CommitRun:
     def _is_put(self, effect: PathEffect, folder: int, name: str) -> bool:
         """Return whether an earlier run of the commit put the file and was killed before it noted that."""
         is_moved = not os.path.lexists(effect.source) or effect.source == effect.moved_from
-        return is_moved and bool(self._progress.phases) and _is_same(_state(folder, name), effect.after)
+        return is_moved and self._is_resumed and _is_same(_state(folder, name), effect.after)
 
     def _check(self, effect: PathEffect, folder: int, name: str) -> None:
         """Raise PathRejected if the path isn't as it was when the plan was made."""

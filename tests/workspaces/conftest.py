@@ -1,0 +1,23 @@
+"""Fixtures of the tests of workspaces."""
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.workspaces.workspace_env import WorkspaceEnv
+
+
+@pytest.fixture(params=["root", "user"])
+async def private_env(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[WorkspaceEnv]:
+    """An empty work dir of which there are private views, with and without root's privileges."""
+    if request.param == "root" and os.geteuid() != 0:
+        pytest.skip("needs root")
+    env = WorkspaceEnv(tmp_path.resolve(), request.param)
+    status = await env.workspaces.status(env.work)
+    if status.backend == "none":
+        pytest.skip(f"no private views here: {status.problem}")
+    yield env
+    await env.shell.close()
+    await env.workspaces.close()
