@@ -84,6 +84,21 @@ SECRET_NAMES = (
 )
 """Patterns of file names in lower case, also understood by ripgrep."""
 
+_CREDENTIAL_NAMES = (
+    ".env",
+    ".env.*",
+    "*.env",
+    "id_rsa",
+    "id_ed25519",
+    "id_ecdsa",
+    ".netrc",
+    ".pgpass",
+    ".git-credentials",
+    "credentials",
+    "*.tfvars",
+    "*.tfvars.json",
+    "*.tfstate",
+)
 _HARMLESS_NAMES = (
     ".env.example",
     ".env.*.example",
@@ -170,6 +185,11 @@ def is_secret(path: str) -> bool:
     if not is_candidate and not normalized.startswith(_SYSTEM_FOLDERS):
         return False
     return bool(_matcher(_SECRET_PATHS)(normalized)) and not _matcher(_HARMLESS_PATHS)(normalized)
+
+
+def is_credential(name: str) -> bool:
+    """Return whether a file of this name is hardly ever a public example, unlike a certificate in tests."""
+    return bool(_matcher(_CREDENTIAL_NAMES)(name.lower())) and not _matcher(_HARMLESS_NAMES)(name.lower())
 
 
 def is_private(path: Path) -> bool:

@@ -41,7 +41,7 @@ def git_stays_in_work_dir(
     repositories = [
         (git_dir, work_tree)
         for root in roots
-        for git_dir, work_tree in _find_repository(root)
+        for git_dir, work_tree in find_repository(root)
         if not _is_session_writable(git_dir, writable_roots)
     ]
     if any(config_runs_programs(git_dir, work_tree) for git_dir, work_tree in repositories):
@@ -73,10 +73,10 @@ def _is_session_writable(git_dir: Path, writable_roots: WritableRoots) -> bool:
 
 def _find_git_dir(folder: Path) -> Path | None:
     """Return the git directory that git finds from `folder`, with links resolved; None if it finds none."""
-    return next((git_dir for git_dir, _ in _find_repository(folder)), None)
+    return next((git_dir for git_dir, _ in find_repository(folder)), None)
 
 
-def _find_repository(folder: Path) -> Iterator[tuple[Path, Path]]:
+def find_repository(folder: Path) -> Iterator[tuple[Path, Path]]:
     """Yield the git directory and the work tree of the repository that git finds from `folder`, if any."""
     for ancestor in (folder, *folder.parents):
         dot_git = ancestor / ".git"

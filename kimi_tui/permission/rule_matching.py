@@ -9,7 +9,7 @@ from typing import Literal
 from kimi_tui.base.secret_paths import is_private
 from kimi_tui.permission.bash.command_line import BashCommandLine, parse_command
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word, literal_word
-from kimi_tui.permission.known_programs import runs_nothing_else
+from kimi_tui.permission.known_programs import executes_stdin, runs_nothing_else
 from kimi_tui.permission.path_pattern import is_exact, matches_path
 from kimi_tui.permission.rule import CommandPrefix, ExactCommand, McpRule, PathRule, Rule, ToolRule, WebRule
 from kimi_tui.permission.subject import (
@@ -21,12 +21,12 @@ from kimi_tui.permission.subject import (
     ToolSubject,
     WebSubject,
 )
+from kimi_tui.permission.touched_files import Match, match_touched_files
 from kimi_tui.permission.web_domain import find_domains, matches_domain
-from kimi_tui.permission.writable_roots import WritableRoots, is_harmless_device, protected_reason
-from kimi_tui.permission.write_targets import write_targets
+from kimi_tui.permission.writable_roots import WritableRoots, protected_reason
 
-Match = Literal["yes", "maybe", "no"]
-
+_RECURSIVE_PROGRAMS = frozenset({"chmod", "chown", "cp", "grep", "rm", "srm"})
+"""Programs for which `-R` and `-r` mean the same, or where it's safer to assume so."""
 _SHORT_OPTIONS = {"--recursive": "-r", "--force": "-f"}
 
 
@@ -58,7 +58,7 @@ def mentions(rule: Rule, subject: Subject, writable_roots: WritableRoots) -> Mat
         case ((CommandPrefix() | ExactCommand()), CommandSubject(line)):
             return _mentions_command(rule, line)
         case PathRule(), CommandSubject(line):
-            return _touches_path(rule, line, writable_roots)
+            return match_touched_files(rule, line, writable_roots)
         case PathRule(access, pattern), PathSubject(path, writes):
             applies = writes == (access == "Edit") and matches_path(
                 pattern, path, writable_roots.work_dir, ignoring_case=True
@@ -121,7 +121,8 @@ def _mentions_domain(rule: WebRule, domain: str) -> bool:
 def _mentions_command(rule: CommandPrefix | ExactCommand, line: BashCommandLine) -> Match:
     """Return whether `rule` applies to anything that `line` may run."""
     candidates = (*line.commands, *line.suspects)
-    matches: set[Match] = {"maybe"} if line.unparsable_reason else set()
+    runs_input = any(each.reads_pipe and executes_stdin(each) for each in candidates)
+    matches: set[Match] = {"maybe"} if line.unparsable_reason or runs_input else set()
     match rule:
         case CommandPrefix(()):
             return "yes"
@@ -169,7 +170,7 @@ def _compare_prefix(command: SimpleCommand, words: Sequence[str]) -> Match:
     operands = [word for word in words[1:] if not word.startswith("-")]
     options = [word for word in words[1:] if word.startswith("-")]
     result = _compare_operands(command.arguments, operands)
-    if result == "yes" and not all(_has_option(command.arguments, option) for option in options):
+    if result == "yes" and not all(_has_option(command, option) for option in options):
         return "no" if all(word.is_literal for word in command.arguments) else "maybe"
     return result
 
@@ -194,8 +195,11 @@ def _compare_operands(arguments: Sequence[Word], operands: Sequence[str]) -> Mat
     return "no" if remaining else "yes"
 
 
-def _has_option(arguments: Sequence[Word], option: str) -> bool:
-    texts = [_SHORT_OPTIONS.get(word.prefix, word.prefix) for word in arguments]
+def _has_option(command: SimpleCommand, option: str) -> bool:
+    texts = [_SHORT_OPTIONS.get(word.prefix, word.prefix) for word in command.arguments]
+    if command.program in _RECURSIVE_PROGRAMS and not option.startswith("--"):
+        texts = [text if text.startswith("--") else text.replace("R", "r") for text in texts]
+        option = option.replace("R", "r")
     if option.startswith("--"):
         return any(text.partition("=")[0] == option.partition("=")[0] for text in texts)
     letters = {letter for text in texts if re.match(r"-[A-Za-z]", text) for letter in text[1:]}
@@ -204,32 +208,3 @@ def _has_option(arguments: Sequence[Word], option: str) -> bool:
 
 def _same_program(one: str, other: str) -> bool:
     return one.casefold() == other.rpartition("/")[2].casefold()
-
-
-def _touches_path(rule: PathRule, line: BashCommandLine, writable_roots: WritableRoots) -> Match:
-    """Return whether a command writes, or for a Read rule names, a file that `rule` matches."""
-    folders = writable_roots.working_dirs_of(line.commands)
-    result: Match = "no"
-    for command in (*line.commands, *line.suspects):
-        for word in _written_words(command) if rule.access == "Edit" else _read_words(command):
-            targets = writable_roots.resolve_word(word, folders) if word.is_literal else None
-            if any(
-                matches_path(rule.pattern, path, writable_roots.work_dir, ignoring_case=True)
-                for path in targets or ()
-            ):
-                return "yes"
-            if targets is None and rule.access == "Edit":
-                result = "maybe"
-    return result
-
-
-def _written_words(command: SimpleCommand) -> Iterable[Word]:
-    yield from write_targets(command)
-    yield from (
-        each.target for each in command.redirections if each.writes and not is_harmless_device(each.target)
-    )
-
-
-def _read_words(command: SimpleCommand) -> Iterable[Word]:
-    yield from (word for word in command.arguments if word.is_literal)
-    yield from (each.target for each in command.redirections if each.reads)

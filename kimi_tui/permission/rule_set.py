@@ -26,7 +26,7 @@ from kimi_tui.permission.rule import (
     WebRule,
     format_exact,
 )
-from kimi_tui.permission.rule_matching import Match, allows_path, allows_web, mentions
+from kimi_tui.permission.rule_matching import allows_path, allows_web, mentions
 from kimi_tui.permission.safe_options import grant_prefix
 from kimi_tui.permission.secret_reads import named_files
 from kimi_tui.permission.subject import (
@@ -39,6 +39,7 @@ from kimi_tui.permission.subject import (
     ToolSubject,
     WebSubject,
 )
+from kimi_tui.permission.touched_files import Match
 from kimi_tui.permission.writable_roots import (
     WorkingDir,
     WritableRoots,

@@ -5,13 +5,14 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
-from kimi_tui.base.secret_paths import is_private, is_secret
+from kimi_tui.base.secret_paths import is_credential, is_private, is_secret
 from kimi_tui.permission.bash.simple_command import SimpleCommand, Word
+from kimi_tui.permission.git_index import indexed_files
 from kimi_tui.permission.named_files import expand_files, is_find_placeholder
 from kimi_tui.permission.recursive_reads import find_secrets, recursive_read_of
 from kimi_tui.permission.writable_roots import WorkingDir
 
-_PRINTING_PROGRAMS = frozenset(
+PRINTING_PROGRAMS = frozenset(
     {
         "awk", "base32", "base64", "cat", "comm", "cut", "diff", "egrep", "fgrep", "fold", "grep", "head",
         "hexdump", "join", "jq", "less", "more", "nl", "od", "paste", "pr", "rev", "rg", "sed", "sort",
@@ -19,7 +20,7 @@ _PRINTING_PROGRAMS = frozenset(
     }
 )  # fmt: skip
 """Programs that print files. Words that expand to file names only at run time count as well."""
-_NAME_ONLY_PROGRAMS = frozenset(
+NAME_ONLY_PROGRAMS = frozenset(
     {
         "[", "basename", "cd", "chmod", "dirname", "echo", "file", "ls", "mkdir", "printf", "realpath", "rm",
         "stat", "test", "touch",
@@ -39,14 +40,14 @@ def may_show_secrets(
     that `recursive_reads.find_secrets` scans are considered.
     """
     words = [
-        *(command.arguments if command.program not in _NAME_ONLY_PROGRAMS else ()),
+        *(command.arguments if command.program not in NAME_ONLY_PROGRAMS else ()),
         *_input_words(command),
     ]
     must_exist = command.program not in _INDIRECT_PROGRAMS
     for word in words:
         files = expand_files(word, folders)
         if files is None:
-            if command.program in _PRINTING_PROGRAMS and not is_find_placeholder(word):
+            if command.program in PRINTING_PROGRAMS and not is_find_placeholder(word):
                 return True
             continue
         for path in files:
@@ -55,12 +56,14 @@ def may_show_secrets(
             real = Path(os.path.realpath(path))
             if (_is_secret_path(path) or _is_secret_path(real)) and not may_read(real):
                 return True
+    if any(is_credential(path.name) and not may_read(path) for path in indexed_files(command, folders)):
+        return True
     return _reads_secrets_recursively(command, folders, may_read)
 
 
 def named_files(command: SimpleCommand, folders: Collection[WorkingDir]) -> Iterable[Path]:
     """Yield the existing files and directories that `command` names, with links resolved."""
-    if command.program in _NAME_ONLY_PROGRAMS:
+    if command.program in NAME_ONLY_PROGRAMS:
         return
     for word in (*command.arguments, *_input_words(command)):
         for path in expand_files(word, folders) or ():
@@ -77,7 +80,7 @@ def may_create_secrets(commands: Sequence[SimpleCommand], folders: Collection[Wo
         word
         for command in commands
         for word in (
-            *(command.arguments if command.program in _PRINTING_PROGRAMS else ()),
+            *(command.arguments if command.program in PRINTING_PROGRAMS else ()),
             *_input_words(command),
         )
     )
@@ -92,7 +95,7 @@ def may_create_secrets(commands: Sequence[SimpleCommand], folders: Collection[Wo
 def _reads_secrets_recursively(
     command: SimpleCommand, folders: Collection[WorkingDir], may_read: Callable[[Path], bool]
 ) -> bool:
-    recursive_read = recursive_read_of(command, name_only_programs=_NAME_ONLY_PROGRAMS)
+    recursive_read = recursive_read_of(command, name_only_programs=NAME_ONLY_PROGRAMS)
     if recursive_read is None:
         return False
     if None in folders:

@@ -17,6 +17,8 @@ _MAX_WORDS = 3_000
 _TOO_LONG_REASON = "it is too long"
 _COMMAND_SEPARATORS = re.compile(r"[;&|\n(){}`]+|\b(?:do|then|else|in)\b|\$'|\$\"")
 _MAX_FRAGMENTS = 200
+_TEXT_PRINTERS = frozenset({"echo", "printf"})
+"""Programs that print their arguments, possibly into a shell."""
 
 
 @frozen
@@ -75,6 +77,9 @@ def _parse(parser: BashParser) -> tuple[list[SimpleCommand], list[SimpleCommand]
     if any(command.program in SHELLS for command in (*commands, *suspects)):
         for stdin_text in (*parser.here_documents, *_here_strings(parser.commands)):
             suspects.extend(_guess_commands(stdin_text))
+        for command in parser.commands:
+            if command.program in _TEXT_PRINTERS:
+                suspects.extend(_guess_commands(" ".join(word.text for word in command.arguments)))
     return commands, suspects
 
 
