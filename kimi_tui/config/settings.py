@@ -235,6 +235,8 @@ class McpSettings(_Table):
     """MCP servers. The servers themselves are in `mcp.json`."""
 
     client: McpClientSettings = McpClientSettings()
+    trust_read_only_hints: tuple[str, ...] = ()
+    """Names of servers whose tools may be called in plan mode if the server calls them read-only."""
 
 
 class SandboxSettings(_Table):

@@ -375,3 +375,17 @@ async def test_a_server_completes_arguments_of_its_prompts(home: SessionEnv) -> 
         front.send(CompleteArgument("title", "x"))
         assert (await front.wait_for(ArgumentChoices)).choices == ()
     assert "ArgumentChoices" not in (home.session_dir / "wire.jsonl").read_text()
+
+
+@pytest.mark.parametrize("is_trusted", [False, True])
+async def test_a_read_only_hint_counts_in_plan_mode_only_if_the_user_trusts_it(
+    home: SessionEnv, is_trusted: bool
+) -> None:
+    home.script(script(call("c1", "look")), "text: done")
+    settings = home.settings(mcp={"trust_read_only_hints": ["one"] if is_trusted else []})
+    async with home.open_session(
+        mcp=mcp_selection(one=config_entry()), plan=True, yolo=True, settings=settings
+    ) as front:
+        await wait_for_servers(front, connected=1)
+        await front.turn("go")
+        assert front.results["c1"].return_value.is_error != is_trusted

@@ -188,6 +188,40 @@ async def test_closing_ends_children_without_output(tmp_path: Path) -> None:
     assert await wait_for_exit(int(output))
 
 
+DAEMON = (
+    "setsid sh -c 'echo $$ > daemon.pid; exec sleep 60' > /dev/null 2>&1 < /dev/null & "
+    "until [ -s daemon.pid ]; do sleep 0.01; done"
+)
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/environ").exists() or shutil.which("setsid") is None,
+    reason="processes in other sessions are found in /proc",
+)
+
+
+@needs_proc
+async def test_closing_ends_processes_in_sessions_of_their_own(tmp_path: Path) -> None:
+    shell = Shell(term_grace_s=0.3)
+    exit_, _ = await run(shell, DAEMON, tmp_path)
+    assert exit_.status == 0
+    pid = int((tmp_path / "daemon.pid").read_text())
+    assert is_running(pid)
+    await shell.close()
+    assert await wait_for_exit(pid)
+
+
+@needs_proc
+async def test_a_timeout_ends_processes_in_sessions_of_their_own_but_not_those_of_other_commands(
+    shell: Shell, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    await run(shell, DAEMON, other)
+    exit_, _ = await run(shell, f"{DAEMON}; sleep 60", tmp_path, timeout_s=1)
+    assert exit_.timed_out
+    assert await wait_for_exit(int((tmp_path / "daemon.pid").read_text()))
+    assert is_running(int((other / "daemon.pid").read_text()))
+
+
 async def test_large_output_is_complete(shell: Shell, tmp_path: Path) -> None:
     _, output = await run(shell, "seq 200000", tmp_path)
     assert output.splitlines() == [str(number) for number in range(1, 200_001)]

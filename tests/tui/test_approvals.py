@@ -389,6 +389,18 @@ async def test_a_rule_longer_than_its_line_is_shown_in_full(open_app: Any) -> No
     assert "program19 *)" in shown
 
 
+async def test_a_rule_that_just_fills_its_line_is_shown_once(open_app: Any) -> None:
+    async with open_app(size=(80, 40)) as harness:
+        await send_requests(harness, build_shell_request())
+        width = harness.app.screen.query_one("#approval-rule").size.width
+    n_letters = width - len("“Always allow” adds the rule Bash()")
+    for shorter_by in (0, 1, 2):
+        rule = f"Bash({'x' * (n_letters - shorter_by)})"
+        async with open_app(size=(80, 40)) as harness:
+            await send_requests(harness, build_shell_request(rule=rule))
+            assert harness.screen_text().count(rule) == 1
+
+
 async def test_requests_of_several_agents_name_their_source(open_app: Any) -> None:
     subagent = {"subagent_type": "worker", "source_kind": "foreground_turn"}
     requests = (

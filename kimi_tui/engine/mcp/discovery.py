@@ -50,5 +50,6 @@ async def discover_session_mcp(core: SessionCore, *, toolset: Toolset, folder: O
         folder=folder,
         context=core.context,
         sender=core.wire,
+        trusted_hints=options.settings.mcp.trust_read_only_hints,
         connect_timeout_s=INTERACTIVE_TIMEOUT_S if options.interactive else NONINTERACTIVE_TIMEOUT_S,
     )

@@ -70,7 +70,10 @@ class SessionMcp:
         context: Context,
         sender: EventSender,
         connect_timeout_s: float,
+        trusted_hints: Sequence[str] = (),
     ) -> None:
+        self._trusted_hints = trusted_hints
+        """Names of the servers that are believed which of their tools are read-only."""
         self._servers = McpServers(servers.entries, environment, observer=self)
         self._problems = servers.problems
         self._data_dir = environment.data_dir
@@ -179,6 +182,7 @@ class SessionMcp:
             approval=link.approval,
             folder=self._folder,
             all_servers=self._servers,
+            trusted_hints=self._trusted_hints,
         )
         link.toolset.register(link.catalog.tools, owner=_PROVIDER)
 

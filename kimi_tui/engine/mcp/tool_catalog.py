@@ -38,11 +38,13 @@ def build_tool_catalog(
     approval: Approval,
     folder: OutputFolder,
     all_servers: McpServers,
+    trusted_hints: Collection[str] = (),
 ) -> McpToolCatalog:
     """Return the tools of `servers`, except those that match `excluded`.
 
     `reserved_names` are the names of the agent's own tools. If a server has resources, the catalog includes
-    tools to list and read the resources of the servers of `all_servers`.
+    tools to list and read the resources of the servers of `all_servers`. Only the servers in `trusted_hints`
+    are believed which of their tools are read-only.
     """
     tools: dict[tuple[str, str], Tool[Any]] = {}
     unusable: dict[str, list[str]] = {}
@@ -56,7 +58,7 @@ def build_tool_catalog(
                     f"{sanitize_line(info.name)[:64]} ({info.unusable_reason})"
                 )
                 continue
-            kind = ReadOnlyMcpTool if info.is_read_only else McpTool
+            kind = ReadOnlyMcpTool if info.is_read_only and server.name in trusted_hints else McpTool
             tools[key] = kind(server, info, approval=approval, output_folder=folder)
     resource_tools = _build_resource_tools(servers, all_servers, approval=approval, folder=folder)
     keys_by_name = unique_tool_names(tuple(tools), reserved_names={*reserved_names, *resource_tools})

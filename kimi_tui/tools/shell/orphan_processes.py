@@ -10,6 +10,9 @@ MARKER_VARIABLE = "KIMI_TUI_TASK"
 
 For background tasks, the marker is the path of the output file.
 """
+COMMAND_VARIABLE = "KIMI_TUI_COMMAND"
+"""Environment variable with the id of a command, for everything it starts."""
+_MAX_ROUNDS = 3
 _PROC = Path("/proc")
 
 
@@ -36,6 +39,25 @@ def kill_marked(marker: str) -> int:
     """Kill all process groups that carry `marker` and return their number. Without /proc, none are found."""
     groups = {_group_of(pid) for pid in _list_processes() if _has_marker(pid, marker)} - {None}
     return sum(kill_orphans(group, marker) is True for group in groups if group is not None)
+
+
+def kill_commands(prefix: str) -> int:
+    """Kill the groups of all processes whose command id begins with `prefix`. Return their number. Blocks.
+
+    This includes processes that left their command's group with `setsid`. Without /proc, none are found.
+    """
+    start = os.fsencode(f"{COMMAND_VARIABLE}={prefix}")
+    n_killed = 0
+    for _ in range(_MAX_ROUNDS):  # a process may start another one while the others are killed
+        found = {_group_of(pid) for pid in _list_processes() if _has_variable(pid, start)}
+        groups = [group for group in found if group is not None and group != os.getpgrp()]
+        for group in groups:
+            with suppress(OSError):
+                os.killpg(group, signal.SIGKILL)
+        n_killed += len(groups)
+        if not groups:
+            break
+    return n_killed
 
 
 def is_group_running(group: int) -> bool:
@@ -81,3 +103,12 @@ def _has_marker(pid: int, marker: str) -> bool:
     except OSError:
         return False
     return os.fsencode(f"{MARKER_VARIABLE}={marker}") in variables
+
+
+def _has_variable(pid: int, start: bytes) -> bool:
+    """Return whether the process is running and has a variable that begins with `start`."""
+    try:
+        variables = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return any(each.startswith(start) for each in variables) and not _has_ended(pid)

@@ -12,9 +12,15 @@ from typing import Protocol
 from kimi_tui.base.child_environment import ChildEnvironment
 from kimi_tui.base.errors import ShellUnavailable
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.ids import new_uid
 from kimi_tui.base.message_text import msg
 from kimi_tui.base.process_groups import register_group, unregister_group
-from kimi_tui.tools.shell.orphan_processes import MARKER_VARIABLE, is_group_running
+from kimi_tui.tools.shell.orphan_processes import (
+    COMMAND_VARIABLE,
+    MARKER_VARIABLE,
+    is_group_running,
+    kill_commands,
+)
 from kimi_tui.tools.shell.output_pipe import OutputPipe, OutputReceiver
 from kimi_tui.tools.shell.process_registry import ProcessRegistry
 from kimi_tui.workspaces.command_process import CommandProcess, DirectStarter, ProcessStarter
@@ -89,8 +95,12 @@ class Shell:
         self.sandbox = sandbox
         self._environment = environment
         self._term_grace_s = term_grace_s
+        self._id = new_uid()
+        self._n_commands = 0
         self._groups: dict[int, OutputPipe] = {}
         """Output by process group, of running commands and of processes they left running."""
+        self._command_ids: dict[int, str] = {}
+        """Ids of commands, by process group."""
 
     def withheld_variables(self, text: str) -> list[str]:
         """Return the environment variables in `text` that the program has but commands don't see."""
@@ -154,6 +164,8 @@ class Shell:
             self._unregister_group(group)
             output.close()
         self._groups.clear()
+        if self._n_commands:
+            await asyncio.to_thread(kill_commands, f"{self._id}.")
 
     async def _start_process(
         self, command: str, work_dir: Path, output: OutputPipe, marker: str, starter: ProcessStarter
@@ -165,6 +177,8 @@ class Shell:
             environment = self.sandbox.filter_environment(environment)
         if marker := marker or (self._process_registry.marker if self._process_registry is not None else ""):
             environment[MARKER_VARIABLE] = marker
+        self._n_commands += 1
+        environment[COMMAND_VARIABLE] = command_id = f"{self._id}.{self._n_commands}."
         starting = asyncio.ensure_future(
             starter.start_process(program, cwd=work_dir, environment=environment, output=output.write_end)
         )
@@ -175,10 +189,12 @@ class Shell:
                 process = await starting
                 output.start()
                 await self._terminate(process, output)
+                await asyncio.to_thread(kill_commands, command_id)
             raise
         except (OSError, ValueError) as error:
             raise _to_shell_error(error, work_dir) from error
         output.start()
+        self._command_ids[process.pid] = command_id
         return process
 
     async def _terminate(self, process: CommandProcess, output: OutputPipe) -> None:
@@ -191,11 +207,14 @@ class Shell:
         except TimeoutError:
             pass
         finally:
+            command_id = self._command_ids.get(process.pid, "")
             _signal_group(process.pid, signal.SIGKILL)
             output.read_rest()
             output.close()
             self._groups.pop(process.pid, None)
             self._unregister_group(process.pid)
+        if command_id:
+            await asyncio.to_thread(kill_commands, command_id)
         await process.wait()
 
     async def _detach_if_running(self, group: int) -> bool:
@@ -226,6 +245,7 @@ class Shell:
                 self._unregister_group(group)
 
     def _unregister_group(self, group: int) -> None:
+        self._command_ids.pop(group, None)
         unregister_group(group)
         if self._process_registry is not None:
             self._process_registry.unregister(group)

@@ -9,6 +9,7 @@ from kimi_tui.tui.markdown.styled_line import BLANK, Span, StyledLine, span_widt
 from kimi_tui.tui.markdown.syntax import highlight
 from kimi_tui.tui.markdown.wrap import chop, wrap
 from kimi_tui.tui.transcript.diff_view import Diff
+from kimi_tui.tui.transcript.render_cache import GUTTER
 from kimi_tui.tui.transcript.side_by_side_diff import (
     MIN_SIDE_BY_SIDE_WIDTH,
     can_show_side_by_side,
@@ -53,7 +54,8 @@ class RequestBody(LineView):
             lines += [BLANK, *block_lines] if lines and block_lines else block_lines
         lines = lines or _text_lines(request.description, width)
         rule = rule_of(request)
-        is_long_rule = span_width([(rule, text_style())]) > width
+        rule_width = width + GUTTER + self.show_vertical_scrollbar * self.scrollbar_size_vertical
+        is_long_rule = span_width([(rule, text_style())]) > rule_width
         return [*lines, BLANK, *_text_lines(rule, width)] if is_long_rule else lines
 
     def toggle_layout(self) -> None:
