@@ -40,6 +40,7 @@ faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts
 	@KIMI_TUI_KILL_ROUNDS=50 $(BIN)/pytest -n 0 --timeout 1800 -q tests/e2e/test_killed.py
 	@KIMI_TUI_FUZZ_EXAMPLES=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/fuzz
 	@KIMI_TUI_TRAVELS=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q $(STATE_MACHINES)
+	@KIMI_TUI_RANDOM_ORDERS=5000 $(BIN)/pytest -n 0 --timeout 7200 -q tests/history/snapshots/test_random_orders.py
 	@KIMI_TUI_CORPUS=all $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q tests/workspaces/test_corpus.py
 	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compactor.py -k long_work
 

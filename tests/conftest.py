@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from hypothesis import settings
 
-_RANDOM_EXAMPLE_VARIABLES = {"KIMI_TUI_FUZZ_EXAMPLES", "KIMI_TUI_TRAVELS"}
+_RANDOM_EXAMPLE_VARIABLES = {"KIMI_TUI_FUZZ_EXAMPLES", "KIMI_TUI_TRAVELS", "KIMI_TUI_RANDOM_ORDERS"}
 
 settings.register_profile(
     "kimi_tui",

@@ -162,6 +162,7 @@ class Capture:
         *,
         paths: Iterable[str] | None = None,
         written: Mapping[str, WrittenFile] = MappingProxyType({}),
+        planned: Changes = MappingProxyType({}),
         always: bool = False,
         interrupted: InterruptedCall | None = None,
         max_files: int | None = None,
@@ -170,10 +171,11 @@ class Capture:
         """Record the changes since the newest state, if there are any or if `always`.
 
         With `paths`, only these and their parent directories are scanned, unless there is no state yet. Files
-        in `written` that are unchanged since aren't read again. With `interrupted`, a full scan attributes
-        changes before its end to that call, and later ones to the user or a program that it left. Raises
-        ScanCanceled if `deadline` is canceled, and TooManyFiles if there are more than `max_files`. After a
-        scan that took too long, only files named by tools are covered.
+        in `written` that are unchanged since aren't read again. If a path in `planned` has another entry, the
+        author made the planned one, and the user has changed it since. With `interrupted`, a full scan
+        attributes changes before its end to that call, and later ones to the user or a program that it left.
+        Raises ScanCanceled if `deadline` is canceled, and TooManyFiles if there are more than `max_files`.
+        After a scan that took too long, only files named by tools are covered.
         """
         if paths is not None and (
             self._head is not None or not self._known_paths.is_complete or self.partial_coverage_reason
@@ -192,7 +194,11 @@ class Capture:
             if self._strays is not None:
                 self._strays |= {path for path in (*paths, *detected.changes) if self._key(path) is None}
             self._known_paths.add(paths, detected)
-            return self._record(author, None, detected, always=always)
+            later = _separate_later_changes(detected, planned)
+            result = self._record(author, None, detected, always=always)
+            if later:
+                self._record(USER, None, replace(detected, changes=later, coverage={}), always=False)
+            return result
         n_read = 0
         with gc_paused(should_freeze=lambda: n_read > _GC_FREEZE_FILES):
             scan, detected = self._detect_all(deadline or ScanDeadline(), max_files)
@@ -454,6 +460,15 @@ class Capture:
         for path in {*cached_entries, *self._entries}:
             if cached_entries.get(path) != self._entries.get(path):
                 self._stat_cache.invalidate(path)
+
+
+def _separate_later_changes(detected: DetectedChanges, planned: Changes) -> dict[str, Entry | None]:
+    """Reduce the changes to what was planned. Return the changes that someone made after those."""
+    later = {
+        path: entry for path, entry in detected.changes.items() if path in planned and planned[path] != entry
+    }
+    detected.changes |= {path: planned[path] for path in later}
+    return later
 
 
 def _partial_coverage_reason(work_dir: Path) -> str:

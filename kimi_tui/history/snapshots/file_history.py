@@ -473,7 +473,7 @@ class FileHistory:
     def record_result(self, outcome: ExecutionResult, session: str) -> None:
         """Record the changes of a revert by `session`. Raises OSError."""
         author = ChangeAuthor(who="revert", session=session)
-        self._capture.capture(author, paths=outcome.done, written=outcome.written)
+        self._capture.capture(author, paths=outcome.done, written=outcome.written, planned=outcome.planned)
 
     @property
     def _revert(self) -> ChangeAuthor:

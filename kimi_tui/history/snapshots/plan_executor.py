@@ -51,6 +51,8 @@ class ExecutionResult:
     """Paths that were left unchanged, and why."""
     written: Mapping[str, WrittenFile] = field(default_factory=dict)
     """Files and links that were written, by path."""
+    planned: Changes = field(default_factory=dict)
+    """The entries of the paths in `done` according to the plan. Someone may have changed them again."""
 
 
 class ResultRecorder(Protocol):
@@ -186,6 +188,7 @@ class PlanExecutor:
             "session": session,
             "done": outcome.done,
             "failed": outcome.failed,
+            "planned": outcome.planned,
         }
         self._write_json(journal.with_suffix(_OUTCOME_SUFFIX), record)
 
@@ -239,7 +242,8 @@ class PlanExecutor:
             raise OSError(*error.args) from error  # the write-ahead file stays
         not_done = failed.keys() | runner.remaining_folders(steps)
         done = tuple(step.path for step in steps if step.path not in not_done)
-        return ExecutionResult(done, tuple(failed.items()), runner.written)
+        planned = {step.path: step.then for step in steps if step.path not in not_done}
+        return ExecutionResult(done, tuple(failed.items()), runner.written, planned)
 
     def _detect_current(self, steps: list[PlanStep]) -> tuple[Changes, Mapping[str, StatKey]]:
         """Return the current entries of paths that differ from the plan's expectation, and the stat keys."""
@@ -287,7 +291,8 @@ def _number_steps(uid: str, changes: Iterable[tuple[str, Entry | None, Entry | N
 def _combine(first: ExecutionResult | None, then: ExecutionResult) -> ExecutionResult:
     if first is None:
         return then
-    return ExecutionResult(first.done + then.done, first.failed + then.failed)
+    planned = {**first.planned, **then.planned}
+    return ExecutionResult(first.done + then.done, first.failed + then.failed, planned=planned)
 
 
 def _names_in(folder: Path) -> list[str]:
@@ -321,7 +326,8 @@ def _read_outcome(file: Path, root: Path, session: str) -> ExecutionResult | Non
         if (record["root"], record["session"]) != (str(root), session):
             return None
         failed = tuple((str(path), str(reason)) for path, reason in record["failed"])
-        return ExecutionResult(tuple(map(str, record["done"])), failed)
+        planned = {path: _to_entry(fields) for path, fields in record.get("planned", {}).items()}
+        return ExecutionResult(tuple(map(str, record["done"])), failed, planned=planned)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -152,3 +152,37 @@ def test_pruning_between_a_kill_and_the_restart_keeps_what_the_revert_still_has_
     assert outcome is not None
     assert outcome.failed == ()
     assert again.files() == {name: f"1\n2\n3\nmine in {name}\n" for name in FILES}
+
+
+def test_an_edit_during_a_revert_is_yours(tmp_path: Path) -> None:
+    edited: list[str] = []
+
+    def edit_what_was_written() -> None:
+        name = next(name for name in FILES if (tmp_path / "work" / name).read_text() == ORIGINAL[name])
+        with (tmp_path / "work" / name).open("a") as file:
+            file.write("mine\n")
+        edited.append(name)
+
+    project = FileHistoryFixture(tmp_path, work_fs=ObservedWorkFileSystem(edit_what_was_written))
+    project.history.open()
+    start = change_files(project)
+    before = project.checkpoint()
+    project.revert(start)
+    [name] = edited
+    items = {item.path: (item.action, item.by) for item in project.history.plan(before).items}
+    assert items[name] == ("merge", "both")
+    project.revert(before)
+    assert "mine\n" in project.files()[name]
+
+
+def test_an_edit_after_another_session_completed_a_revert_is_yours(tmp_path: Path) -> None:
+    before = run_session_that_crashes(tmp_path)
+    second = FileHistoryFixture(tmp_path, session="two")
+    second.history.open()
+    second.history.close()
+    (second.work / "f3").write_text("f3\nmine\n")
+    first = FileHistoryFixture(tmp_path)
+    first.history.open()
+    assert {item.path: item.by for item in first.history.plan(before).items}["f3"] == "both"
+    first.revert(before)
+    assert "mine\n" in first.files()["f3"]

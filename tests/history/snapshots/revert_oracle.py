@@ -1,0 +1,185 @@
+"""Oracle for random orders of edits and reverts: its own copies of the files, and who really changed them."""
+
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+IGNORE_FILE = ".gitignore"
+IGNORE_RULES = ("", "ign/\n", "*.log\n", "ign/\n*.log\n", "d/\n")
+
+Files = dict[str, tuple[str, int, bytes]]
+"""Path -> kind (`file`, `link` or `folder`), permission bits, and content or target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A change of one path."""
+
+    path: str
+    author: str
+    """`user`, or the session whose agent or revert made it."""
+    running: frozenset[str]
+    """The sessions that were running a command."""
+
+
+@dataclass(slots=True)
+class State:
+    """A recorded state."""
+
+    session: str
+    manifest: str
+    n_events: int
+    """The number of events before it."""
+    files: Files
+
+
+@dataclass(slots=True)
+class Oracle:
+    """A working directory with a record of what really happened in it."""
+
+    work: Path
+    events: list[Event] = field(default_factory=list)
+    running: set[str] = field(default_factory=set)
+    lines: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    """The user's lines: the number of events before each, and whether no command was running."""
+    owed: set[str] = field(default_factory=set)
+    """The user's lines that were covered when someone else was about to change files."""
+
+    def files(self) -> Files:
+        """Return a copy of everything in the directory."""
+        found: Files = {}
+        for path in sorted(self.work.rglob("*")):
+            info = path.lstat()
+            name = str(path.relative_to(self.work))
+            mode = stat.S_IMODE(info.st_mode)
+            if stat.S_ISLNK(info.st_mode):
+                found[name] = "link", 0o777, os.fsencode(path.readlink())
+            elif stat.S_ISDIR(info.st_mode):
+                found[name] = "folder", mode, b""
+            else:
+                found[name] = "file", mode, path.read_bytes()
+        return found
+
+    def record(self, author: str, before: Files) -> None:
+        """Record what has changed since `before` as changes by `author`."""
+        after = self.files()
+        for path in sorted(before.keys() | after.keys()):
+            if before.get(path) != after.get(path):
+                self.events.append(Event(path, author, frozenset(self.running)))
+
+    def user_line(self) -> str:
+        """Return a new line by the user."""
+        line = f"user {len(self.lines)}\n"
+        self.lines[line] = len(self.events), not self.running
+        return line
+
+    def lines_in(self, files: Files) -> set[str]:
+        """Return the user's lines in `files`."""
+        text = b"".join(content + b"\n" for kind, _, content in files.values() if kind == "file")
+        present = set(text.split(b"\n"))
+        return {line for line in self.lines if line.strip().encode() in present}
+
+    def is_ignored(self, path: str) -> bool:
+        """Return whether the ignore rules cover `path` now."""
+        file = self.work / IGNORE_FILE
+        rules = file.read_text() if file.is_file() and not file.is_symlink() else ""
+        folders = path.split("/")[:-1]
+        return any(
+            (rule == "*.log" and any(name.endswith(".log") for name in path.split("/")))
+            or (rule.endswith("/") and rule[:-1] in folders)
+            for rule in rules.split("\n")
+        )
+
+    def authors_since(self, n_events: int, path: str) -> set[str]:
+        """Return who changed `path` after the first `n_events` events."""
+        return {event.author for event in self.events[n_events:] if event.path == path}
+
+    def may_be_changed_by(self, session: str, n_events: int, path: str) -> bool:
+        """Return whether a scan can't exclude that `session` changed `path` after the first `n_events`."""
+        return any(
+            event.author == session or (event.author == "user" and session in event.running)
+            for event in self.events[n_events:]
+            if event.path == path
+        )
+
+    # changes of the files, by anyone
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file in place. Whatever is in the way is removed."""
+        full_path = self._make_room(path)
+        with full_path.open("w", newline="") as file:
+            file.write(text)
+
+    def read(self, path: str) -> str:
+        """Return the text of a file; empty if it isn't one."""
+        full_path = self.work / path
+        is_file = full_path.is_file() and not full_path.is_symlink()
+        return full_path.read_bytes().decode() if is_file else ""
+
+    def link(self, path: str, to: str) -> None:
+        """Make `path` a hard link to the file `to`, if that exists."""
+        source = self.work / to
+        if path != to and source.is_file() and not source.is_symlink():
+            full_path = self._make_room(path)
+            full_path.unlink(missing_ok=True)
+            if source.exists():
+                os.link(source, full_path)
+
+    def symlink(self, path: str) -> None:
+        """Make `path` a symbolic link."""
+        full_path = self._make_room(path)
+        full_path.unlink(missing_ok=True)
+        full_path.symlink_to("target")
+
+    def move(self, path: str, to: str) -> None:
+        """Rename a file, or a directory to a name that doesn't exist."""
+        source, target = self.work / path, self.work / to
+        is_inside = f"{to}/".startswith(f"{path}/") or path.startswith(f"{to}/")
+        if is_inside or not os.path.lexists(source) or target.is_dir():
+            return
+        if source.is_dir() and not source.is_symlink() and os.path.lexists(target):
+            return
+        self._make_room(to)
+        if os.path.lexists(source):
+            source.rename(target)
+
+    def delete(self, path: str) -> None:
+        """Remove a file, a link or a whole directory."""
+        full_path = self.work / path
+        if full_path.is_dir() and not full_path.is_symlink():
+            remove_tree(full_path)
+        elif os.path.lexists(full_path):
+            full_path.unlink()
+
+    def set_mode(self, path: str, mode: int) -> None:
+        """Set the permission bits of a file or directory."""
+        full_path = self.work / path
+        if os.path.lexists(full_path) and not full_path.is_symlink():
+            full_path.chmod(mode | 0o555 if full_path.is_dir() else mode)
+
+    def _make_room(self, path: str) -> Path:
+        full_path = self.work / path
+        for parent in reversed(full_path.relative_to(self.work).parents):
+            folder = self.work / parent
+            if folder.is_symlink() or folder.is_file():
+                folder.unlink()
+            folder.mkdir(exist_ok=True)
+            if not folder.stat().st_mode & stat.S_IWUSR and os.geteuid() != 0:
+                folder.chmod(0o755)
+        if full_path.is_symlink():
+            full_path.unlink()
+        elif full_path.is_dir():
+            remove_tree(full_path)
+        return full_path
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a directory, also a read-only one."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(0o755)
+    folder.chmod(0o755)
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+    folder.rmdir()
