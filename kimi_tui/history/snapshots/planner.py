@@ -163,6 +163,8 @@ class Planner:
                 return PlanItem(path=path, action="not covered", now=now, then=at_target, note=state.ref)
         if not any(path_history.is_agents):
             note: str = msg("changed only by {author}", author=path_history.other_author)
+            if _is_too_large(now):
+                note = _not_storable_note(now)
             return PlanItem(path=path, action="keep", now=now, then=at_target, note=note)
         try:
             then = self._undo_agent_changes(path_history)
@@ -177,10 +179,7 @@ class Planner:
         if _is_too_large(then):
             return PlanItem(path=path, action="not covered", now=now, then=at_target, note=then.ref)
         if _is_too_large(now) and then != now:
-            note = msg(
-                "its current content can't be stored ({reason}), so an undo can't restore it",
-                reason=as_message(now.ref),
-            )
+            note = _not_storable_note(now)
             return PlanItem(path=path, action="conflict", now=now, then=then, note=note)
         if not self._is_stored(then):
             note = "its content is no longer stored"
@@ -352,6 +351,14 @@ def text_of(blobs: BlobStore, entry: Entry | None) -> bytes | None:
 def _is_too_large(entry: Entry | None) -> TypeGuard[Entry]:
     """Return whether an entry is a regular file whose content isn't stored because of a limit."""
     return entry is not None and entry.kind == "omitted" and entry.version != 0
+
+
+def _not_storable_note(now: Entry) -> str:
+    """Return the warning about a file whose current content isn't stored because of a limit."""
+    return msg(
+        "its current content can't be stored ({reason}), so an undo can't restore it",
+        reason=as_message(now.ref),
+    )
 
 
 def _is_folder(entry: Entry | None) -> bool:

@@ -205,6 +205,17 @@ def test_a_file_that_is_too_large_is_reported_and_not_changed(tmp_path: Path):
     assert (project.work / "large").read_text() == "y" * 11
 
 
+def test_a_large_file_that_only_you_changed_is_selected_with_a_warning(tmp_path: Path):
+    project = FileHistoryFixture(tmp_path, limits=SnapshotLimits(file=10))
+    (project.work / "notes").write_text("short\n")
+    project.history.open()
+    start = project.checkpoint()
+    (project.work / "notes").write_text("longer than the limit\n")
+    [item] = project.history.plan(start).items
+    assert (item.action, item.by) == ("keep", "you")
+    assert item.note.startswith("its current content can't be stored (")
+
+
 def test_a_pipe_and_an_unreadable_directory_are_reported(unprivileged_dir: Path):
     project = FileHistoryFixture(unprivileged_dir)
     project.history.open()
