@@ -12,6 +12,7 @@ from kimi_tui.history.file_lock import is_other_process_alive, process_mark
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
 
 _RECORD = "record.json"
+_PROCESS = "process"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +48,11 @@ class OpenRecords:
         self._folder = folder
 
     def create_folder(self) -> Path:
-        """Create the directory for a new record. Raises OSError."""
+        """Create the directory for a new record, with a mark of this process. Raises OSError."""
         folder = self._folder / new_uid()
-        make_private_dir(folder)
+        temporary = make_private_dir(folder.with_name(f".{folder.name}"))
+        (temporary / _PROCESS).write_text(process_mark(), "ascii")
+        temporary.replace(folder)
         return folder
 
     def write(self, record: OpenRecord) -> None:
@@ -69,9 +72,28 @@ class OpenRecords:
         """Remove the record in `folder`: the workspace has no effects left to commit."""
         (folder / _RECORD).unlink(missing_ok=True)
 
+    def empty_folder(self, folder: Path) -> None:
+        """Remove the record and the journal in `folder`, to use it again. Raises OSError."""
+        for file in folder.iterdir():
+            if file.name != _PROCESS:
+                file.unlink()
+
     def remove_folder(self, folder: Path) -> None:
         """Remove the directory of a record and its contents."""
         shutil.rmtree(folder, ignore_errors=True)
+
+    def unused_folders(self) -> list[Path]:
+        """Return the directories of killed processes that have no record: nothing in them is needed."""
+        unused = []
+        for folder in sorted(self._folder.iterdir()) if self._folder.is_dir() else ():
+            try:
+                mark = (folder / _PROCESS).read_text("ascii")
+            except (OSError, ValueError):
+                continue
+            is_own = mark == process_mark() or is_other_process_alive(mark)
+            if not is_own and not (folder / _RECORD).exists():
+                unused.append(folder)
+        return unused
 
     def left_by_killed_processes(self) -> list[OpenRecord]:
         """Return the records of processes that don't run any longer, oldest first."""

@@ -14,7 +14,7 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.workspaces.commit_lock import CommitLock
 from kimi_tui.workspaces.left_workspace import LeftWorkspace
 from kimi_tui.workspaces.open_record import OpenRecords, WorkspaceOwner
-from kimi_tui.workspaces.overlay.layer import Layer, layer_parents
+from kimi_tui.workspaces.overlay.layer import Layer, layer_folder, layer_parents, remove_unused_layers
 from kimi_tui.workspaces.overlay.overlay_workspace import OverlayWorkspace
 from kimi_tui.workspaces.overlay.supervisor_client import Mode, SupervisorClient, ViewUnavailable
 from kimi_tui.workspaces.view_roots import RootsUnsupported, find_view_roots
@@ -108,7 +108,11 @@ class Workspaces:
             await workspace.close()
 
     async def left_by_killed_processes(self, work_dir: Path) -> list[LeftWorkspace]:
-        """Return the workspaces of `work_dir` that killed processes left open, oldest first."""
+        """Return the workspaces of `work_dir` that killed processes left open, oldest first.
+
+        Removes what they left and nobody needs. Raises OSError.
+        """
+        await asyncio.to_thread(self._remove_unused)
         lock = CommitLock(self._data_dir, work_dir)
         root = str(await asyncio.to_thread(work_dir.resolve))
         left = [
@@ -116,6 +120,12 @@ class Workspaces:
             for record in await asyncio.to_thread(self._records.left_by_killed_processes)
         ]
         return [workspace for workspace in left if workspace.covers(root)]
+
+    def _remove_unused(self) -> None:
+        unused = self._records.unused_folders()
+        remove_unused_layers(self._folder, [folder.name for folder in unused])
+        for folder in unused:
+            self._records.remove_folder(folder)
 
     async def _start_supervisor(self) -> None:
         for mode in self._modes:
@@ -159,7 +169,7 @@ class Workspaces:
         owner: WorkspaceOwner | None,
     ) -> OverlayWorkspace:
         folder = self._records.create_folder()
-        layer = Layer(str(parent / f"{folder.name}.layer"), client.mode, tuple(roots))
+        layer = Layer(str(layer_folder(parent, folder.name)), client.mode, tuple(roots))
         lock = CommitLock(self._data_dir, work_dir)
         owner = owner or WorkspaceOwner.nobody()
         workspace = OverlayWorkspace(client, self._records, layer, folder, owner, lock)

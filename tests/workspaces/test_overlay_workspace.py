@@ -96,3 +96,26 @@ def without_new_times(tree: dict, before: dict) -> dict:
         else (entry.mode, entry.content, entry.owner, entry.attributes, entry.names)
         for path, entry in tree.items()
     }
+
+
+async def test_a_workspace_can_be_used_again_after_a_commit(env: WorkspaceEnv) -> None:
+    async with env.workspaces.open(env.work, owner=OWNER) as workspace:
+        for number in range(3):
+            await env.run(workspace, f"echo {number} >> counted; rm -f b")
+            plan = await workspace.plan()
+            assert plan.conflicts == ()
+            await workspace.commit(plan)
+            assert len(await workspace.effects()) == 0
+        await env.run(workspace, "rm counted")
+        await workspace.discard()
+    assert (env.work / "counted").read_text() == "0\n1\n2\n"
+
+
+async def test_commands_of_one_workspace_see_what_earlier_ones_did(env: WorkspaceEnv) -> None:
+    async with env.workspaces.open(env.work, owner=OWNER) as workspace:
+        await env.run(workspace, "echo first > made; rm a")
+        ran = await env.run(workspace, "cat made; test -e a || echo gone; mv made src/")
+        assert ran.output == "first\ngone\n"
+        assert not (env.work / "made").exists()
+        await workspace.commit(await workspace.plan())
+    assert (env.work / "src" / "made").read_text() == "first\n"

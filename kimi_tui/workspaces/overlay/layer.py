@@ -92,11 +92,23 @@ def layer_parents(records: Path, roots: Sequence[str]) -> list[Path]:
 
     A layer there needs no copies. Directories of all users get one of this user's.
     """
-    uid = os.geteuid()
-    candidates = [records, *(Path(each) / f"kimi-tui-{uid}" for each in _TEMP_DIRS)]
-    usable = [path for path in candidates if not _is_inside(path, roots) and _is_private(path)]
+    outside = (path for path in _possible_parents(records) if not _is_inside(path, roots))
+    usable = [path for path in outside if _is_private(path)]
     device = os.stat(roots[0]).st_dev
     return sorted(usable, key=lambda path: path.stat().st_dev != device)
+
+
+def remove_unused_layers(records: Path, names: Sequence[str]) -> None:
+    """Remove the layers of the records `names`, wherever `layer_parents` may have put them."""
+    for parent in _possible_parents(records):
+        for name in names:
+            if (folder := layer_folder(parent, name)).is_dir():
+                remove_tree(str(folder))
+
+
+def layer_folder(parent: Path, name: str) -> Path:
+    """Return the directory in `parent` of the layer of the record `name`."""
+    return parent / f"{name}.layer"
 
 
 def remove_tree(path: str) -> None:
@@ -107,6 +119,10 @@ def remove_tree(path: str) -> None:
             if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
                 os.chmod(entry.path, 0o700)
     shutil.rmtree(path, ignore_errors=True)
+
+
+def _possible_parents(records: Path) -> list[Path]:
+    return [records, *(Path(each) / f"kimi-tui-{os.geteuid()}" for each in _TEMP_DIRS)]
 
 
 def _entries(folder: str) -> list["os.DirEntry[str]"]:

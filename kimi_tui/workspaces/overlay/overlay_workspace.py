@@ -43,6 +43,8 @@ class OverlayWorkspace:
         self._view: MountedView | None = None
         self._base_ns = 0
         self._effects: Effects | None = None
+        self._is_used = False
+        """Whether the layer contains what was committed or discarded."""
 
     async def open(self) -> None:
         """Mount the view, and record that it is open. Raises ViewUnavailable and OSError."""
@@ -103,11 +105,16 @@ class OverlayWorkspace:
         return result
 
     async def discard(self) -> None:
-        """Implement `Workspace.discard`."""
+        """Implement `Workspace.discard`. The next command, or `close`, removes the old layer."""
         self._end_view()
-        await run_in_thread_shielded(self._empty)
+        self._records.forget(self._folder)
+        self._base_ns = 0
+        self._effects = Effects()
+        self._is_used = True
 
     async def _mount(self) -> None:
+        if self._is_used:
+            await run_in_thread_shielded(self._renew)
         self._layer.allow_remount()
         self._view = await self._client.mount(self._layer.spec())
         if not self._base_ns:
@@ -120,12 +127,11 @@ class OverlayWorkspace:
             self._view.close()
             self._view = None
 
-    def _empty(self) -> None:
-        self._remove()
-        self._folder.mkdir(mode=0o700)
+    def _renew(self) -> None:
+        self._layer.remove()
+        self._records.empty_folder(self._folder)
         self._layer.create()
-        self._base_ns = 0
-        self._effects = None
+        self._is_used = False
 
     def _remove(self) -> None:
         self._records.forget(self._folder)
