@@ -1,6 +1,7 @@
 """Planner of reverts: undoes the agent's changes since a state and keeps the user's own changes."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from typing import TypeGuard
@@ -104,6 +105,7 @@ class Planner:
             deadline.check(number, 2 * len(histories))
             items[path] = replace(self._item(path, history), by=history.by)
         items = {path: item for path, item in items.items() if item.now != item.then}
+        _keep_moved_contents(items, histories, current_entries)
         self._respect_folders(items, current_entries, holds_uncovered)
         ordered = []
         for number, path in enumerate(sorted(items)):
@@ -328,6 +330,37 @@ class Planner:
     def _text(self, entry: Entry | None) -> bytes | None:
         """Return the text of a file, empty if it doesn't exist; None if its lines can't be counted."""
         return text_of(self._blobs, entry)
+
+
+def _keep_moved_contents(
+    items: dict[str, PlanItem], histories: Mapping[str, _PathHistory], now: Entries
+) -> None:
+    """Keep files that the agent created, if they have the only copy of what it moved away from another path.
+
+    That is the case if the user has taken the old name since, so that the old file isn't restored.
+    """
+    origins = {
+        before.ref: path
+        for path, history in histories.items()
+        for before, after, is_agents in zip(
+            history.states, history.states[1:], history.is_agents, strict=False
+        )
+        if is_agents and before is not None and before.kind == "file" and before.size and before != after
+    }
+    deleted = {
+        path: item.now.ref
+        for path, item in items.items()
+        if item.action == "delete" and item.now is not None and item.now.ref in origins
+    }
+    if not deleted:
+        return
+    kept = {entry.ref for path, entry in now.items() if path not in items or not items[path].is_selected}
+    kept |= {item.then.ref for item in items.values() if item.is_selected and item.then is not None}
+    for path, ref in deleted.items():
+        if ref not in kept:
+            origin = sanitize_line(os.fsencode(origins[ref]).decode("utf-8", "replace"))
+            note = msg("the agent moved {path} here, and that file isn't restored", path=origin)
+            items[path] = replace(items[path], action="conflict", note=note)
 
 
 def count_changed_lines(old: bytes, new: bytes) -> tuple[int, int]:

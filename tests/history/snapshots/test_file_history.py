@@ -205,6 +205,27 @@ def test_a_file_that_is_too_large_is_reported_and_not_changed(tmp_path: Path):
     assert (project.work / "large").read_text() == "y" * 11
 
 
+def test_a_renamed_file_is_kept_if_you_have_taken_its_old_name(project: FileHistoryFixture):
+    (project.work / "a").write_text("mine\n")
+    start = project.checkpoint()
+    with project.agent():
+        (project.work / "a").rename(project.work / "b")
+    (project.work / "a").write_text("new\n")
+    items = {item.path: (item.action, item.note) for item in project.history.plan(start).items}
+    assert items["b"] == ("conflict", "the agent moved a here, and that file isn't restored")
+    project.revert(start)
+    assert project.files() == {"a": "new\n", "b": "mine\n"}
+
+
+def test_a_renamed_file_is_moved_back(project: FileHistoryFixture):
+    (project.work / "a").write_text("mine\n")
+    start = project.checkpoint()
+    with project.agent():
+        (project.work / "a").rename(project.work / "b")
+    assert project.revert(start) == {"a": "recreate", "b": "delete"}
+    assert project.files() == {"a": "mine\n"}
+
+
 def test_a_large_file_that_only_you_changed_is_selected_with_a_warning(tmp_path: Path):
     project = FileHistoryFixture(tmp_path, limits=SnapshotLimits(file=10))
     (project.work / "notes").write_text("short\n")
