@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.wire.commands import Compare, PlanRevert, Revert
+from kimi_tui.wire.commands import Compare, PlanRevert, Revert, Undo
 from kimi_tui.wire.timeline import Comparison, PlannedFile, Reverted, RevertPlan
 from tests.engine.engine_client import EngineClient, session, text_reply, tool_calls
 from tests.engine.test_revert import prompt_checkpoint
@@ -93,3 +93,56 @@ async def test_a_deleted_work_dir_is_restored(work_dir: Path, data_dir: Path) ->
         ]
         await client.run_command(Revert(prompt_checkpoint(client, 0)), Reverted)
     assert (work_dir / "file").read_text() == "text\n"
+
+
+async def test_files_elsewhere_that_a_tool_wrote_are_covered(
+    work_dir: Path, data_dir: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "deep").mkdir(parents=True)
+    (elsewhere / "settings").write_text("mine\n")
+    script = (
+        tool_calls(
+            ("WriteFile", {"path": str(elsewhere / "settings"), "content": "the agent's\n"}),
+            ("WriteFile", {"path": str(elsewhere / "deep" / "new"), "content": "new\n"}),
+        ),
+        text_reply("done"),
+    )
+    async with session(work_dir, data_dir, *script) as client:
+        await client.ask("write there")
+        start = prompt_checkpoint(client, 0)
+        plan = await client.run_command(PlanRevert(start), RevertPlan)
+        assert {file.path: (file.action, file.by) for file in plan.files} == {
+            str(elsewhere / "deep" / "new"): ("delete", "agent"),
+            str(elsewhere / "settings"): ("restore", "agent"),
+        }
+        reverted = await client.run_command(Revert(start), Reverted)
+        assert len(reverted.files) == 2
+        assert (elsewhere / "settings").read_text() == "mine\n"
+        assert not (elsewhere / "deep" / "new").exists()
+        await client.run_command(Undo(), Reverted)
+        assert (elsewhere / "settings").read_text() == "the agent's\n"
+        assert (elsewhere / "deep" / "new").read_text() == "new\n"
+    async with session(work_dir, data_dir, continue_last=True) as client:
+        (elsewhere / "settings").write_text("mine, newer\n")
+        plan = await client.run_command(PlanRevert(start), RevertPlan)
+        actions = {file.path: file.action for file in plan.files}
+        assert actions[str(elsewhere / "settings")] == "conflict"
+
+
+async def test_a_file_elsewhere_whose_directory_became_a_link_is_left_alone(
+    work_dir: Path, data_dir: Path, tmp_path: Path
+) -> None:
+    elsewhere, private = tmp_path / "elsewhere", tmp_path / "private"
+    elsewhere.mkdir()
+    private.mkdir()
+    (elsewhere / "settings").write_text("mine\n")
+    call = ("WriteFile", {"path": str(elsewhere / "settings"), "content": "the agent's\n"})
+    async with session(work_dir, data_dir, tool_calls(call), text_reply("done")) as client:
+        await client.ask("write there")
+        (elsewhere / "settings").rename(private / "settings")
+        elsewhere.rmdir()
+        elsewhere.symlink_to(private)
+        only = (str(elsewhere / "settings"),)
+        await client.command_and_wait(Revert(prompt_checkpoint(client, 0), paths=only))
+    assert (private / "settings").read_text() == "the agent's\n"

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kimi_tui.base.gitignore import VCS_FOLDERS
 from kimi_tui.base.message_text import as_message, msg
 from kimi_tui.tools.path_scope import PathScope, printable_name
 
@@ -80,8 +81,14 @@ def excluded_dirs(workspace: PathScope) -> dict[str, str]:
 
 
 def history_path(workspace: PathScope, real: Path) -> str | None:
-    """Return the path in the file history of a file whose links are resolved; None if it isn't covered."""
-    return HistoryPaths(workspace).path_of(str(real))
+    """Return the path in the file history of a file that a tool names, with links resolved.
+
+    Outside of the covered directories, its directory is the start of the path. None if it isn't covered.
+    """
+    if (path := HistoryPaths(workspace).path_of(str(real))) is not None:
+        return path
+    is_in_repository = not VCS_FOLDERS.isdisjoint(real.parts)
+    return None if is_in_repository or len(real.parts) < 3 else f"{real.parent}//{real.name}"
 
 
 class HistoryPaths:

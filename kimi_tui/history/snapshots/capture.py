@@ -437,7 +437,9 @@ class Capture:
                 detected.coverage[path] = detected.changes.pop(path)
 
     def _is_ignored(self, path: str) -> bool:
-        """Return whether the last scan skipped `path` or a directory above it."""
+        """Return whether the last scan skipped `path` or a directory above it, or `path` is elsewhere."""
+        if path.startswith("/") and path.partition("//")[0] not in self._added_dirs:
+            return True
         for each in (path, *parents_of(path)):
             folder, _, name = each.rpartition("/")
             if (cached := self._stat_cache.folders.get(folder)) is not None and name in cached.skipped:

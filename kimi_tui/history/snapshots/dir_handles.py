@@ -42,13 +42,13 @@ class DirectoryHandles:
     def open_parent(self, path: str) -> tuple[int, str]:
         """Return a descriptor of the directory of `path`, valid until the next call, and the file name.
 
-        Raises PathRejected if the path isn't below the working directory or contains a symbolic link,
+        Raises PathRejected if the path leads out of its starting directory or contains a symbolic link,
         FileNotFoundError or NotADirectoryError if `path` can't exist, and OSError.
         """
         start, within = "", path
         if path.startswith("/"):
             start, _, within = path.partition("//")
-        if not is_inside(within) or (start and start not in self._added_dirs):
+        if not is_inside(within):
             raise PathRejected("not in the working directory")
         folder, _, name = within.rpartition("/")
         return self._folder(start, folder), name
@@ -60,8 +60,6 @@ class DirectoryHandles:
         """
         if path and not path.endswith("/"):
             return self.open_parent(path)
-        if path and path.removesuffix("/") not in self._added_dirs:
-            raise PathRejected("not in the working directory")
         return self._folder(path.removesuffix("/"), ""), "."
 
     def close_below(self, path: str) -> None:
@@ -77,6 +75,8 @@ class DirectoryHandles:
         if folder:
             parent, _, name = folder.rpartition("/")
             handle = _open_child(name, self._folder(start, parent), folder)
+        elif start and start not in self._added_dirs:
+            handle = _open_without_links(start)
         else:
             handle = os.open(start or self._root, _OPEN_FLAGS)
         self._open[key] = handle
@@ -88,6 +88,18 @@ class DirectoryHandles:
 def is_inside(path: str) -> bool:
     """Return whether a relative path stays below its starting directory."""
     return bool(path) and not path.startswith("/") and not {"", ".", ".."} & set(path.split("/"))
+
+
+def _open_without_links(path: str) -> int:
+    """Open the directory of a file elsewhere, which had no links when a tool wrote the file."""
+    handle = os.open("/", _OPEN_FLAGS)
+    for name in path.strip("/").split("/"):
+        try:
+            child = _open_child(name, handle, path)
+        finally:
+            os.close(handle)
+        handle = child
+    return handle
 
 
 def _open_child(name: str, parent: int, path: str) -> int:

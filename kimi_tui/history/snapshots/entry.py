@@ -1,8 +1,9 @@
 """Entries: the state of one path of the working directory at one moment, and the format of paths.
 
 Paths are relative to the working directory, with `/`. Paths in an added directory are `DIRECTORY//PATH`, with
-the absolute path of the directory. File names are bytes: names that aren't valid UTF-8 are decoded with
-surrogate escapes, like in `os.fsdecode`, which ASCII JSON preserves.
+the absolute path of the directory. Files elsewhere that a file tool wrote are `DIRECTORY//NAME`. File names
+are bytes: names that aren't valid UTF-8 are decoded with surrogate escapes, like in `os.fsdecode`, which
+ASCII JSON preserves.
 """
 
 from collections.abc import Iterator, Mapping

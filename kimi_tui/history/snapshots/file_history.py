@@ -160,6 +160,9 @@ class FileHistory:
         author = author or self.default_author()
         deadline = ScanDeadline(limit_s=self._capture.scan_limit_s, progress=progress)
         register_deadline(deadline)
+        if paths is not None and self._capture.head is None:
+            # The first state comes from a scan, which reaches neither ignored files nor those elsewhere.
+            self._capture_all(author, deadline)
         if paths is None:
             return self._capture_all(author, deadline, always=always)
         return self._capture.capture(author, paths=paths, always=always, deadline=deadline)

@@ -256,9 +256,10 @@ class PlanExecutor:
         return changes, detected.stat_keys
 
     def _make_starting_dirs(self, steps: list[PlanStep]) -> None:
-        """Create the working directory or an added one again, if something is restored there."""
-        added = {step.path.partition("//")[0] for step in steps if step.path.startswith("/")}
-        for folder in (self._root, *(Path(it) for it in added & set(self._added_dirs))):
+        """Create the working directory or others again, if something is restored there."""
+        restored = [step.path for step in steps if step.then is not None]
+        others = {path.partition("//")[0] for path in restored if path.startswith("/")}
+        for folder in (self._root, *map(Path, others)):
             with contextlib.suppress(OSError):  # each step then fails, with the reason
                 folder.mkdir(parents=True, exist_ok=True)
 
