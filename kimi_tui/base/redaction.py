@@ -26,6 +26,11 @@ _SECRET_SHAPE = re.compile(
     re.DOTALL,
 )
 """Unambiguous secrets: keys of known services, signed tokens, passwords in URLs, private keys."""
+_ASSIGNMENT = re.compile(
+    r"(?:(?<![A-Za-z0-9_$.])|(?<=\\n)|(?<=\\t))(?P<keep>(?P<name>[A-Z][A-Z0-9_]*)=(?:\\?[\"'])?)"
+    r"[^\s\"'\\$(){}\[\]<>,;]{4,}(?=[\s\"'\\,;}]|\Z)"
+)
+"""A shell variable with a literal value, as in `.env` files; also after an escaped line break in JSON."""
 _SCHEMES = {"basic", "bearer", "digest", "negotiate", "token"}
 """Authentication schemes. They precede a credential, but aren't secret themselves."""
 _MIN_LENGTH = 6
@@ -79,12 +84,16 @@ def redact_patterns(text: str) -> str:
 def redact_for_sharing(text: str) -> str:
     """Redact registered and unambiguous secrets in `text`, such as a conversation.
 
-    Code that only mentions tokens and passwords is unchanged.
+    These include variables such as `DB_PASSWORD=…`. Code that only mentions secrets is unchanged.
     """
     for secret in _known:
         if len(secret) >= _MIN_LENGTH_IN_TEXT:
             text = text.replace(secret, REDACTED)
-    return _SECRET_SHAPE.sub(_replacement, text)
+    return _SECRET_SHAPE.sub(_replacement, _ASSIGNMENT.sub(_redact_assignment, text))
+
+
+def _redact_assignment(match: re.Match[str]) -> str:
+    return f"{match['keep']}{REDACTED}" if looks_like_secret_name(match["name"]) else match[0]
 
 
 def _replacement(match: re.Match[str]) -> str:

@@ -66,3 +66,30 @@ def test_registered_secrets_are_redacted_except_short_ones() -> None:
         secret_values({"A_TOKEN": "Bearer quite-a-token", "A_KEY": "none", "AUTH_SOCK": "/run/agent"})
     )
     assert redact_for_sharing("quite-a-token, none, /run/agent") == "[hidden], none, /run/agent"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("DB_PASSWORD=hunter2", "DB_PASSWORD=[hidden]"),
+        ("export API_TOKEN='abcd1234'", "export API_TOKEN='[hidden]'"),
+        (r'{"content":"A=1\nDB_PASSWORD=hunter2\nX=2"}', r'{"content":"A=1\nDB_PASSWORD=[hidden]\nX=2"}'),
+        (r'{"content":"DB_PASSWORD=\"hunter2\""}', r'{"content":"DB_PASSWORD=\"[hidden]\""}'),
+        (r"x\n\tMY_SECRET_KEY=s3cr3t", r"x\n\tMY_SECRET_KEY=[hidden]"),
+        ("docker run -e DB_PASS=hunter2 x", "docker run -e DB_PASS=[hidden] x"),
+    ],
+)
+def test_variables_with_secrets_are_hidden_in_shared_text(text: str, expected: str) -> None:
+    assert redact_for_sharing(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "API_KEY=$(pass show key)", "API_KEY=os.environ['X']", "token = get_token()", "PATH=/usr/bin:/bin",
+        "password=1", "KEY=abc", "self.TOKEN=parse(x)", "$TOKEN=value", "MONKEY=banana", "TOKEN={token}",
+        "KEYBOARD=qwerty",
+    ],
+)  # fmt: skip
+def test_code_that_only_names_secrets_is_unchanged(text: str) -> None:
+    assert redact_for_sharing(text) == text
