@@ -166,6 +166,7 @@ _SYSTEM_FOLDERS = ("/proc/", "/etc/")
 _HARMLESS_PATHS = ("*/.ssh/known_hosts*", "*/.ssh/config", "*/.ssh/*.pub")
 
 
+_OUTPUT_FOLDERS = frozenset({"output", "tasks"})
 _OWN_PRIVATE_NAMES = frozenset(
     {"credentials", "drafts", "logs", "mcp.json", "store", "user-history", "workspaces"}
 )
@@ -205,7 +206,8 @@ def _is_own_setting(path: Path) -> bool:
     if root not in path.parents:
         return False
     top = path.relative_to(root).parts[0]
-    is_output = "output" in path.relative_to(root).parts  # of commands, which the session shows the model
+    # the session points the model to the complete output of its commands and tasks
+    is_output = not _OUTPUT_FOLDERS.isdisjoint(path.relative_to(root).parts)
     return top.startswith("config.") or top in _OWN_PRIVATE_NAMES or (top == "sessions" and not is_output)
 
 

@@ -106,6 +106,20 @@ async def test_after_reading_elsewhere_the_question_for_the_network_names_the_fi
         await front.wait_for(TurnEnd)
 
 
+@pytest.mark.parametrize("name", ["output/1.txt", "tasks/t1/output.log"])
+async def test_the_output_of_the_session_is_read_without_a_question(home: SessionEnv, name: str) -> None:
+    home.script("text: hi")
+    async with home.open_session() as front:
+        await front.turn("go")
+    file = home.session_dir / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("OUTPUT")
+    home.script(script("text: reading", call("c1", "ReadFile", path=str(file))), "text: done")
+    async with home.open_session(continue_last=True) as front:
+        assert (await front.turn("go")).outcome == "finished"
+        assert "OUTPUT" in str(front.results["c1"].return_value.output)
+
+
 async def test_journals_of_sessions_are_not_searched(home: SessionEnv) -> None:
     home.script(
         script("text: PRIVATE-WORD", call("c1", "Grep", pattern="PRIVATE-.ORD", path=str(home.data_dir))),

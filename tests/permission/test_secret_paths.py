@@ -42,6 +42,7 @@ def test_an_ordinary_file_is_not_a_secret(name: str) -> None:
         ("sessions/a/b/context.jsonl", True),
         ("sessions/a/b/wire.jsonl", True),
         ("sessions/a/b/output/1.txt", False),
+        ("sessions/a/b/tasks/c/output.txt", False),
         ("user-history/a.jsonl", True),
         ("store/a/b", True),
         ("config.toml", True),

@@ -115,4 +115,6 @@ def _readable_dirs(options: EngineOptions, session: Session) -> tuple[Path, ...]
         home=options.home_dir or Path.home(),
         extra=(session.work_dir / Path(each).expanduser() for each in options.settings.extra_skill_dirs),
     )
-    return (session.dir / "output", options.data_dir / "plans", *skills)
+    names = ("agents", "commands", "plans", "skills")
+    outputs = (session.dir / "output", session.dir / "tasks")
+    return (*outputs, *(options.data_dir / name for name in names), *skills)
