@@ -110,9 +110,8 @@ class Workspaces:
     async def left_by_killed_processes(self, work_dir: Path) -> list[LeftWorkspace]:
         """Return the workspaces of `work_dir` that killed processes left open, oldest first.
 
-        Removes what they left and nobody needs. Raises OSError.
+        Raises OSError.
         """
-        await asyncio.to_thread(self._remove_unused)
         lock = CommitLock(self._data_dir, work_dir)
         root = str(await asyncio.to_thread(work_dir.resolve))
         left = [
@@ -136,6 +135,8 @@ class Workspaces:
                 self.problem = msg("namespaces can't be created: {reason}", reason=error)
             else:
                 self._client, self.problem = client, ""
+                with suppress(OSError):
+                    await asyncio.to_thread(self._remove_unused)
                 return
 
     async def _open_private(

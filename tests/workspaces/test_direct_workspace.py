@@ -48,17 +48,3 @@ def test_the_record_of_a_killed_process_is_left_over_with_its_call(tmp_path: Pat
     assert (left.owner, left.layer, left.folder) == (OWNER, {"id": 1}, folder)
     records.forget(folder)
     assert records.left_by_killed_processes() == []
-
-
-async def test_what_a_killed_process_left_without_a_record_is_removed(tmp_path: Path) -> None:
-    workspaces = Workspaces(tmp_path, choice="none")
-    records = OpenRecords(tmp_path / "workspaces")
-    folder, own = records.create_folder(), records.create_folder()
-    (folder / "process").write_text("999999999 1")
-    layer = folder.with_name(f"{folder.name}.layer")
-    (layer / "0" / "upper" / "closed").mkdir(parents=True)
-    (layer / "0" / "upper" / "closed").chmod(0)
-    assert await workspaces.left_by_killed_processes(tmp_path) == []
-    assert not folder.exists()
-    assert not layer.exists()
-    assert own.exists()

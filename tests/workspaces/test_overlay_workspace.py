@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from kimi_tui.workspaces.open_record import OpenRecords
 from tests.workspaces.workspace_env import OWNER, WorkspaceEnv, read_tree
 
 FIXTURE = """
@@ -36,6 +37,7 @@ COMMANDS = [
     "mv src lib || true",
     "mv src lib; mv docs src; mv lib docs",
     "mv src/deep top; echo more >> top/z; rm -r src; mv top src",
+    "mv src/deep x && mv src y && mv x y/",
     "ln b other; ln b other2",
     "ln b docs/b; rm b",
     "echo more >> hard",
@@ -119,3 +121,17 @@ async def test_commands_of_one_workspace_see_what_earlier_ones_did(env: Workspac
         assert not (env.work / "made").exists()
         await workspace.commit(await workspace.plan())
     assert (env.work / "src" / "made").read_text() == "first\n"
+
+
+async def test_what_a_killed_process_left_without_a_record_is_removed(env: WorkspaceEnv) -> None:
+    await env.workspaces.close()
+    records = OpenRecords(env.data / "workspaces")
+    folder, own = records.create_folder(), records.create_folder()
+    (folder / "process").write_text("999999999 1")
+    layer = folder.with_name(f"{folder.name}.layer")
+    (layer / "0" / "upper" / "closed").mkdir(parents=True)
+    (layer / "0" / "upper" / "closed").chmod(0)
+    await env.workspaces.start()
+    assert not folder.exists()
+    assert not layer.exists()
+    assert own.exists()
