@@ -118,6 +118,11 @@ class SessionViewState:
         return self.turn is not None or self.sent_count > 0 or self.is_closing
 
     @property
+    def running_tasks(self) -> tuple[BackgroundTask, ...]:
+        """Background tasks that are running."""
+        return tuple(task for task in self.tasks if task.status == "running")
+
+    @property
     def unsaved_prompts(self) -> tuple[str, ...]:
         """Prompts that would be lost in a crash, because the engine may not have recorded them."""
         return (*self.unacknowledged, *self.unacknowledged_steers, *self.queue)

@@ -26,6 +26,7 @@ from kimi_tui.frontend.session_controller import CommandResult, SessionControlle
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.shell_line import ShellLine, parse_shell_line
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier, detect_method
+from kimi_tui.frontend.text.exit_summary import exit_summary
 from kimi_tui.i18n.translate import tr, translate_error, translate_message
 from kimi_tui.linear.command_context import SessionSwitch
 from kimi_tui.linear.commands import complete_command, run_command
@@ -127,12 +128,15 @@ class LinearApp:
                     raise error
                 prompt_loop.cancel()
                 return await self._offer_alternatives(error)
+            summary = exit_summary(self.state)  # before its tasks are stopped
             self._session.shut_down()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_SHUTDOWN_TIMEOUT_S):
                     await asyncio.wait([engine])
                 if engine.exception() is None:
                     self._session.acknowledge_all()
+            if summary and self._context.session_switch is None:
+                self._context.write_line(summary)
             return self._context.session_switch
         finally:
             self._unsent.save_now()

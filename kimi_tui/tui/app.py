@@ -17,6 +17,7 @@ from kimi_tui.base.errors import KimiTuiError, SessionInUse
 from kimi_tui.base.terminal_text import sanitize
 from kimi_tui.frontend.engine_runner import EngineRunner
 from kimi_tui.frontend.terminal_notifier import TerminalNotifier, detect_method
+from kimi_tui.frontend.text.exit_summary import exit_summary
 from kimi_tui.i18n.translate import tr, translate_error, translate_message
 from kimi_tui.tui.keys.keymap import APP_KEYS, bindings, keymap_errors, known_binding_ids
 from kimi_tui.tui.options import TuiOptions
@@ -67,6 +68,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
         )
         self._scrollback = Scrollback(self, is_inline=options.inline, frame_writer=self.frame_writer)
         self.exit_lines: list[str] = []
+        self._exit_summary = ""
         """Lines to print on the terminal after the app has exited."""
         register_key_sequences()
         for theme in THEMES:
@@ -215,6 +217,7 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
 
     def _close_session(self) -> None:
         if self._main is not None:
+            self._exit_summary = exit_summary(self._main.session.state)  # before its tasks are stopped
             self._main.session.shut_down()
         else:
             self._engine.wire.command(Shutdown())
@@ -246,4 +249,5 @@ class KimiTuiApp(TerminalApp, inherit_bindings=False):
             self.exit_lines = self._main.front_end.take_unprinted_lines()
         elif self._main is not None:
             self._main.front_end.clear_images()
+        self.exit_lines += filter(None, [self._exit_summary])
         self.exit(return_code=1 if self._engine.failure is not None else 0)

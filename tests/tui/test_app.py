@@ -14,6 +14,7 @@ from kimi_tui.base.errors import ConfigError
 from kimi_tui.base.message import FunctionCall, ToolCall
 from kimi_tui.tui.app import KimiTuiApp
 from kimi_tui.tui.timeline.view import TimelineView
+from kimi_tui.wire.background import BackgroundTask, TasksUpdate
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Interrupt, Prompt, RunSlash, SetModel, Shutdown
 from kimi_tui.wire.display_blocks import TodoItem
@@ -267,6 +268,21 @@ async def test_leaving_shuts_the_engine_down(open_app: Any) -> None:
         await harness.driver.press("ctrl+d")
         await harness.wait_until(lambda: harness.commands_of(Shutdown) == [Shutdown()])
         await harness.wait_until(lambda: harness.app.return_code == 0)
+
+
+async def test_leaving_asks_before_it_stops_background_tasks(open_app: Any) -> None:
+    async with open_app() as harness:
+        await harness.send(TasksUpdate((BackgroundTask("t1", "bash", "serve the docs"),)))
+        await harness.driver.press("ctrl+d")
+        await harness.wait_until(lambda: "Quit and stop 1 background task?" in harness.screen_text())
+        assert "serve the docs" in harness.screen_text()
+        await harness.driver.press("escape")
+        await harness.driver.pause()
+        assert harness.commands_of(Shutdown) == []
+        await harness.driver.press("ctrl+d")
+        await harness.wait_until(lambda: "Quit and stop 1 background task?" in harness.screen_text())
+        await harness.driver.press("down", "enter")
+        await harness.wait_until(lambda: harness.commands_of(Shutdown) == [Shutdown()])
 
 
 async def test_leaving_twice_exits_without_waiting_for_the_engine(open_app: Any) -> None:

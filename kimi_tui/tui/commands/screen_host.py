@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.ids import new_id
 from kimi_tui.base.logging import log_tail
-from kimi_tui.base.terminal_text import sanitize
+from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.frontend.clipboard import copy_and_report
 from kimi_tui.frontend.image_loader import load_image_file
 from kimi_tui.frontend.save_choice import save_model, save_theme
 from kimi_tui.frontend.session_controller import SessionController
 from kimi_tui.frontend.session_state import SessionViewState
 from kimi_tui.frontend.shell_line import ShellLine
-from kimi_tui.i18n.translate import tr, translate_error
+from kimi_tui.i18n.translate import tr, tr_n, translate_error
 from kimi_tui.tui.commands.command_host import PaneName, Severity
 from kimi_tui.tui.commands.diagnostic_facts import diagnostic_facts
 from kimi_tui.tui.commands.registry import CommandRegistry
@@ -234,5 +234,17 @@ class ScreenCommandHost:
             self.notify(translate_error(error), severity="error")
 
     def leave(self) -> None:
-        """Shut down the app."""
-        self._screen.call_later(self._screen.run_action, "app.leave")
+        """Shut down the app. If that stops background tasks, ask first."""
+        self._screen.run_worker(self._leave(), group="leave", exclusive=True)
+
+    async def _leave(self) -> None:
+        if tasks := self.state.running_tasks:
+            count = len(tasks)
+            title = tr_n(
+                "Quit and stop {count} background task?", "Quit and stop {count} background tasks?", count
+            )
+            names = "; ".join(sanitize_line(task.description or task.command) for task in tasks)
+            choices = [Choice(value="stay", label=tr("Stay")), Choice(value="quit", label=tr("Quit"))]
+            if await self.choose(title, choices, hint=names) != "quit":
+                return
+        await self._screen.run_action("app.leave")

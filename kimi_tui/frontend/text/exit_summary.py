@@ -1,0 +1,26 @@
+"""Line that is printed when the user leaves a session."""
+
+from kimi_tui.base.terminal_text import sanitize_line
+from kimi_tui.frontend.number_format import format_cost
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.i18n.translate import tr, tr_n
+
+
+def exit_summary(state: SessionViewState) -> str:
+    """Return the command that resumes the session, its cost, and the tasks that end with the program.
+
+    Return an empty string if nothing was said in the session.
+    """
+    session = state.session
+    if session is None or not (state.context_tokens or state.last_step):
+        return ""
+    program = "kimi-tui --demo" if state.is_demo else "kimi-tui"
+    parts = [tr("Resume: {command}", command=f"{program} -S {session.session_id}")]
+    if state.cost_usd is not None:
+        parts.append(format_cost(state.cost_usd))
+    tasks = [sanitize_line(task.description or task.command) for task in state.running_tasks]
+    if tasks:
+        names = "; ".join(tasks)
+        stopped = tr_n("{count} background task stopped", "{count} background tasks stopped", len(tasks))
+        parts.append(f"{stopped}: {names}")
+    return " · ".join(parts)

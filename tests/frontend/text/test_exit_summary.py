@@ -1,0 +1,35 @@
+"""Line that is printed when the user leaves a session."""
+
+from dataclasses import replace
+
+from kimi_tui.frontend.session_state import SessionViewState
+from kimi_tui.frontend.text.exit_summary import exit_summary
+from kimi_tui.wire.background import BackgroundTask
+from tests.tui.conftest import SESSION
+
+STATE = SessionViewState(session=SESSION, last_step=2)
+
+
+def test_it_names_the_command_that_resumes_the_session_and_its_cost() -> None:
+    state = replace(STATE, cost_usd=0.114)
+    assert exit_summary(state) == f"Resume: kimi-tui -S {SESSION.session_id} · $0.11"
+
+
+def test_it_names_the_tasks_that_were_still_running() -> None:
+    tasks = (
+        BackgroundTask("t1", "bash", "serve the docs"),
+        BackgroundTask("t2", "bash", "", command="npm\x1b[31m test"),
+        BackgroundTask("t3", "bash", "done already", status="done"),
+    )
+    summary = exit_summary(replace(STATE, tasks=tasks))
+    assert summary.endswith(" · 2 background tasks stopped: serve the docs; npm test")
+
+
+def test_a_demo_is_resumed_as_a_demo() -> None:
+    state = replace(STATE, session=replace(SESSION, model_kind="demo"))
+    assert exit_summary(state).startswith("Resume: kimi-tui --demo -S ")
+
+
+def test_there_is_nothing_to_resume_if_nothing_was_said() -> None:
+    assert exit_summary(SessionViewState()) == ""
+    assert exit_summary(SessionViewState(session=SESSION)) == ""
