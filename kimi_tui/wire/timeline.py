@@ -114,6 +114,8 @@ class PlannedChoice:
     removed: int = 0
     hunks: tuple[PlannedHunk, ...] = ()
     """The parts of the change from the current content; empty if it can't be shown by lines."""
+    action: PlannedAction = "keep"
+    """What the choice does to the file."""
 
 
 @frozen
@@ -125,7 +127,9 @@ class FileChoice:
     choice: ConflictChoice | None = None
     """One of the file's `choices`. None for the change that selecting the file makes."""
     hunks: tuple[str, ...] | None = None
-    """The ids of the hunks to apply; None for all. An empty tuple changes nothing."""
+    """The ids of the hunks to apply, or their numbers in the plan, from 1; None for all. An empty tuple
+    changes nothing.
+    """
 
     @property
     def keeps_file(self) -> bool:

@@ -121,3 +121,36 @@ def test_the_preview_of_an_incomplete_plan_begins_with_what_is_unknown(program: 
         "Changes of files that weren't stored before are unknown."
     )
     assert others[0].split()[:2] == ["recreate", "mine"]
+
+
+def test_hunks_and_choices_of_a_revert_are_listed_and_chosen(program: Program) -> None:
+    (program.work_dir / "f").write_text("1\n2\n3\n4\n5\n")
+    command = "sed -i 's/1/one/; s/5/five/' f; echo agent > a.py"
+    program.script(script(tool_call("c", "Bash", command=command)), script("text: done"))
+    with (program.data_dir / "config.toml").open("a") as config:
+        config.write("\n[checkpoints]\nfiles = true\n")
+    assert program.run("-y", "-p", "make it").exit_code == 0
+    program.script(script("text: fine"))
+    with (program.work_dir / "a.py").open("a") as file:
+        file.write("mine\n")
+    assert program.run("-y", "--continue", "-p", "go on").exit_code == 0
+    first = program.run("checkpoints", "list").stdout.splitlines()[-1].split()[0]
+
+    printed = program.run("checkpoints", "revert", first, "--dry-run").stdout
+    plan = [line.strip() for line in printed.splitlines()]
+    assert "choices: mine, merge (default), checkpoint" in plan
+    assert plan[-3:-1] == ["hunk 1: line 1  +1 −1", "hunk 2: line 5  +1 −1"]
+
+    revert = ("checkpoints", "revert", first, "--yes")
+    for option, value, message in (
+        ("--choose", "a.py=x", "Unknown choice “x”. Use one of mine, checkpoint, both, merge."),
+        ("--hunks", "f=x", "“x” isn't a list of hunk numbers."),
+        ("--choose", "b.py=mine", "The plan doesn't contain b.py."),
+    ):
+        assert message in program.run(*revert, option, value).stderr
+    done = program.run(*revert, "--choose", "a.py=mine", "--hunks", "f=2")
+    assert "1 file changed" in done.stdout, done
+    assert (program.work_dir / "f").read_text() == "one\n2\n3\n4\n5\n"
+    assert (program.work_dir / "a.py").read_text() == "agent\nmine\n"
+    program.run("checkpoints", "undo", "--yes")
+    assert (program.work_dir / "f").read_text() == "one\n2\n3\n4\nfive\n"

@@ -341,3 +341,21 @@ async def test_a_choice_for_a_file_that_isnt_in_the_plan_changes_nothing(
         failure = await client.run_command(Revert(start, choices=(FileChoice("b.py", "mine"),)), Notification)
         assert failure.title == "The plan doesn't contain b.py."
         assert read_files(work_dir) == before
+
+
+async def test_slash_commands_take_choices_and_hunk_numbers(work_dir: Path, data_dir: Path) -> None:
+    (work_dir / "my file").write_text("1\n2\n3\n")
+    scripts = (tool_calls(("Bash", {"command": "sed -i 's/1/one/; s/3/three/' 'my file'"})), *SCRIPTS)
+    async with session(work_dir, data_dir, *scripts) as client:
+        await run_turns(client, work_dir)
+        start = prompt_checkpoint(client, 0)
+        options = f"{start} files --choose=a.py=checkpoint --hunks 'my file=2'"
+        await client.run_command(RunSlash(f"revert {options} --dry-run"), RevertPlan)
+        await client.run_command(RunSlash(f"revert {options}"), Reverted)
+        assert not (work_dir / "a.py").exists()
+        assert (work_dir / "my file").read_text() == "one\n2\n3\n"
+        await client.run_command(RunSlash("undo --hunks 'my file='"), Reverted)
+        assert (work_dir / "a.py").read_text() == "print(1)\nprint(2)\n"
+        assert (work_dir / "my file").read_text() == "one\n2\n3\n"
+        error = await client.run_command(RunSlash(f"revert {start} --choose a.py"), Notification)
+        assert error.title.startswith("“a.py” names no file.")

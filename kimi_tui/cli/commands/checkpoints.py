@@ -41,6 +41,7 @@ from kimi_tui.wire.commands import (
     SwitchBranch,
     Undo,
 )
+from kimi_tui.wire.file_choice_options import parse_file_choices
 from kimi_tui.wire.timeline import RevertScope
 
 app = new_app("List checkpoints, revert to them and free disk space.")
@@ -52,6 +53,18 @@ YesOption = Annotated[bool, typer.Option("-y", "--yes", help="Don't ask for conf
 OnlyOption = Annotated[
     list[str] | None,
     typer.Option("--only", metavar="FILE", help="Change only FILE; repeatable."),
+]
+ChooseOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--choose",
+        metavar="FILE=CHOICE",
+        help="For a file that you changed too: mine, checkpoint, both or merge; repeatable.",
+    ),
+]
+HunksOption = Annotated[
+    list[str] | None,
+    typer.Option("--hunks", metavar="FILE=1,3", help="Change only these hunks of FILE; repeatable."),
 ]
 _SCOPES: tuple[RevertScope, ...] = get_args(RevertScope)
 
@@ -114,13 +127,15 @@ def revert(
     session_id: SessionOption = None,
     scope: Annotated[str, typer.Option(metavar="|".join(_SCOPES), help="Select what to revert.")] = "both",
     only: OnlyOption = None,
+    choose: ChooseOption = None,
+    hunks: HunksOption = None,
     note: Annotated[str, typer.Option(metavar="TEXT", help="Add a note for the model.")] = "",
     dry_run: DryRunOption = False,
     assume_yes: YesOption = False,
 ) -> None:
     """Revert to just before a checkpoint, keeping your own changes."""
     parsed_scope = _parse_scope(scope)
-    command = Revert(to, parsed_scope, _to_paths(only), note)
+    command = Revert(to, parsed_scope, _to_paths(only), note, parse_file_choices(choose or (), hunks or ()))
     _run_revert(
         session_id,
         PlanRevert(to, parsed_scope),
@@ -135,11 +150,13 @@ def revert(
 def undo(
     session_id: SessionOption = None,
     only: OnlyOption = None,
+    choose: ChooseOption = None,
+    hunks: HunksOption = None,
     dry_run: DryRunOption = False,
     assume_yes: YesOption = False,
 ) -> None:
     """Undo the last revert."""
-    command = Undo(_to_paths(only))
+    command = Undo(_to_paths(only), parse_file_choices(choose or (), hunks or ()))
     _run_revert(
         session_id,
         PlanRevert("undo"),
@@ -154,11 +171,13 @@ def undo(
 def redo(
     session_id: SessionOption = None,
     only: OnlyOption = None,
+    choose: ChooseOption = None,
+    hunks: HunksOption = None,
     dry_run: DryRunOption = False,
     assume_yes: YesOption = False,
 ) -> None:
     """Redo the last undone revert."""
-    command = Redo(_to_paths(only))
+    command = Redo(_to_paths(only), parse_file_choices(choose or (), hunks or ()))
     _run_revert(
         session_id,
         PlanRevert("redo"),
@@ -180,11 +199,15 @@ def switch(
         str, typer.Option(metavar="|".join(_SCOPES[:3]), help="Select what to switch.")
     ] = "both",
     only: OnlyOption = None,
+    choose: ChooseOption = None,
+    hunks: HunksOption = None,
     dry_run: DryRunOption = False,
     assume_yes: YesOption = False,
 ) -> None:
     """Switch to another branch."""
-    command = SwitchBranch(branch, to, _parse_scope(scope), _to_paths(only))
+    command = SwitchBranch(
+        branch, to, _parse_scope(scope), _to_paths(only), parse_file_choices(choose or (), hunks or ())
+    )
     _run_revert(
         session_id,
         PlanSwitch(branch, to),

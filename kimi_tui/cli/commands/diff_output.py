@@ -8,6 +8,7 @@ from kimi_tui.base.message_text import msg
 from kimi_tui.base.terminal_text import sanitize, sanitize_line
 from kimi_tui.cli.commands.runner import print_line
 from kimi_tui.engine.files.coverage import display_path
+from kimi_tui.frontend.text.timeline import file_option_lines
 from kimi_tui.history.snapshots.patch import Patch
 from kimi_tui.i18n.translate import translate_message
 from kimi_tui.wire.timeline import ComparedFile, Comparison, PlannedFile, RevertPlan
@@ -41,6 +42,8 @@ def print_plan(plan: RevertPlan) -> None:
         print_line(plan.note or "No files change.")
     for file in plan.files:
         print_line(f"{file.action:12} {_format_file(file)}")
+        for line in file_option_lines(file):
+            print_line(line)
     for remark in plan.remarks:
         print_line(remark)
     for command in plan.commands:

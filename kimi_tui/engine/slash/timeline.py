@@ -1,5 +1,6 @@
 """Slash commands of the timeline."""
 
+import shlex
 from collections.abc import Sequence
 from typing import Protocol, get_args
 
@@ -19,7 +20,8 @@ from kimi_tui.wire.commands import (
     Undo,
     WritePatch,
 )
-from kimi_tui.wire.timeline import RevertScope
+from kimi_tui.wire.file_choice_options import parse_file_choices
+from kimi_tui.wire.timeline import FileChoice, RevertScope
 
 _DRY_RUN = "--dry-run"
 _SCOPES: tuple[RevertScope, ...] = get_args(RevertScope)
@@ -39,7 +41,7 @@ class TimelineLists(Protocol):
 
 
 def _parse_revert(argument: str) -> TimelineCommand:
-    words = argument.split()
+    words, choices = _take_choices(argument)
     is_dry_run = _DRY_RUN in words
     numbers = _parse_numbers(words)
     scopes = [scope for scope in _SCOPES if scope in words]
@@ -54,19 +56,44 @@ def _parse_revert(argument: str) -> TimelineCommand:
             ),
         )
     scope = scopes[0] if scopes else "both"
-    return PlanRevert(numbers[0], scope) if is_dry_run else Revert(numbers[0], scope)
+    return PlanRevert(numbers[0], scope) if is_dry_run else Revert(numbers[0], scope, choices=choices)
 
 
 def _parse_undo(argument: str) -> TimelineCommand:
-    return PlanRevert("undo") if _is_dry_run("undo", argument) else Undo()
+    words, choices = _take_choices(argument)
+    return PlanRevert("undo") if _is_dry_run("undo", words) else Undo(choices=choices)
 
 
 def _parse_redo(argument: str) -> TimelineCommand:
-    return PlanRevert("redo") if _is_dry_run("redo", argument) else Redo()
+    words, choices = _take_choices(argument)
+    return PlanRevert("redo") if _is_dry_run("redo", words) else Redo(choices=choices)
 
 
-def _is_dry_run(name: str, argument: str) -> bool:
-    if argument.strip() not in ("", _DRY_RUN):
+def _take_choices(argument: str) -> tuple[list[str], tuple[FileChoice, ...]]:
+    """Return the words of an argument without `--choose` and `--hunks`, and the decisions of these.
+
+    Raises UsageError.
+    """
+    try:
+        words = shlex.split(argument)
+    except ValueError:
+        words = argument.split()
+    options: dict[str, list[str]] = {"--choose": [], "--hunks": []}
+    rest: list[str] = []
+    while words:
+        word = words.pop(0)
+        name, separator, value = word.partition("=")
+        if word in options and words:
+            options[word].append(words.pop(0))
+        elif name in options and separator:
+            options[name].append(value)
+        else:
+            rest.append(word)
+    return rest, parse_file_choices(options["--choose"], options["--hunks"])
+
+
+def _is_dry_run(name: str, words: Sequence[str]) -> bool:
+    if list(words) not in ([], [_DRY_RUN]):
         raise UsageError(
             msg("/{name} takes no arguments except {dry_run}.", name=name, dry_run=_DRY_RUN),
             hint=msg(
@@ -75,11 +102,11 @@ def _is_dry_run(name: str, argument: str) -> bool:
                 dry_run=_DRY_RUN,
             ),
         )
-    return bool(argument.strip())
+    return bool(words)
 
 
 def _parse_switch(argument: str) -> TimelineCommand:
-    words = argument.split()
+    words, choices = _take_choices(argument)
     is_dry_run = _DRY_RUN in words
     numbers = _parse_numbers(words)
     if len(numbers) not in {1, 2} or len(words) != is_dry_run + len(numbers):
@@ -90,7 +117,9 @@ def _parse_switch(argument: str) -> TimelineCommand:
             ),
         )
     to = numbers[1] if len(numbers) == 2 else None
-    return PlanSwitch(numbers[0], to) if is_dry_run else SwitchBranch(numbers[0], to)
+    if is_dry_run:
+        return PlanSwitch(numbers[0], to)
+    return SwitchBranch(numbers[0], to, choices=choices)
 
 
 def _parse_fork(argument: str) -> TimelineCommand:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from kimi_tui.engine.timeline.file_diff import MAX_DIFFS
+from kimi_tui.history.snapshots.entry import Entry
 from kimi_tui.history.snapshots.file_history import FileHistory
 from kimi_tui.history.snapshots.hunk import find_hunks, split_lines
-from kimi_tui.history.snapshots.plan import PlanItem
+from kimi_tui.history.snapshots.plan import ItemVersion, PlanItem
 from kimi_tui.wire.display_blocks import DiffBlock
-from kimi_tui.wire.timeline import PlannedChoice, PlannedHunk
+from kimi_tui.wire.timeline import PlannedAction, PlannedChoice, PlannedHunk
 
 _CONTEXT_LINES = 3
 _MAX_BYTES = 200_000
@@ -26,7 +27,8 @@ def build_choices(
         texts = history.contents(item.now, version.then) if number < MAX_DIFFS else None
         hunks = _hunks(texts, path)
         added, removed = sum(hunk.added for hunk in hunks), sum(hunk.removed for hunk in hunks)
-        choices.append(PlannedChoice(version.choice, added, removed, hunks))
+        action = _action(version, item.now)
+        choices.append(PlannedChoice(version.choice, added, removed, hunks, action))
     return tuple(choices)
 
 
@@ -38,6 +40,16 @@ def build_hunks(history: FileHistory, item: PlanItem, path: str, *, number: int)
     if item.action == "not covered" or number >= MAX_DIFFS:
         return ()
     return _hunks(history.contents(item.now, item.then), path)
+
+
+def _action(version: ItemVersion, now: Entry | None) -> PlannedAction:
+    if version.choice == "mine":
+        return "keep"
+    if version.then is None:
+        return "delete"
+    if now is None:
+        return "recreate"
+    return "restore" if version.choice == "checkpoint" else "merge"
 
 
 def _hunks(texts: tuple[bytes, bytes] | None, path: str) -> tuple[PlannedHunk, ...]:

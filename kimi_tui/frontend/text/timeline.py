@@ -10,6 +10,8 @@ from kimi_tui.wire.timeline import (
     Comparison,
     PatchWritten,
     PlannedAction,
+    PlannedFile,
+    PlannedHunk,
     Reverted,
     RevertPlan,
     SessionForked,
@@ -33,6 +35,7 @@ def plan_text(plan: RevertPlan) -> tuple[str, str]:
     lines = [
         f"{pad_right(tr(_ACTION_LABELS[file.action]), 15)}{file.path}  +{file.added} −{file.removed}"
         f"{f'  ({translate_message(file.note)})' if file.note else ''}"
+        + "".join(f"\n{line}" for line in file_option_lines(file))
         for file in plan.files
     ]
     if plan.note or not lines:
@@ -42,6 +45,37 @@ def plan_text(plan: RevertPlan) -> tuple[str, str]:
         lines.append(tr("Other effects of these commands are not reverted:"))
         lines += [f"  $ {command}" for command in plan.commands]
     return _headline(plan), "\n".join(lines)
+
+
+def file_option_lines(file: PlannedFile) -> list[str]:
+    """Return lines with what `--choose` and `--hunks` accept for a file; none if there is no choice."""
+    lines = []
+    if file.choices:
+        names = ", ".join(
+            tr("{choice} (default)", choice=it.choice) if it.choice == file.choice else it.choice
+            for it in file.choices
+        )
+        lines.append("    " + tr("choices: {names}", names=names))
+    for planned in file.choices or (None,):
+        hunks = file.hunks if planned is None else planned.hunks
+        if len(hunks) < 2:
+            continue
+        if planned is not None:
+            lines.append("    " + tr("hunks of {choice}:", choice=planned.choice))
+        lines += [
+            "    "
+            + tr("hunk {number}: line {line}", number=number, line=_first_line(hunk))
+            + f"  +{hunk.added} −{hunk.removed}"
+            for number, hunk in enumerate(hunks, 1)
+        ]
+    return lines
+
+
+def _first_line(hunk: PlannedHunk) -> int:
+    """Return the number of the first changed line in the current file."""
+    pairs = zip(hunk.diff.old_text.split("\n"), hunk.diff.new_text.split("\n"), strict=False)
+    equal = next((number for number, (old, new) in enumerate(pairs) if old != new), 0)
+    return hunk.diff.old_start + equal
 
 
 def _headline(plan: RevertPlan) -> str:

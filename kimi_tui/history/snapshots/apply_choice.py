@@ -6,7 +6,7 @@ from dataclasses import replace
 from kimi_tui.base.message_text import msg
 from kimi_tui.history.snapshots.blob_store import BlobMissing, BlobStore
 from kimi_tui.history.snapshots.entry import Entry
-from kimi_tui.history.snapshots.hunk import UnknownHunk, apply_hunks
+from kimi_tui.history.snapshots.hunk import UnknownHunk, apply_hunks, find_hunks
 from kimi_tui.history.snapshots.plan import PlanItem
 from kimi_tui.history.snapshots.plan_executor import CHANGED_REASON
 from kimi_tui.wire.timeline import ConflictChoice, FileChoice
@@ -48,7 +48,7 @@ def _with_hunks(
         raise NotOffered(msg("it has no hunks"))
     try:
         old, new = (blobs.read(entry.ref) if entry is not None else b"" for entry in (now, then))
-        content = apply_hunks(old, new, ids)
+        content = apply_hunks(old, new, _resolve_numbers(old, new, ids))
     except BlobMissing as error:
         raise NotOffered("its content is no longer stored") from error
     except UnknownHunk as error:
@@ -57,3 +57,9 @@ def _with_hunks(
         return then
     mode = then.mode if then is not None else now.mode if now is not None else 0
     return Entry("file", mode, len(content), blobs.put(content))
+
+
+def _resolve_numbers(old: bytes, new: bytes, ids: Collection[str]) -> set[str]:
+    """Return `ids` with the numbers of hunks, from 1, replaced by their ids, which are longer."""
+    by_number = {str(number): hunk.id for number, hunk in enumerate(find_hunks(old, new), 1)}
+    return {by_number.get(it, it) for it in ids}

@@ -282,7 +282,7 @@ class FileHistory:
 
         `choices` are decisions about paths, which apply whether or not the path is selected. Paths that have
         changed since the plan was made, or since the state in which the user saw an earlier version of it,
-        are left alone and reported as failed, and so are those that don't offer what was chosen.
+        are left alone and reported as failed, and so are those that don't offer the choice.
         """
         self._complete_interrupted()
         items = [

@@ -146,6 +146,23 @@ PLAN_KEYS = (
     Key("plan.files", "f", "use('files')", "files only"),
     Key("plan.turn", "t", "use('turn')", "only the files that this turn changed"),
     Key("plan.note", "m", "write_note", "leave the model a note"),
+    Key("plan.hunks", "right,l", "open_hunks", "choose hunks of this file"),
+    Key("plan.keep_mine", "1", "choose('mine')", "file that both changed: keep mine"),
+    Key("plan.merge", "2", "choose('merge')", "file that both changed: remove only the agent's lines"),
+    Key("plan.checkpoint", "3", "choose('checkpoint')", "file that both changed: restore the checkpoint"),
+    Key("plan.keep_both", "4", "choose('both')", "file that both changed: keep both versions"),
+)
+
+HUNK_KEYS = (
+    Key("hunks.up", "up,k", "move_hunk(-1)", "previous hunk"),
+    Key("hunks.down", "down,j", "move_hunk(1)", "next hunk"),
+    Key("hunks.first", "home,g", "move_hunk(-100000)", "first hunk"),
+    Key("hunks.last", "end,G", "move_hunk(100000)", "last hunk"),
+    Key("hunks.scroll_up", "shift+up,K", "scroll_hunks(-1)", "scroll up"),
+    Key("hunks.scroll_down", "shift+down,J", "scroll_hunks(1)", "scroll down"),
+    Key("hunks.tick", "space", "toggle_hunk", "include or exclude this hunk"),
+    Key("hunks.tick_all", "a", "toggle_all_hunks", "include or exclude all hunks"),
+    Key("hunks.leave", "left,h", "leave_hunks", "return to the files"),
 )
 
 CHANGES_KEYS = (

@@ -31,6 +31,17 @@ class FileDetail:
                 return []
 
 
+class FileHeader:
+    """Path, counts and notes of a row, to show above the hunks of the file."""
+
+    def __init__(self, row: FileRow) -> None:
+        self._row = row
+
+    def build_lines(self, width: int) -> list[StyledLine]:
+        """Return the lines for a width in cells."""
+        return _header_lines(self._row, width)
+
+
 def detail_text(row: FileListRow | None) -> str:
     """Return the text to copy for a row."""
     match row:

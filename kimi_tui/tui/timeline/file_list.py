@@ -1,7 +1,7 @@
 """List of the files in a plan or comparison, with actions, check boxes and notes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, assert_never
 
 from textual import events
@@ -15,6 +15,7 @@ from textual.visual import Visual
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.frontend.text.cell_width import pad_right
 from kimi_tui.i18n.translate import tr, tr_lazy, translate_message
+from kimi_tui.tui.timeline.plan_selection import PlanSelection
 from kimi_tui.tui.timeline.row_style import style_highlighted
 from kimi_tui.wire.display_blocks import DiffBlock
 from kimi_tui.wire.timeline import ComparedFile, PlannedAction, PlannedFile, RevertReason, WhoChanged
@@ -71,6 +72,7 @@ _AUTHOR_LABELS: dict[WhoChanged, str] = {
     "agent and another session": tr_lazy("changed by the agent and another session"),
     "": "",
 }
+_BOTH_LABEL = tr_lazy("both")
 _LABEL_CELLS = 12
 
 
@@ -91,6 +93,8 @@ class FileRow:
     """What happens to the file, as a sentence."""
     note: str = ""
     is_selectable: bool = False
+    is_partial: bool = False
+    """Whether only a part of the change is selected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,19 @@ def plan_row(file: PlannedFile, reason: RevertReason) -> FileRow:
 def _author_label(file: PlannedFile | ComparedFile) -> str:
     label = _AUTHOR_LABELS[file.by]
     return tr(label) if label else ""
+
+
+def chosen_plan_row(file: PlannedFile, reason: RevertReason, selection: PlanSelection) -> FileRow:
+    """Return the row of a file in a plan as the user has selected it."""
+    row = plan_row(file, reason)
+    added, removed = selection.count_lines(file.path)
+    row = replace(row, added=added, removed=removed, is_partial=selection.is_partial(file.path))
+    choice, planned = selection.choice_of(file.path), selection.planned_choice(file.path)
+    if choice is None or planned is None or choice == file.choice:
+        return row
+    action = "keep" if choice == "mine" else planned.action
+    label, style, _ = _ACTION_LABELS[action]
+    return replace(row, label=_BOTH_LABEL if choice == "both" else label, style=style, description="")
 
 
 def comparison_row(file: ComparedFile) -> FileRow:
@@ -187,6 +204,12 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
         """The highlighted row."""
         return self._rows[self._highlighted_index] if self._highlighted_index < len(self._rows) else None
 
+    @property
+    def highlighted_path(self) -> str | None:
+        """The path of the highlighted file; None if another row is highlighted."""
+        row = self.highlighted_row
+        return row.path if isinstance(row, FileRow) else None
+
     def show(self, rows: Sequence[FileListRow], selected_paths: set[str]) -> None:
         """Show these rows and highlight the first."""
         self._rows, self.selected_paths = tuple(rows), selected_paths
@@ -198,6 +221,14 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=0, animate=False)
         self.refresh(layout=True)
         self.post_message(self.Highlighted(self.highlighted_row))
+
+    def replace_row(self, row: FileRow, *, is_selected: bool) -> None:
+        """Replace the row of the same path."""
+        self._rows = tuple(
+            row if isinstance(it, FileRow) and it.path == row.path else it for it in self._rows
+        )
+        self.selected_paths = self.selected_paths - {row.path} | ({row.path} if is_selected else set())
+        self.refresh()
 
     @property
     def has_rows(self) -> bool:
@@ -225,6 +256,16 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
         if not self._rows:
             return
         self._highlighted_index = max(0, min(self._highlighted_index + lines, len(self._rows) - 1))
+        self.scroll_to_highlighted()
+        self.refresh()
+        self.post_message(self.Highlighted(self.highlighted_row))
+
+    def on_resize(self) -> None:
+        """Keep the highlighted row visible."""
+        self.scroll_to_highlighted()
+
+    def scroll_to_highlighted(self) -> None:
+        """Make the highlighted row visible."""
         top, height = round(self.scroll_offset.y), max(self.size.height, 1)
         if not top <= self._highlighted_index < top + height:
             self.scroll_to(
@@ -233,8 +274,6 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
                 else self._highlighted_index - height + 1,
                 animate=False,
             )
-        self.refresh()
-        self.post_message(self.Highlighted(self.highlighted_row))
 
     def toggle(self) -> None:
         """Select or deselect the highlighted file."""
@@ -287,7 +326,8 @@ class FileList(ScrollView, can_focus=True, inherit_bindings=False):
         box: tuple[str, str] | str = ""
         if self.selectable_paths:
             is_selected = row.path in self.selected_paths and not self.is_dimmed
-            box = ("[✔] " if is_selected else "[ ] ", "$success" if is_selected else "$text-muted")
+            tick = "-" if row.is_partial else "✔"
+            box = (f"[{tick}] " if is_selected else "[ ] ", "$success" if is_selected else "$text-muted")
             box = box if row.is_selectable else ("    ", "")
         counts = Content.assemble(
             (f" +{row.added}" if row.added else "", "$success"),

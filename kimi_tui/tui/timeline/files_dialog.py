@@ -54,12 +54,20 @@ class FilesDialog(QueryDialog[T]):
             yield Static(tr("Comparing files …"), id="files-summary", markup=False)
             with Container(id="files-body"):
                 yield FileList()
-                yield LineView()
+                yield self.build_detail_view()
             yield KeyHints(max_lines=2)
 
     def header_widgets(self) -> Sequence[Widget]:
         """Return the widgets between the title and the summary."""
         return ()
+
+    def build_detail_view(self) -> LineView:
+        """Return the view for the details of the highlighted file."""
+        return LineView()
+
+    def show_detail(self, row: FileListRow | None) -> None:
+        """Show the details of a row."""
+        self.detail.show(FileDetail(row))
 
     def hints(self) -> list[KeyHint]:
         """Return the key hints."""
@@ -103,7 +111,7 @@ class FilesDialog(QueryDialog[T]):
     @on(FileList.Highlighted)
     def _handle_row_highlighted(self, event: FileList.Highlighted) -> None:
         event.stop()
-        self.detail.show(FileDetail(event.row))
+        self.show_detail(event.row)
 
     def on_resize(self, event: events.Resize) -> None:
         """Put the diff next to the list on a wide terminal."""

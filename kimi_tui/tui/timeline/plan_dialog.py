@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from textual import on
+from textual import getters, on
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
@@ -11,12 +11,17 @@ from kimi_tui.i18n.translate import tr, tr_lazy, tr_n, translate_message
 from kimi_tui.tui.commands.command_host import CommandHost
 from kimi_tui.tui.keys.keymap import KeyLabels, bindings
 from kimi_tui.tui.keys.tables import PLAN_KEYS
-from kimi_tui.tui.timeline.file_list import FileList, FileListRow, NoteRow, plan_row
+from kimi_tui.tui.timeline.choice_lines import choice_lines
+from kimi_tui.tui.timeline.file_detail import FileDetail, FileHeader
+from kimi_tui.tui.timeline.file_list import FileList, FileListRow, FileRow, NoteRow, chosen_plan_row
 from kimi_tui.tui.timeline.files_dialog import FilesDialog, command_rows
+from kimi_tui.tui.timeline.plan_selection import PlanSelection
 from kimi_tui.tui.timeline.query_dialog import Reply, TimelineQueries
 from kimi_tui.tui.timeline.revert_proposal import RevertCommand, RevertProposal
+from kimi_tui.tui.widgets.hunk_view import FileHunks, HunkView
 from kimi_tui.tui.widgets.key_hints import KeyHint, KeyHints
-from kimi_tui.wire.timeline import PlannedFile, RevertPlan, RevertScope
+from kimi_tui.tui.widgets.line_view import LineView
+from kimi_tui.wire.timeline import ConflictChoice, PlannedFile, RevertPlan, RevertScope
 
 _SCOPE_LABELS: dict[RevertScope, str] = {
     "both": tr_lazy("conversation + files"),
@@ -37,6 +42,8 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
 
     BINDINGS = bindings(PLAN_KEYS)
 
+    _hunk_view = getters.query_one(HunkView)
+
     def __init__(
         self,
         proposal: RevertProposal,
@@ -51,6 +58,7 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         self._plans: dict[bool, RevertPlan] = {}
         """The latest plans by whether they are for a single turn."""
         self._shown_plan: RevertPlan | None = None
+        self._selection = PlanSelection((), ())
 
     def header_widgets(self) -> Sequence[Widget]:
         """Return the scope selector and the note field."""
@@ -65,14 +73,11 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
 
     def on_mount(self) -> None:
         """Request the plan; focus the note field if the user is writing a note."""
-        self._request_plan()
+        self._queries.ask(self._proposal.plan_query(self._scope))
         if self._proposal.writes_note:
             self.query_one("#plan-note", Input).focus()
 
     # the plan
-
-    def _request_plan(self) -> None:
-        self._queries.ask(self._proposal.plan_query(self._scope))
 
     def show_reply(self, reply: Reply) -> None:
         """Show a plan that has arrived."""
@@ -91,19 +96,22 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
             self._shown_plan = None
             self.show_rows([], set())
             self.show_summary(Content(tr("Comparing files …")))
-            self._request_plan()
+            self._queries.ask(self._proposal.plan_query(self._scope))
             return
         if plan is not self._shown_plan:
             self._shown_plan = plan
+            selected_paths = self._initial_selection(plan)
+            self._selection = PlanSelection(plan.files, selected_paths)
             rows: list[FileListRow] = [
-                plan_row(file, plan.reason) for file in sorted(plan.files, key=_is_unrelated)
+                chosen_plan_row(file, plan.reason, self._selection)
+                for file in sorted(plan.files, key=_is_unrelated)
             ]
             if plan.note:
                 note = translate_message(plan.note)
                 rows.insert(0, NoteRow(f"◔ {note}", "$warning", note))
             rows += [NoteRow(f"◔ {text}", "$warning", text) for text in map(translate_message, plan.remarks)]
             rows += command_rows(plan.commands)
-            self.show_rows(rows, self._initial_selection(plan))
+            self.show_rows(rows, selected_paths)
             if self._proposal.only_path is not None:
                 self.files.highlight_path(self._proposal.only_path)
         self.files.set_dimmed(self._scope == "conversation")
@@ -116,6 +124,24 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         return {file.path for file in plan.files if file.path == only_path and file.action != "not covered"}
 
     @on(FileList.SelectionChanged)
+    def _handle_selection_changed(self) -> None:
+        changed = self.files.selected_paths ^ self._selection.paths
+        self._selection.set_paths(self.files.selected_paths)
+        for path in changed:
+            self._show_selection(path)
+        self._show_plan_summary()
+
+    def _show_selection(self, path: str) -> None:
+        """Show the selected parts of a file, in its row and in its details if it is highlighted."""
+        plan = self._shown_plan
+        file = next((it for it in plan.files if it.path == path), None) if plan is not None else None
+        if plan is None or file is None:
+            return
+        row = chosen_plan_row(file, plan.reason, self._selection)
+        self.files.replace_row(row, is_selected=path in self._selection.paths)
+        if self.files.highlighted_path == path:
+            self._show_hunks(row, keeps_position=True)
+
     def _show_plan_summary(self) -> None:
         plan = self._shown_plan
         if plan is None:
@@ -132,8 +158,8 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
             parts.append(
                 Content.assemble(
                     (tr("{count} of {total} files", count=len(selected), total=len(plan.files)) + " ", ""),
-                    (f"+{sum(file.added for file in selected)} ", "$success"),
-                    (f"−{sum(file.removed for file in selected)}", "$error"),
+                    (f"+{sum(self._selection.count_lines(file.path)[0] for file in selected)} ", "$success"),
+                    (f"−{sum(self._selection.count_lines(file.path)[1] for file in selected)}", "$error"),
                 )
             )
         elif not plan.note:
@@ -159,10 +185,88 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         self.show_summary(Content(" · ").join(parts))
         self._refresh_hints()
 
+    # hunks
+
+    def build_detail_view(self) -> LineView:
+        """Return a view of the highlighted file's hunks."""
+        return HunkView()
+
+    def show_detail(self, row: FileListRow | None) -> None:
+        """Show the hunks of a file, or the details of another row."""
+        if isinstance(row, FileRow):
+            self._show_hunks(row)
+        else:
+            self._hunk_view.show_only(FileDetail(row))
+        self.show_hints()
+
+    def _show_hunks(self, row: FileRow, *, keeps_position: bool = False) -> None:
+        hunks, choice = self._selection.hunks_of(row.path), self._selection.choice_of(row.path)
+        if self._shown_plan is None or (choice is None and len(hunks) < 2):  # the file's tick is enough
+            self._hunk_view.show_only(FileDetail(row))
+            return
+        file = FileHunks(
+            header=FileHeader(row),
+            hunks=hunks,
+            included=self._selection.included(row.path),
+            choices=choice_lines(self._shown_plan, row.path, choice, self.key_labels),
+        )
+        self._hunk_view.show_file(file, keeps_position=keeps_position)
+
+    @on(HunkView.HunksToggled)
+    def _handle_hunks_toggled(self, event: HunkView.HunksToggled) -> None:
+        event.stop()
+        path = self.files.highlighted_path
+        if path is not None and path in self.files.selectable_paths and not self.files.is_dimmed:
+            self._selection.toggle_hunks(path, event.ids)
+            self._show_selection(path)
+            self._show_plan_summary()
+
+    @on(HunkView.Chosen)
+    def _handle_chosen(self, event: HunkView.Chosen) -> None:
+        event.stop()
+        self.action_choose(event.choice)
+
+    @on(HunkView.Left)
+    def _handle_hunks_left(self, event: HunkView.Left) -> None:
+        event.stop()
+        self.files.focus()
+
+    def on_descendant_focus(self) -> None:
+        """Give the hunks more room while they have the focus."""
+        self.set_class(self._hunk_view.has_focus, "-in-hunks")
+        self.show_hints()
+
+    def action_open_hunks(self) -> None:
+        """Move to the hunks of the highlighted file."""
+        if self._hunk_view.can_be_entered:
+            self._hunk_view.focus()
+
+    async def action_hunk(self, name: str, *arguments: int) -> None:
+        """Run an action of the hunk view, for the key hints."""
+        await self.app.run_action(f"{name}({', '.join(map(str, arguments))})", self._hunk_view)
+
+    def action_choose(self, choice: ConflictChoice) -> None:
+        """Choose what happens to the highlighted file, if the user changed it too."""
+        path = self.files.highlighted_path
+        if path is None or self._selection.choice_of(path) is None or self.files.is_dimmed:
+            return
+        self._selection.choose(path, choice)
+        self._show_selection(path)
+        self._show_plan_summary()
+
+    def action_close(self) -> None:
+        """Return from the hunks to the files, or close the dialog without changes."""
+        if self._hunk_view.has_focus:
+            self.files.focus()
+        else:
+            super().action_close()
+
     # key hints and actions
 
     def hints(self) -> list[KeyHint]:
         """Return the key hints."""
+        if self._hunk_view.has_focus:
+            return _hunk_hints(self.key_labels, self._proposal.action_label)
         hints = [KeyHint(self.key_labels.first_key("files.close"), tr("cancel"), "close")]
         if self._shown_plan is not None:
             hints.insert(
@@ -175,6 +279,8 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
                     self.key_labels.first_key("plan.tick_all"), tr("select all or none"), "toggle_all_files"
                 ),
             ]
+        if self._hunk_view.can_be_entered and self._scope != "conversation":
+            hints.append(KeyHint(self.key_labels.first_key("plan.hunks"), tr("hunks"), "open_hunks"))
         if self._proposal.can_add_note:
             hints.append(KeyHint(self.key_labels.first_key("plan.note"), tr("note"), "write_note"))
         return [*hints, *self.list_hints()]
@@ -236,8 +342,26 @@ class PlanDialog(FilesDialog[RevertCommand | None]):
         field = self.query_one("#plan-note", Input)
         note = field.value.strip() if field.display else ""
         self.dismiss(
-            self._proposal.build_command(self._scope, None if self._scope == "conversation" else paths, note)
+            self._proposal.build_command(
+                self._scope,
+                None if self._scope == "conversation" else paths,
+                note,
+                () if self._scope == "conversation" else self._selection.decisions(),
+            )
         )
+
+
+def _hunk_hints(key_labels: KeyLabels, action_label: str) -> list[KeyHint]:
+    """Return the key hints while the hunks have the focus."""
+    first_key = key_labels.first_key
+    keys = f"{first_key('hunks.up')} {first_key('hunks.down')}"
+    return [
+        KeyHint(first_key("plan.go"), action_label, "go", "bold"),
+        KeyHint(first_key("hunks.leave"), tr("files"), "close"),
+        KeyHint(keys, tr("choose"), "hunk('move_hunk', 1)"),
+        KeyHint(first_key("hunks.tick"), tr("select"), "hunk('toggle_hunk')"),
+        KeyHint(first_key("hunks.tick_all"), tr("select all or none"), "hunk('toggle_all_hunks')"),
+    ]
 
 
 def _is_unrelated(file: PlannedFile) -> bool:

@@ -8,7 +8,7 @@ from kimi_tui.i18n.translate import tr
 from kimi_tui.tui.timeline.row_renderer import checkpoint_title, revert_target_label
 from kimi_tui.tui.timeline.tree import TimelineTree
 from kimi_tui.wire.commands import PlanRevert, PlanSwitch, Redo, Revert, SwitchBranch, Undo
-from kimi_tui.wire.timeline import RevertScope, TimelineBranch, TimelineNode
+from kimi_tui.wire.timeline import FileChoice, RevertScope, TimelineBranch, TimelineNode
 
 RevertCommand = Revert | Undo | Redo | SwitchBranch
 
@@ -51,21 +51,26 @@ class RevertProposal:
                 assert_never(self.target)
 
     def build_command(
-        self, scope: RevertScope, paths: tuple[str, ...] | None, note: str = ""
+        self,
+        scope: RevertScope,
+        paths: tuple[str, ...] | None,
+        note: str = "",
+        choices: tuple[FileChoice, ...] = (),
     ) -> RevertCommand:
         """Return the command that runs the plan.
 
-        `paths` are the files to change; None for those that the plan suggests.
+        `paths` are the files to change; None for those that the plan suggests. `choices` are decisions about
+        single files.
         """
         match self.target:
             case TimelineNode(id=number):
-                return Revert(number, scope, paths, note)
+                return Revert(number, scope, paths, note, choices)
             case TimelineBranch(number=number):
-                return SwitchBranch(number, self.to, scope, paths)
+                return SwitchBranch(number, self.to, scope, paths, choices)
             case "undo":
-                return Undo(paths)
+                return Undo(paths, choices)
             case "redo":
-                return Redo(paths)
+                return Redo(paths, choices)
             case _:
                 assert_never(self.target)
 

@@ -13,9 +13,11 @@ from kimi_tui.tui.screen.main_screen import MainScreen
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wire.commands import Compare, PlanRevert, ShowTimeline
 from kimi_tui.wire.events import StatusUpdate
+from kimi_tui.wire.timeline import RevertPlan
 from tests.tui.app_driver import AppDriver
 from tests.tui.conftest import SESSION, FakeClipboard, FakeClock
 from tests.tui.test_snapshots import STATUS, Act, CompareSnapshot, press_key, wait_until_settled
+from tests.tui.timeline.sample_hunks import HUNKS_PLAN
 from tests.tui.timeline.sample_timeline import COMPARISON, MESSAGES, NOW, PLAN, TIMELINE
 
 
@@ -29,7 +31,9 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def timeline_app(data_dir: Path, keys: tuple[str, ...], theme: ThemeChoice) -> tuple[KimiTuiApp, Act]:
+def timeline_app(
+    data_dir: Path, keys: tuple[str, ...], theme: ThemeChoice, plan: RevertPlan = PLAN
+) -> tuple[KimiTuiApp, Act]:
     """Return an app whose engine sends the sample timeline, and a function that presses the keys."""
     wire = Wire()
 
@@ -46,7 +50,7 @@ def timeline_app(data_dir: Path, keys: tuple[str, ...], theme: ThemeChoice) -> t
                 case ShowTimeline():
                     wire.send(TIMELINE)
                 case PlanRevert():
-                    wire.send(PLAN)
+                    wire.send(plan)
                 case Compare():
                     wire.send(COMPARISON)
                 case _:
@@ -87,8 +91,10 @@ def timeline_app(data_dir: Path, keys: tuple[str, ...], theme: ThemeChoice) -> t
 def compare_timeline(snap_compare: Any, tmp_path: Path) -> CompareSnapshot:
     """Return a function that compares the app with the snapshot."""
 
-    def compare(*keys: str, size: tuple[int, int] = (120, 40), theme: ThemeChoice = "dark") -> bool:
-        app, act = timeline_app(tmp_path, keys, theme)
+    def compare(
+        *keys: str, size: tuple[int, int] = (120, 40), theme: ThemeChoice = "dark", plan: RevertPlan = PLAN
+    ) -> bool:
+        app, act = timeline_app(tmp_path, keys, theme, plan)
         return bool(snap_compare(app, terminal_size=size, run_before=act))
 
     return compare
@@ -119,6 +125,22 @@ def test_the_plan(compare_timeline: CompareSnapshot, size: tuple[int, int], them
     assert compare_timeline(
         "f3", "down", "down", "down", "enter", "down", "down", "down", "down", size=size, theme=theme
     )
+
+
+@SIZES
+def test_the_hunks_of_a_file(
+    compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice
+) -> None:
+    assert compare_timeline(
+        "f3", "down", "enter", "end", "right", "down", "space", size=size, theme=theme, plan=HUNKS_PLAN
+    )
+
+
+@SIZES
+def test_the_choices_for_a_conflict(
+    compare_timeline: CompareSnapshot, size: tuple[int, int], theme: ThemeChoice
+) -> None:
+    assert compare_timeline("f3", "down", "enter", "down", "2", size=size, theme=theme, plan=HUNKS_PLAN)
 
 
 def test_the_plan_of_a_dmail_on_a_small_terminal(compare_timeline: CompareSnapshot) -> None:

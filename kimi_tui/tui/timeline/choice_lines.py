@@ -1,0 +1,57 @@
+"""Lines for the choices of a file that both the agent and the user changed."""
+
+from typing import assert_never
+
+from kimi_tui.i18n.translate import tr
+from kimi_tui.tui.keys.keymap import KeyLabels
+from kimi_tui.tui.widgets.hunk_view import ChoiceLine
+from kimi_tui.wire.timeline import ConflictChoice, PlannedChoice, RevertPlan
+
+_BINDINGS: dict[ConflictChoice, str] = {
+    "mine": "plan.keep_mine",
+    "merge": "plan.merge",
+    "checkpoint": "plan.checkpoint",
+    "both": "plan.keep_both",
+}
+"""The key bindings of the choices, in the order of their lines."""
+
+
+def choice_lines(
+    plan: RevertPlan, path: str, chosen: ConflictChoice | None, key_labels: KeyLabels
+) -> list[ChoiceLine]:
+    """Return the lines for the choices of a file; none if it has no choices."""
+    is_undone = plan.reason in ("undo", "redo", "switch")
+    offered = {it.choice: it for file in plan.files if file.path == path for it in file.choices}
+    return [
+        ChoiceLine(
+            choice,
+            key_labels.first_key(binding_id),
+            _choice_label(offered[choice], is_undone=is_undone),
+            choice == chosen,
+        )
+        for choice, binding_id in _BINDINGS.items()
+        if choice in offered
+    ]
+
+
+def _choice_label(planned: PlannedChoice, *, is_undone: bool) -> str:
+    """Return the label of a choice for a file; `is_undone` if a revert rather than the agent changed it."""
+    match planned.choice:
+        case "mine":
+            return tr("keep mine")
+        case "merge":
+            return (
+                tr("keep my changes, restore the rest")
+                if is_undone
+                else tr("remove only the agent's lines, keep mine")
+            )
+        case "checkpoint":
+            return (
+                tr("restore the checkpoint: delete the file")
+                if planned.action == "delete"
+                else tr("restore the checkpoint")
+            )
+        case "both":
+            return tr("keep both versions of lines that both changed")
+        case _:
+            assert_never(planned.choice)
