@@ -47,7 +47,7 @@ class Engine:
         Finally closes the Wire and everything that was opened for the session.
         """
         try:
-            await self._services.timeline.recover_revert()
+            await self._services.timeline.recover()
             await self._send_initial_state()
             recorder = Recorder(self._session.wire_file, self._wire)
             async with asyncio.TaskGroup() as group:

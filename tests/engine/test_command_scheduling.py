@@ -32,9 +32,9 @@ class EndlessPlanHistory(FileHistory):
 class SlowOpenHistory(FileHistory):
     """Opens only after the first turn has ended."""
 
-    def open(self, earlier: Collection[str] = ()) -> ExecutionResult | None:
+    def open(self, earlier: Collection[str] = (), *, lazily: bool = False) -> ExecutionResult | None:
         time.sleep(0.3)
-        return super().open(earlier)
+        return super().open(earlier, lazily=lazily)
 
 
 def slow_session(tmp_path: Path, *responses: str) -> tuple[BareSession, EndlessPlanHistory]:

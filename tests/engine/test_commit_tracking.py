@@ -26,6 +26,7 @@ class Session:
         self.recorded: dict[int, tuple[str, FileChanges | None]] = {}
         worker = SnapshotWorker(self, known_states=(), sender=EventList(), session=name)
         self.files = SessionFiles(worker, workspace=PathScope(self.work), enabled=True, log=self)
+        self.files.avoid_scans()
 
     def build(self) -> FileHistory:
         return FileHistory(self._store)
@@ -64,7 +65,7 @@ async def test_an_edit_during_the_command_is_the_users(tmp_path: Path) -> None:
     session = Session(tmp_path)
     for name in ("agents", "mine"):
         (session.work / name).write_text("1")
-    await session.files.capture_initial(needs_scans=False)
+    await session.files.capture_initial()
     start = session.files.current_state()
     (session.work / "mine").write_text("2")  # while the command runs in its view
     async with session.commit("agents"):
@@ -89,7 +90,7 @@ async def test_two_sessions_record_only_their_own_commits(tmp_path: Path) -> Non
         (one.work / name).write_text("1")
     starts = []
     for session in (one, two):
-        await session.files.capture_initial(needs_scans=False)
+        await session.files.capture_initial()
         starts.append(session.files.current_state())
     async with one.commit("a"), two.commit("b"):
         (one.work / "a").write_text("2")
@@ -114,7 +115,7 @@ async def test_a_large_project_is_not_scanned_for_checkpoints(
     session = Session(tmp_path)
     for number in range(10):
         (session.work / f"file{number}").write_text("1")
-    await session.files.capture_initial(needs_scans=False)
+    await session.files.capture_initial()
     start = session.files.current_state()
     async with session.commit("file1"):
         (session.work / "file1").write_text("2")
@@ -127,5 +128,5 @@ async def test_a_large_project_is_not_scanned_for_checkpoints(
 async def test_a_small_project_is_scanned_for_checkpoints(tmp_path: Path) -> None:
     session = Session(tmp_path)
     (session.work / "a").write_text("1")
-    await session.files.capture_initial(needs_scans=False)
+    await session.files.capture_initial()
     assert await session.listed() == {"a"}

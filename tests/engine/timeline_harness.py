@@ -54,7 +54,7 @@ class TimelineHarness:
             sender=self.events,
             history_factory=self,
         )
-        await self.timeline.recover_revert()
+        await self.timeline.recover()
         await self.timeline.files.capture_initial()
 
     def build(self) -> FileHistory:

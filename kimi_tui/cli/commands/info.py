@@ -1,5 +1,6 @@
 """`kimi-tui info`: version, platform, files, model and environment for bug reports."""
 
+import asyncio
 import json
 import os
 import platform
@@ -17,7 +18,7 @@ from kimi_tui.cli.commands.runner import print_line
 from kimi_tui.cli.run_paths import current_dir
 from kimi_tui.config.loader import read_config, settings_of, user_config_path
 from kimi_tui.config.resolved_model import resolve_model
-from kimi_tui.config.settings import ProviderConfig
+from kimi_tui.config.settings import ProviderConfig, Settings
 from kimi_tui.history.session import SessionStore
 from kimi_tui.version import __version__
 
@@ -98,11 +99,29 @@ def _configured_model() -> tuple[str, dict[str, str]]:
         "hooks": str(len(settings.hooks)),
         "file_states": "kept" if settings.checkpoints.files else "not kept",
     }
+    status = asyncio.run(_workspace_status(settings))
+    summary["workspaces"] = status
     try:
         model = resolve_model(settings)
     except KimiTuiError as error:
         return f"none: {error}", summary
     return f"{model.name} ({model.model}, {model.type})", summary
+
+
+async def _workspace_status(settings: Settings) -> str:
+    """Return how the agent's commands run in the current directory."""
+    from kimi_tui.workspaces.workspaces import Workspaces
+
+    if settings.sandbox.enabled:
+        return "none (commands run in the sandbox)"
+    workspaces = Workspaces(data_dir(), choice=settings.workspaces.backend)
+    try:
+        status = await workspaces.status(current_dir())
+    finally:
+        await workspaces.close()
+    if status.problem:
+        return f"none ({status.problem})"
+    return f"{status.backend} ({'as root' if status.needs_privileges else 'in a user namespace'})"
 
 
 def _provider(name: str, provider: ProviderConfig) -> str:

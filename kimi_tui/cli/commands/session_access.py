@@ -104,7 +104,7 @@ async def open_session_for_command(session: Session) -> AsyncIterator[SessionAcc
             sender=events,
         )
         try:
-            await timeline.recover_revert()
+            await timeline.recover()
             yield SessionAccess(timeline, events)
         finally:
             await timeline.close()

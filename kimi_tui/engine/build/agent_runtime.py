@@ -100,6 +100,7 @@ def _build_timeline(core: SessionCore, tool_dependencies: ToolDependencies) -> T
         todos=tool_dependencies.todos,
         sender=core.wire,
         private_commands=tool_dependencies.private_commands,
+        workspaces=tool_dependencies.workspaces,
     )
 
 

@@ -38,6 +38,7 @@ class ToolDependencies:
     todos: SessionTodos
     dmailbox: DMailbox
     sandbox: CommandSandbox | None
+    workspaces: Workspaces
     private_commands: PrivateCommands
     file_tracker: FileTracker
     output_folder: OutputFolder
@@ -87,6 +88,7 @@ async def build_tool_dependencies(core: SessionCore, resources: AsyncExitStack) 
         todos=todos,
         dmailbox=dmailbox,
         sandbox=sandbox,
+        workspaces=workspaces,
         private_commands=private_commands,
         file_tracker=file_tracker,
         output_folder=output_folder,

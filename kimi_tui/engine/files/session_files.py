@@ -85,16 +85,17 @@ class SessionFiles:
         """Whether file states are recorded."""
         return self._enabled
 
-    async def capture_initial(self, *, needs_scans: bool = True) -> "ExecutionResult | None":
-        """Capture the first state. Return the outcome of an interrupted revert, if there was one.
+    def avoid_scans(self) -> None:
+        """Don't scan a large project for checkpoints: they contain only changes known without a scan.
 
-        Unless the session `needs_scans` to find the changes of commands, checkpoints of a large project
-        contain only changes that are known without a scan. Others are found when a plan is made.
+        Others are found when a plan is made. Call it before the first state is captured.
         """
+        self._background_scan = "few files"
+        self.worker.loads_lazily = True
+
+    async def capture_initial(self) -> "ExecutionResult | None":
+        """Capture the first state. Return the outcome of an interrupted revert, if there was one."""
         if self._enabled:
-            if not needs_scans:
-                self._background_scan = "few files"
-                self.worker.loads_lazily = True
             await self._capture(scan=self._background_scan)
         return self.worker.recovered_outcome
 
@@ -255,14 +256,22 @@ class SessionFiles:
                 finally:
                     self._calls.remove(author)
 
+    async def record_commit(self, author: ChangeAuthor, paths: Collection[str]) -> None:
+        """Record paths that a commit has already changed as changes by `author`."""
+        if self._enabled:
+            await self._capture(author, self._to_history_paths(paths), scan="paths")
+
+    def _to_history_paths(self, paths: Collection[str]) -> list[str]:
+        to_history_path = HistoryPaths(self._workspace).path_of
+        return [path for each in paths if (path := to_history_path(each)) is not None]
+
     @asynccontextmanager
     async def _tracking_commit(self, author: ChangeAuthor, commit: PendingCommit) -> AsyncIterator[None]:
         """Record only the committed paths: what they contained before is the user's."""
         if not self._enabled:
             yield
             return
-        to_history_path = HistoryPaths(self._workspace).path_of
-        paths = [path for each in commit.paths if (path := to_history_path(each)) is not None]
+        paths = self._to_history_paths(commit.paths)
         await self._capture(USER, paths, scan="paths")
         author = replace(author, session=author.session or self.worker.session)
         self._calls.append(author)

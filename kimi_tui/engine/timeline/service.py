@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.base.message_text import msg
+from kimi_tui.base.shielding import run_shielded
 from kimi_tui.config.settings import CheckpointSettings
 from kimi_tui.engine.files.coverage import covered_dirs, display_path, excluded_dirs
+from kimi_tui.engine.files.left_commands import LeftCommands
 from kimi_tui.engine.files.session_files import SessionFiles
 from kimi_tui.engine.files.snapshot_worker import HistoryFactory, SnapshotWorker
 from kimi_tui.engine.session.notices import Severity, build_notice
@@ -19,6 +21,7 @@ from kimi_tui.engine.timeline.commands import TimelineCommands
 from kimi_tui.engine.timeline.publisher import TimelinePublisher
 from kimi_tui.engine.timeline.recovery import recover_revert
 from kimi_tui.engine.timeline.revert_executor import RevertExecutor
+from kimi_tui.engine.timeline.revert_target import is_state_pending
 from kimi_tui.history.context import Context
 from kimi_tui.history.session import Session, SessionStore
 from kimi_tui.history.snapshots.limits import MB, SnapshotLimits
@@ -26,6 +29,7 @@ from kimi_tui.history.snapshots.manifest import is_manifest
 from kimi_tui.tools.path_scope import PathScope
 from kimi_tui.tools.shell.private_command import PrivateCommands
 from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.workspaces.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from kimi_tui.history.snapshots.file_history import FileHistory
@@ -49,6 +53,7 @@ class TimelineService:
         sender: EventSender,
         history_factory: HistoryFactory | None = None,
         private_commands: PrivateCommands | None = None,
+        workspaces: Workspaces | None = None,
     ) -> None:
         """Create the timeline. Without `private_commands`, scans find the changes of commands."""
         self._private_commands = private_commands
@@ -64,6 +69,11 @@ class TimelineService:
             session=session.id,
         )
         self.files = SessionFiles(worker, workspace=workspace, enabled=settings.files, log=context)
+        self._left_commands = (
+            LeftCommands(workspaces, work_dir=session.work_dir, files=self.files, sender=sender)
+            if workspaces is not None
+            else None
+        )
         self.publisher = TimelinePublisher(session=session, context=context, files=self.files, sender=sender)
         self.reverts = RevertExecutor(
             session=session,
@@ -83,8 +93,14 @@ class TimelineService:
             sender=sender,
         )
 
-    async def recover_revert(self) -> None:
-        """Complete or drop a revert that a crash interrupted. Must run before any other command."""
+    async def recover(self) -> None:
+        """Commit what killed commands had done, and complete or drop a revert that a crash interrupted.
+
+        Must run before any other command.
+        """
+        if self._left_commands is not None:
+            self._request_pending_states()
+            await run_shielded(self._left_commands.commit())
         try:
             message = await recover_revert(self._session, self._context, self.files, self._todos)
         except KimiTuiError as error:
@@ -93,17 +109,25 @@ class TimelineService:
             if message:
                 self._notify(message, "", "warning")
 
+    def _request_pending_states(self) -> None:
+        """Request the states that the newest checkpoints didn't get before a kill."""
+        for checkpoint in reversed(self._context.checkpoints):
+            if not self.files.is_enabled or not is_state_pending(checkpoint.files):
+                return
+            self.files.request_state(checkpoint.id)
+
     async def run(self) -> None:
         """Take the first file snapshot, then keep checkpoints and front ends up to date, until canceled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.publisher.run())
-            recovered = await self.files.capture_initial(needs_scans=await self._needs_scans())
+            if self._private_commands is not None:
+                problem = await run_shielded(self._private_commands.find_problem())
+                if not problem:
+                    self.files.avoid_scans()
+            recovered = await self.files.capture_initial()
             if recovered is not None:
                 self._notify_recovered(recovered)
             group.create_task(self.files.capture_pending())
-
-    async def _needs_scans(self) -> bool:
-        return self._private_commands is None or await self._private_commands.find_problem() != ""
 
     async def close(self) -> None:
         """Save the state of the file snapshots for the next session."""

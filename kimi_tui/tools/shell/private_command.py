@@ -71,12 +71,17 @@ class PrivateCommands:
 
     async def find_problem(self) -> str:
         """Return why no command can run in a private view; empty if one can."""
+        if self._runs_elsewhere:
+            return self._runs_elsewhere
+        scope = self._path_scope
+        return (await self._workspaces.status(scope.work_dir, scope.additional_dirs)).problem
+
+    @property
+    def _runs_elsewhere(self) -> str:
+        """Where all commands run; empty if they may run in a private view."""
         if self._shell.sandbox is not None:
             return "commands run in the sandbox"
-        if self._terminals is not NO_TERMINALS:
-            return "commands run in the client's terminals"
-        await self._workspaces.start()
-        return self._workspaces.problem
+        return "commands run in the client's terminals" if self._terminals is not NO_TERMINALS else ""
 
     async def run(
         self, line: BashCommandLine, *, timeout_s: float, output: OutputReceiver, call: CallContext
@@ -85,10 +90,8 @@ class PrivateCommands:
 
         Raises MustRunDirectly and ShellUnavailable, after which nothing has changed.
         """
-        if reason := direct_run_reason(line):
+        if reason := self._runs_elsewhere or direct_run_reason(line):
             raise MustRunDirectly(reason)
-        if problem := await self.find_problem():
-            raise MustRunDirectly(problem)
         owner = WorkspaceOwner(author=call.author, is_allowed=True)
         async with self._workspaces.open(
             self._path_scope.work_dir, added_dirs=self._path_scope.additional_dirs, owner=owner
@@ -104,10 +107,10 @@ class PrivateCommands:
                     output=tail,
                     starter=workspace,
                 )
+                reason = await workspace.finish(tail.text if exit_.status else "")
             except BaseException:
                 await run_shielded(self._commit(workspace, line.text, call))
                 raise
-            reason = await workspace.finish(tail.text if exit_.status else "")
             if reason and not exit_.timed_out:
                 await workspace.discard()
                 raise MustRunDirectly(reason)

@@ -168,9 +168,13 @@ class SupervisorClient:
                 own.close()
                 raise ViewUnavailable(error.strerror or str(error)) from error
         self._socket = own
-        answer: dict[str, Any] = json.loads(
-            await asyncio.get_running_loop().sock_recv(own, _MAX_MESSAGE) or b"{}"
-        )
+        try:
+            answer: dict[str, Any] = json.loads(
+                await asyncio.get_running_loop().sock_recv(own, _MAX_MESSAGE) or b"{}"
+            )
+        except BaseException:
+            await self.close()
+            raise
         if "ready" not in answer:
             await self.close()
             raise ViewUnavailable(os.strerror(int(answer.get("error", 0))))

@@ -1,0 +1,67 @@
+"""Commands that were running when kimi-tui was killed: commits what they had done in their private views."""
+
+import logging
+from pathlib import Path
+
+from kimi_tui.base.errors import KimiTuiError
+from kimi_tui.base.message_text import msg, msg_n
+from kimi_tui.engine.files.session_files import SessionFiles
+from kimi_tui.engine.session.notices import build_notice
+from kimi_tui.tools.change_tracker import PendingCommit
+from kimi_tui.tools.path_scope import printable_name
+from kimi_tui.wire.event_sender import EventSender
+from kimi_tui.workspaces.effects import CommitResult
+from kimi_tui.workspaces.left_workspace import LeftWorkspace
+from kimi_tui.workspaces.workspaces import Workspaces
+
+_MAX_NAMED = 10
+logger = logging.getLogger(__name__)
+
+
+class LeftCommands:
+    """Commits what the killed commands of one working directory had done, as changes of their calls.
+
+    Only commands that were allowed are committed. The effects of others stay in their workspaces.
+    """
+
+    def __init__(
+        self, workspaces: Workspaces, *, work_dir: Path, files: SessionFiles, sender: EventSender
+    ) -> None:
+        self._workspaces = workspaces
+        self._work_dir = work_dir
+        self._files = files
+        self._sender = sender
+
+    async def commit(self) -> None:
+        """Commit all of them. Errors are logged; then the workspace is left for the next start."""
+        for left in await self._workspaces.left_by_killed_processes(self._work_dir):
+            try:
+                result = await left.complete_commit()
+                if result is not None:
+                    await self._files.record_commit(left.owner.author, result.done)
+                elif left.owner.is_allowed:
+                    result = await self._commit_one(left)
+            except (OSError, KimiTuiError):
+                logger.warning("can't commit what a killed command had done", exc_info=True)
+                continue
+            if result is not None and (result.done or result.failed):
+                self._notify(result)
+
+    async def _commit_one(self, left: LeftWorkspace) -> CommitResult:
+        plan = await left.plan()
+        author = left.owner.author
+        commit = PendingCommit(tuple(effect.path for effect in plan.takes), author.command)
+        async with self._files.tracking_by(author, commit):
+            result = await left.commit(plan)
+        conflicts = {item.effect.path: item.conflict for item in plan.conflicts}
+        return CommitResult(result.done, {**conflicts, **result.failed})
+
+    def _notify(self, result: CommitResult) -> None:
+        count = len(result.done)
+        body: str = msg_n("1 path was committed.", "{count} paths were committed.", count)
+        if result.failed:
+            names = ", ".join(printable_name(path) for path in list(result.failed)[:_MAX_NAMED])
+            body = msg("{result} Left alone because they changed since: {paths}.", result=body, paths=names)
+        self._sender.send(
+            build_notice("A command was running when kimi-tui was killed.", body, severity="warning")
+        )
