@@ -13,8 +13,9 @@ from pathlib import Path
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.base.redaction import redact, register_secrets, secret_values
 
-MAX_BYTES = 2_000_000
-BACKUPS = 3
+MAX_BYTES = 10_000_000
+BACKUPS = 4
+"""Besides the current file."""
 
 
 def log_path(data_dir: Path) -> Path:

@@ -16,6 +16,7 @@ SUBCOMMANDS = (
     "permissions",
     "import",
     "info",
+    "debug",
     "completion",
     "login",
     "logout",

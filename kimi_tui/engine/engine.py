@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 
 from kimi_tui.engine.background_services import BackgroundServices
 from kimi_tui.engine.command_dispatcher import CommandDispatcher
+from kimi_tui.engine.recording.event_log import EventLog
 from kimi_tui.engine.recording.recorder import Recorder
 from kimi_tui.engine.session.modes import Modes
 from kimi_tui.engine.session.publisher import SessionPublisher
@@ -52,6 +53,7 @@ class Engine:
             recorder = Recorder(self._session.wire_file, self._wire)
             async with asyncio.TaskGroup() as group:
                 group.create_task(recorder.run())
+                group.create_task(EventLog(self._wire, self._session.id).run())
                 try:
                     async with self._services.run(self._wire, group):
                         await self._dispatcher.run(group, recorder)

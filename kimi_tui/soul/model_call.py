@@ -1,12 +1,15 @@
 """One model call: streams the response, with retries."""
 
 import asyncio
+import logging
+import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from kimi_tui.base.content_parts import ContentPart
 from kimi_tui.base.errors import APIEmptyResponseError
+from kimi_tui.base.log_fields import log_event
 from kimi_tui.base.message import Message, ToolCall, ToolCallPart
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.llm.provider import ChatProvider, ToolSchema
@@ -14,6 +17,8 @@ from kimi_tui.soul.call_ids import ReservedIds
 from kimi_tui.soul.response_builder import ResponseBuilder
 from kimi_tui.soul.retry import MAX_WAIT_S, run_with_retries
 from kimi_tui.wire.events import StepRetry
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +101,34 @@ class ModelCall:
     async def _stream_into(
         self, builder: ResponseBuilder, on_part: Callable[[ContentPart | ToolCall | ToolCallPart], None]
     ) -> None:
+        log_event(
+            logger,
+            logging.DEBUG,
+            "model_request",
+            model=self.chat_provider.model_name,
+            messages=len(self.history),
+            tools=len(self.tools),
+            system_prompt_chars=len(self.system_prompt),
+        )
+        started, first = time.monotonic(), None
         async with aclosing(
             self.chat_provider.generate(self.system_prompt, self.tools, self.history)
         ) as parts:
             async for part in parts:
+                first = time.monotonic() if first is None else first
                 visible_part = builder.add(part)
                 if visible_part is not None:
                     on_part(visible_part)
+        usage = builder.usage
+        log_event(
+            logger,
+            logging.DEBUG,
+            "model_response",
+            first_part_s=None if first is None else first - started,
+            seconds=time.monotonic() - started,
+            input_tokens=None if usage is None else usage.input,
+            output_tokens=None if usage is None else usage.output,
+        )
         if builder.is_empty:
             raise APIEmptyResponseError(
                 "The model returned an empty response.",

@@ -53,7 +53,7 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show version, config files, model and environment for bug reports."""
-    facts = _collect_info()
+    facts = collect_info()
     if as_json:
         typer.echo(json.dumps(facts, ensure_ascii=False, indent=2))
         return
@@ -64,7 +64,8 @@ def info(
         print_line(f"{name.replace('_', ' '):12} {shown}")
 
 
-def _collect_info() -> dict[str, Any]:
+def collect_info() -> dict[str, Any]:
+    """Return facts about the program, its files, the model and the environment, without secrets."""
     config = user_config_path(data_dir())
     model, settings = _configured_model()
     return {
