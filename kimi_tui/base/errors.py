@@ -6,6 +6,7 @@
 │   └── JournalWriteError   a write to disk failed; memory and disk are still consistent
 │       └── JournalGone     the file was deleted or moved; it can be written again
 ├── ModelNotSet             no model is configured
+│   └── ModelKeyNotSet      its provider has no API key; also a ConfigError
 ├── ModelNotSupported       the model lacks a required capability (images, thinking)
 ├── HookBlocked             a hook of the user or client blocked the action
 ├── MaxStepsReached         a turn reached its maximum number of steps
@@ -71,6 +72,10 @@ class HookBlocked(KimiTuiError):
 
 class ModelNotSet(KimiTuiError):
     """No model is configured."""
+
+
+class ModelKeyNotSet(ModelNotSet, ConfigError):
+    """The provider of the model has no API key."""
 
 
 class ModelNotSupported(KimiTuiError):

@@ -1,8 +1,10 @@
 """Log file in the data directory, without secrets. Nothing is logged to the screen.
 
-Importing this module sets up nothing. Until `start_logging` is called, log records are dropped.
+A line is an event with fields, as `tool_call id=c1 name=Bash arguments_chars=24`. Importing this module sets
+up nothing. Until `start_logging` is called, log records are dropped.
 """
 
+import json
 import logging
 import os
 from collections.abc import Mapping
@@ -49,6 +51,31 @@ def log_tail(data_dir: Path, *, lines: int = 30) -> list[str]:
             return redact(file.read().decode("utf-8", "replace")).splitlines()[-lines:]
     except OSError:
         return []
+
+
+def log_event(logger: logging.Logger, level: int, event: str, **fields: object) -> None:
+    """Log `event` with `fields`; those that are None are omitted.
+
+    Fields are names, sizes and times, never the text of a conversation or a file.
+    """
+    if logger.isEnabledFor(level):
+        logger.log(level, "%s", format_event(event, fields))
+
+
+def format_event(event: str, fields: dict[str, object]) -> str:
+    """Return the text of a log line."""
+    parts = [f"{name}={_format_value(value)}" for name, value in fields.items() if value is not None]
+    return " ".join((event, *parts))
+
+
+def _format_value(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    text = str(value)
+    is_plain = text.isprintable() and text and not set(text) & set(' "=')
+    return text if is_plain else json.dumps(text, ensure_ascii=True)
 
 
 def is_logging() -> bool:

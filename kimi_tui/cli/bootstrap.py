@@ -40,6 +40,8 @@ class EngineSetup:
     config: RawConfig
     interactive: bool
     """Whether a user can answer requests."""
+    creates_session: bool = False
+    """Whether a session with the given id is created if it doesn't exist."""
 
     async def serve(
         self,
@@ -121,6 +123,7 @@ class EngineSetup:
             session_id=cli.session or None,
             continue_last=cli.continue_last,
             fork=cli.fork,
+            create_session=self.creates_session,
             read_only=cli.read_only,
             agent=cli.agent,
             agent_file=cli.agent_file,

@@ -17,6 +17,9 @@ from kimi_tui.version import __version__
 from kimi_tui.wire.channel import Wire
 from kimi_tui.wireserver.serve import run_wire_server
 
+_KIMI_CLI_AGENT = "kimi"
+"""Agent for clients of Kimi CLI: output has its shape, and `--session ID` creates a missing session."""
+
 
 def run_wire_mode(cli_options: CliOptions) -> int:
     """Serve and return the exit code. Raises KimiTuiError."""
@@ -28,7 +31,13 @@ def run_wire_mode(cli_options: CliOptions) -> int:
             f"Ignored {config.untrusted_source.name}: the file isn't trusted."
             " To review it, start kimi-tui here in a terminal.\n"
         )
-    setup = EngineSetup(cli_options=cli_options, paths=paths, config=config, interactive=False)
+    setup = EngineSetup(
+        cli_options=cli_options,
+        paths=paths,
+        config=config,
+        interactive=False,
+        creates_session=cli_options.agent == _KIMI_CLI_AGENT,
+    )
     with process_stdio("--wire") as (stdin, stdout):
         return asyncio.run(_run(setup, stdin, stdout))
 
@@ -43,4 +52,5 @@ async def _run(setup: EngineSetup, stdin: RawInput, stdout: io.FileIO) -> int:
             stdin=stdin,
             stdout=stdout,
             interruption=interruption,
+            sends_nulls=setup.cli_options.agent == _KIMI_CLI_AGENT,
         )

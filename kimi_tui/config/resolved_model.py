@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, assert_never
 
-from kimi_tui.base.errors import ConfigError, ModelNotSet
+from kimi_tui.base.errors import ConfigError, ModelKeyNotSet, ModelNotSet
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.config.environment import KEY_VARIABLES, known_provider
@@ -147,7 +147,7 @@ def _key(provider: ProviderConfig, name: str, kind: ModelKind, environ: Mapping[
         variable = key.removeprefix("env:")
         key = environ.get(variable, "")
         if not key:
-            raise ConfigError(
+            raise ModelKeyNotSet(
                 msg(
                     "Provider {name} reads its API key from {variable}, which isn't set.",
                     name=name,
@@ -159,7 +159,7 @@ def _key(provider: ProviderConfig, name: str, kind: ModelKind, environ: Mapping[
         key = environ.get(known.key_variable, "")
     if not key and (kind in ("kimi", "anthropic") or (kind == "openai" and known is not None)):
         variable = known.key_variable if known else f"{kind.upper()}_API_KEY"
-        raise ConfigError(
+        raise ModelKeyNotSet(
             msg("Provider {name} has no API key.", name=name),
             hint=msg(
                 "Run `kimi-tui login`, set {variable} in the environment, or write api_key = "

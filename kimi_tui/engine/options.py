@@ -35,6 +35,8 @@ class EngineOptions:
     """Resume the latest session of the working directory, or create one if there is none."""
     fork: bool = False
     """Resume a copy of the session."""
+    create_session: bool = False
+    """Create a session with `session_id` if none exists."""
     read_only: bool = False
     """Open the session read-only. Another process may be writing it."""
     agent: str | None = None
@@ -80,6 +82,7 @@ class EngineOptions:
             session_id=self.session_id,
             continue_last=self.continue_last,
             fork=self.fork,
+            create=self.create_session,
         )
 
     def reread_config(self) -> RawConfig:

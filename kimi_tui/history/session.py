@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import difflib
+import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,7 @@ from kimi_tui.history.todo_log import FILE_NAME as TODO_LOG
 
 _MAX_CLOCK_SKEW_S = 300.0
 """Maximum difference between the clock of a file server and the local one."""
+_SESSION_ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,127}", re.ASCII)
 _MAX_SUGGESTIONS = 3
 """Number of sessions suggested in an error about an unknown one."""
 
@@ -134,9 +136,17 @@ class SessionStore:
         self._kimi_cli_dir = KimiCliDataDir(data_dir)
         self._fs = fs
 
-    def create(self, work_dir: Path) -> Session:
-        """Return a new session. Nothing is written to disk yet."""
-        return Session(self._folder_of(work_dir) / new_id(), work_dir, fs=self._fs)
+    def create(self, work_dir: Path, session_id: str = "") -> Session:
+        """Return a new session, with a new id by default. Nothing is written to disk yet.
+
+        Raises SessionError for an id that can't be a file name.
+        """
+        if session_id and not _SESSION_ID.fullmatch(session_id):
+            raise SessionError(
+                msg("“{id}” can't be a session ID.", id=sanitize_line(session_id)),
+                hint="Use letters, digits, dots, hyphens and underscores.",
+            )
+        return Session(self._folder_of(work_dir) / (session_id or new_id()), work_dir, fs=self._fs)
 
     def latest(self, work_dir: Path) -> Session | None:
         """Return the last used session of a working directory, including sessions that crashed."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kimi_tui.base.content_parts import ContentPart
 from kimi_tui.base.errors import APIEmptyResponseError
-from kimi_tui.base.log_fields import log_event
+from kimi_tui.base.logging import log_event
 from kimi_tui.base.message import Message, ToolCall, ToolCallPart
 from kimi_tui.base.token_usage import TokenUsage
 from kimi_tui.llm.provider import ChatProvider, ToolSchema

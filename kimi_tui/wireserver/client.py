@@ -16,6 +16,7 @@ from kimi_tui.wireserver.jsonrpc import (
     build_request,
     build_result,
 )
+from kimi_tui.wireserver.kimi_cli_nulls import with_nulls
 from kimi_tui.wireserver.params import ClientCapabilities
 
 logger = logging.getLogger(__name__)
@@ -26,8 +27,10 @@ class WireClient:
     read.
     """
 
-    def __init__(self, out: OutputStream) -> None:
+    def __init__(self, out: OutputStream, *, sends_nulls: bool = False) -> None:
+        """`sends_nulls`: send missing optional fields as null, as Kimi CLI does."""
         self._out = out
+        self._sends_nulls = sends_nulls
         self.capabilities = ClientCapabilities()
         """Capabilities from the handshake; the defaults without one."""
 
@@ -54,6 +57,8 @@ class WireClient:
         visible = message if self.capabilities.supports_timeline else filter_for_client(message)
         if visible is None:
             return False
+        if self._sends_nulls:
+            visible = with_nulls(visible)
         rpc = build_request(visible) if visible["type"] in REQUEST_TYPES else build_event(visible)
         await self._out.write(dump_json_line(rpc))
         return True

@@ -44,15 +44,19 @@ async def run_wire_server(
     stdin: ClientLineReader,
     stdout: RawStream,
     interruption: ProcessInterrupt,
+    sends_nulls: bool = False,
 ) -> int:
     """Serve until the client closes its side or a signal arrives. Return the exit code.
+
+    With `sends_nulls`, missing optional fields are sent as null, as Kimi CLI does.
 
     `start` opens an engine behind `wire` and serves it until Shutdown. Raises the error that prevented the
     engine from opening, except for a missing model, which is reported to the client when it sends a prompt.
     """
     out = OutputStream(stdout)
     async with asyncio.TaskGroup() as group:
-        server = WireServer(wire=wire, client=WireClient(out), version=version, tasks=group)
+        client = WireClient(out, sends_nulls=sends_nulls)
+        server = WireServer(wire=wire, client=client, version=version, tasks=group)
         forward_task = group.create_task(server.forward_events())
         closing = asyncio.Event()
         engine_task = group.create_task(_serve(start, wire, server, closing))

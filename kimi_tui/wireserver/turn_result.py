@@ -30,7 +30,7 @@ def build_turn_result(turn: TurnEnd) -> dict[str, Any]:
 
 def error_code(kind: str) -> ErrorCode:
     """Return the error code for the name of an error class of `base.errors`."""
-    if kind == ModelNotSet.__name__:
+    if kind in {cls.__name__ for cls in _error_classes(ModelNotSet)}:
         return ErrorCode.MODEL_NOT_SET
     if kind == ModelNotSupported.__name__:
         return ErrorCode.MODEL_NOT_SUPPORTED

@@ -4,7 +4,7 @@ import logging
 import time
 
 from kimi_tui.base.content_parts import TextPart, UserInput, text_of
-from kimi_tui.base.log_fields import log_event
+from kimi_tui.base.logging import log_event
 from kimi_tui.base.message import ToolCall
 from kimi_tui.wire.channel import Outgoing, Wire
 from kimi_tui.wire.events import (

@@ -34,6 +34,8 @@ class SessionSelector:
     """Resume the latest session of the working directory, or create one if there is none."""
     fork: bool = False
     """Open a copy of the session."""
+    create: bool = False
+    """Create a session with `session_id` if none exists."""
     read_only: bool = False
     """Don't copy a session of Kimi CLI, which can then only be read."""
 
@@ -43,6 +45,8 @@ class SessionSelector:
         store = SessionStore(self.data_dir)
         earlier: Session | None = None
         if self.session_id is not None:
+            if self.create and not any(known.id == self.session_id for known in store.list()):
+                return store.create(self.work_dir, self.session_id)
             earlier = store.find(self.session_id)
         elif self.continue_last:
             earlier = store.latest(self.work_dir)
