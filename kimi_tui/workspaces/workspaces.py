@@ -76,11 +76,12 @@ class Workspaces:
                 await self._start_supervisor()
 
     async def close(self) -> None:
-        """End what `start` has started."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
-        self._is_started = False
+        """End what `start` has started, also if it is still starting."""
+        async with self._starting:
+            if self._client is not None:
+                await self._client.close()
+                self._client = None
+            self._is_started = False
 
     async def status(self, work_dir: Path, added_dirs: Sequence[Path] = ()) -> WorkspaceStatus:
         """Return how commands run in `work_dir`, found by opening a view of it."""

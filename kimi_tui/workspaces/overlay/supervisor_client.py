@@ -167,6 +167,9 @@ class SupervisorClient:
             except OSError as error:
                 own.close()
                 raise ViewUnavailable(error.strerror or str(error)) from error
+            except BaseException:
+                own.close()  # the supervisor ends when nobody is connected
+                raise
         self._socket = own
         try:
             answer: dict[str, Any] = json.loads(
