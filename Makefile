@@ -42,6 +42,8 @@ faults: $(VENV)/.dev ## inject faults: 1,000 kills, fuzzed input, random reverts
 	@KIMI_TUI_TRAVELS=1000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q $(STATE_MACHINES)
 	@KIMI_TUI_RANDOM_ORDERS=5000 $(BIN)/pytest -n 0 --timeout 7200 -q tests/history/snapshots/test_random_orders.py
 	@KIMI_TUI_CORPUS=all $(BIN)/pytest -n $(WORKERS) --timeout 3600 -q tests/workspaces/test_corpus.py
+	@KIMI_TUI_EDIT_ORDERS=5000 KIMI_TUI_TRAVELS=1 $(BIN)/pytest -n $(WORKERS) --timeout 7200 -q \
+		tests/workspaces/test_edits_during_commands.py
 	@KIMI_TUI_LONG_STEPS=2000 $(BIN)/pytest -n $(WORKERS) --timeout 1800 -q tests/soul/test_compactor.py -k long_work
 
 smoke: $(VENV)/.dev ## check in a minute that faults and bench still run

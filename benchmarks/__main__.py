@@ -12,7 +12,16 @@ from pathlib import Path
 from benchmarks.figure import Figure, as_json, format_table
 from benchmarks.scale import Scale
 
-WORKLOADS = ("startup", "headless", "streaming", "long_session", "growth", "revert", "large_files")
+WORKLOADS = (
+    "startup",
+    "headless",
+    "streaming",
+    "long_session",
+    "growth",
+    "revert",
+    "large_files",
+    "workspaces",
+)
 EXPLICIT = ("soak",)
 """Workloads that only run if named explicitly."""
 

@@ -28,7 +28,7 @@ class Workspace(Protocol):
         """End what the last command left running, and return why it must run directly; empty if it needn't.
 
         With a reason, discard its effects and run it again without a workspace. `output` is what it
-        printed, if it failed.
+        printed: it may name a failure that the exit status of a pipeline hides.
         """
         ...
 

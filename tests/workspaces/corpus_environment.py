@@ -67,7 +67,8 @@ class CorpusEnvironment:
         self.data_dir = root / "data"
         self._root = root
         self._prepared = root / "prepared"
-        self._template = root / "template"
+        self.template = root / "template"
+        """What is copied for each command."""
         self._root_setup = root_setup
         packages, programs, home = root / "packages", root / "bin", root / "home"
         write_local_packages(packages)
@@ -92,8 +93,8 @@ class CorpusEnvironment:
             "PYTHONHASHSEED": "0",
             "npm_config_cache": str(home / ".npm"),
         }
-        (self._template / "project").mkdir(parents=True)
-        make_sample_project(self._template / "project", self.variables)
+        (self.template / "project").mkdir(parents=True)
+        make_sample_project(self.template / "project", self.variables)
 
     def missing(self, command: CorpusCommand) -> str:
         """Return what a command needs and isn't there."""
@@ -106,7 +107,7 @@ class CorpusEnvironment:
         """Run the command's setup in a copy of the sample project, to be copied by `reset`."""
         self.remove(self._prepared)
         self.remove(self.area)
-        _copy(self._template, self.area)
+        _copy(self.template, self.area)
         if command.setup:
             subprocess.run(
                 ["bash", "-c", command.setup],

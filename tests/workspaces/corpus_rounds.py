@@ -55,8 +55,7 @@ async def _run(
 ) -> list[CorpusResult]:
     runner = CorpusRunner(environment)
     workspaces = Workspaces(environment.data_dir, choice="none" if is_direct else "auto")
-    await workspaces.start()
-    print(f"backend: {workspaces.backend} {workspaces.problem}", flush=True)
+    print(await workspaces.status(environment.template), flush=True)
     results: list[CorpusResult] = []
     try:
         for command in commands:
@@ -74,8 +73,8 @@ def _print(result: CorpusResult) -> None:
     kind = "awkward" if result.command.is_awkward else "ordinary"
     if result.differences or result.how in ("detected", "skipped"):
         print(f"{result.how}: {result.command.name!r} ({kind}) {result.reason}", flush=True)
-        for line in result.differences[:6]:
-            print(f"    {line[:400]}", flush=True)
+        for line in result.differences[:3]:
+            print(f"    {line[:220]}", flush=True)
 
 
 def _print_summary(results: list[CorpusResult], seconds: float) -> None:

@@ -5,24 +5,27 @@ import os
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kimi_tui.base.child_environment import ChildEnvironment
+from kimi_tui.base.errors import KimiTuiError
 from kimi_tui.history.snapshots.attribution import ChangeAuthor
-from kimi_tui.tools.shell.output_pipe import OutputReceiver
-from kimi_tui.tools.shell.output_tail import OutputTail
+from kimi_tui.permission.bash.command_line import parse_command
+from kimi_tui.tools.shell.direct_commands import direct_run_reason
 from kimi_tui.tools.shell.shell import ExitStatus, Shell
 from kimi_tui.workspaces.command_process import DirectStarter, ProcessStarter
 from kimi_tui.workspaces.open_record import WorkspaceOwner
 from kimi_tui.workspaces.workspace import Workspace
 from kimi_tui.workspaces.workspaces import Workspaces
 from tests.workspaces.corpus.corpus_command import CorpusCommand
+from tests.workspaces.corpus.sample_project import LONG_AGO_S
 from tests.workspaces.corpus_environment import CorpusEnvironment
 from tests.workspaces.tree_state import EntryState, read_tree, tree_differences
 
 _OWNER = WorkspaceOwner(author=ChangeAuthor(who="call", session="s", call="c", command="corpus"))
 _AWAITS_S = 5.0
+_OUTPUT_BYTES = 100_000
 _TERM_GRACE_S = 0.3
 _CLOCK_STEP_NS = 10**9
 """File systems take times from a clock that is behind by a few milliseconds."""
@@ -57,11 +60,20 @@ class Run:
     """What kept the effects from being committed."""
 
 
-class DroppedOutput:
-    """Drops the output of a command."""
+class OutputTail:
+    """Keeps the end of a command's output."""
+
+    def __init__(self) -> None:
+        self._content = b""
+
+    @property
+    def text(self) -> str:
+        """What is kept."""
+        return self._content.decode(errors="replace")
 
     def receive(self, data: bytes) -> None:
         """Implement `OutputReceiver.receive`."""
+        self._content = (self._content + data)[-_OUTPUT_BYTES:]
 
 
 class FixedEnvironment(ChildEnvironment):
@@ -94,20 +106,26 @@ class CorpusRunner:
             return CorpusResult(command=command, how="skipped", reason=f"needs {missing}")
         self._environment.prepare(command)
         direct = await self._run_directly(command)
-        return _compare(command, direct, await self._run_in_workspace(command, workspaces))
+        try:
+            private = await self._run_in_workspace(command, workspaces)
+        except (OSError, KimiTuiError) as error:
+            return CorpusResult(command=command, how="private", differences=[f"raised {error!r}"])
+        return _compare(command, direct, private)
 
     async def _run_in_workspace(self, command: CorpusCommand, workspaces: Workspaces) -> Run:
+        if reason := direct_run_reason(parse_command(command.script)):
+            return replace(await self._run_directly(command), how="detected", reason=reason)
         self._environment.reset()
         problems: list[str] = []
         async with self._shell() as shell:
             started_ns = time.time_ns() - _CLOCK_STEP_NS
             async with workspaces.open(self._environment.project, owner=_OWNER) as workspace:
-                output = OutputTail(DroppedOutput())
-                status = await self._run(shell, command, starter=workspace, output=output)
-                how, reason = await _finish(workspace, status, output.text, problems)
+                output = OutputTail()
+                status = await self._run(shell, command, output, starter=workspace)
+                how, reason = await _finish(workspace, output, status, problems)
                 seconds = (time.time_ns() - started_ns - _CLOCK_STEP_NS) / 1e9
             if how == "detected" and workspace.is_private:
-                status = await self._run(shell, command)
+                status = await self._run(shell, command, OutputTail())
             await self._settle(command)
         return Run(self._tree(started_ns), status, seconds, how, reason, problems)
 
@@ -115,7 +133,7 @@ class CorpusRunner:
         self._environment.reset()
         async with self._shell() as shell:
             started_ns = time.time_ns() - _CLOCK_STEP_NS
-            status = await self._run(shell, command)
+            status = await self._run(shell, command, OutputTail())
             seconds = (time.time_ns() - started_ns - _CLOCK_STEP_NS) / 1e9
             await self._settle(command)
         return Run(self._tree(started_ns), status, seconds)
@@ -124,15 +142,15 @@ class CorpusRunner:
         self,
         shell: Shell,
         command: CorpusCommand,
+        output: OutputTail,
         *,
         starter: ProcessStarter = DirectStarter(),
-        output: OutputReceiver | None = None,
     ) -> ExitStatus:
         return await shell.run(
             command.script,
             work_dir=self._environment.project,
             timeout_s=command.time_limit_s,
-            output=output or DroppedOutput(),
+            output=output,
             starter=starter,
         )
 
@@ -154,16 +172,16 @@ class CorpusRunner:
                         await asyncio.sleep(0.02)
 
     def _tree(self, started_ns: int) -> dict[bytes, EntryState]:
-        return read_tree(os.fsencode(self._environment.area), started_ns)
+        return read_tree(os.fsencode(self._environment.area), started_ns, old_folder_ns=LONG_AGO_S * 10**9)
 
 
 async def _finish(
-    workspace: Workspace, status: ExitStatus, output: str, problems: list[str]
+    workspace: Workspace, output: OutputTail, status: ExitStatus, problems: list[str]
 ) -> tuple[How, str]:
     """Commit what a command did in a workspace, or discard it if the command has to run directly."""
     if not workspace.is_private:
         return "detected", "not private"
-    reason = await workspace.finish(output if status.status else "")
+    reason = await workspace.finish(output.text)
     if reason and not status.timed_out:
         await workspace.discard()
         return "detected", reason

@@ -27,22 +27,22 @@ class EntryState:
     """Digest of a file, target of a link, or number of a device."""
     attributes: tuple[tuple[str, bytes], ...] = ()
     explicit_time_ns: int | None = None
-    """Modification time, unless the command's run determined it."""
+    """Modification time, unless the run determined it. That of a folder counts only if the command set it."""
     links: tuple[bytes, ...] = ()
     """All paths of a file with several, sorted."""
     has_holes: bool = False
 
 
-def read_tree(root: bytes, started_ns: int) -> dict[bytes, EntryState]:
+def read_tree(root: bytes, started_ns: int, *, old_folder_ns: int = 0) -> dict[bytes, EntryState]:
     """Return the states of all entries under `root`, and of itself, by relative path.
 
     A modification time in the ten minutes after `started_ns` is the time of the run. Others were there before
-    or set explicitly.
+    or set explicitly. `old_folder_ns` is the time that folders had before.
     """
     found: dict[bytes, EntryState] = {}
     names: dict[tuple[int, int], list[bytes]] = defaultdict(list)
     for path, status, handle in _walk(root):
-        found[path] = _entry(handle, status, started_ns)
+        found[path] = _entry(handle, status, started_ns, old_folder_ns)
         if not stat.S_ISDIR(status.st_mode) and status.st_nlink > 1:
             names[status.st_dev, status.st_ino].append(path)
     for group in names.values():
@@ -94,15 +94,16 @@ def _walk(root: bytes) -> Iterator[tuple[bytes, os.stat_result, bytes]]:
             os.close(descriptor)
 
 
-def _entry(path: bytes, status: os.stat_result, started_ns: int) -> EntryState:
+def _entry(path: bytes, status: os.stat_result, started_ns: int, old_folder_ns: int) -> EntryState:
     kind = stat.S_IFMT(status.st_mode)
+    is_old_folder = kind == stat.S_IFDIR and status.st_mtime_ns == old_folder_ns
     return EntryState(
         kind=stat.filemode(status.st_mode)[0],
         mode=stat.S_IMODE(status.st_mode),
         owner=(status.st_uid, status.st_gid),
         content=_content(path, status),
         attributes=_attributes(path),
-        explicit_time_ns=None if _is_of_run(status, started_ns) else status.st_mtime_ns,
+        explicit_time_ns=None if is_old_folder or _is_of_run(status, started_ns) else status.st_mtime_ns,
         has_holes=kind == stat.S_IFREG
         and status.st_size > _SPARSE_BYTES
         and status.st_blocks * _BLOCK * _SPARSE_SHARE < status.st_size,

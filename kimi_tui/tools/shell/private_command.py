@@ -107,7 +107,8 @@ class PrivateCommands:
                     output=tail,
                     starter=workspace,
                 )
-                reason = await workspace.finish(tail.text if exit_.status else "")
+                # whatever the exit status: a pipeline hides that of its first commands
+                reason = await workspace.finish(tail.text)
             except BaseException:
                 await run_shielded(self._commit(workspace, line.text, call))
                 raise

@@ -10,12 +10,17 @@ from pathlib import Path
 from kimi_tui.history.snapshots.dir_handles import DirectoryHandles, PathRejected
 from kimi_tui.history.snapshots.plan_executor import CHANGED_REASON
 from kimi_tui.workspaces.effects import CommitResult, PathEffect, PathState
-from kimi_tui.workspaces.overlay.commit_journal import CommitJournal, Progress
+from kimi_tui.workspaces.overlay.commit_journal import CommitJournal, Progress, RecordedCommit
 from kimi_tui.workspaces.overlay.file_copy import (
     copy_attributes,
     copy_entry,
     overwrite_content,
     strip_overlay_attributes,
+)
+from kimi_tui.workspaces.overlay.read_only_folders import (
+    find_read_only_folders,
+    make_parent_writable,
+    set_folder_mode,
 )
 
 _FOLDER_FLAGS = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -39,17 +44,18 @@ class CommitExecutor:
 
     def commit(self, effects: Sequence[PathEffect]) -> CommitResult:
         """Apply `effects`, which are sorted by path. Raises OSError if the journal can't be written."""
-        self._journal.begin(effects)
-        return self._run(effects, Progress())
+        folders = find_read_only_folders(effect.path for effect in effects)
+        self._journal.begin(effects, folders)
+        return self._run(RecordedCommit(tuple(effects), folders, Progress()))
 
     def resume(self) -> CommitResult | None:
         """Complete a commit that was killed. Return None if none had begun. Raises OSError."""
         if (left := self._journal.read()) is None:
             return None
-        return self._run(*left)
+        return self._run(left)
 
-    def _run(self, effects: Sequence[PathEffect], progress: Progress) -> CommitResult:
-        run = _CommitRun(self._staging, self._journal, progress, effects, base_ns=self._base_ns)
+    def _run(self, commit: RecordedCommit) -> CommitResult:
+        run = _CommitRun(self._staging, self._journal, commit, base_ns=self._base_ns)
         try:
             with run:
                 return run.apply()
@@ -64,18 +70,19 @@ class _CommitRun:
         self,
         staging: Mapping[str, str],
         journal: CommitJournal,
-        progress: Progress,
-        effects: Sequence[PathEffect],
+        commit: RecordedCommit,
         *,
         base_ns: int,
     ) -> None:
+        effects = commit.effects
         roots = sorted(staging, key=len, reverse=True)
         self._handles = {root: DirectoryHandles(Path(root)) for root in roots}
         self._staging_paths = staging
         self._staging_folders: dict[str, int] = {}
         self._journal = journal
-        self._progress = progress
-        self._is_resumed = bool(progress.phases)
+        self._progress = commit.progress
+        self._is_resumed = bool(commit.progress.phases)
+        self._read_only_folders = commit.read_only_folders
         self._effects = tuple(enumerate(effects))
         self._by_path = {effect.path: effect for effect in effects}
         self._base_ns = base_ns
@@ -105,14 +112,29 @@ class _CommitRun:
         writes = sorted(self._writes(), key=lambda item: not item[1].is_in_place)
         folders = [item for item in self._effects if item[1].kind == "folder"]
         attributes = [item for item in self._effects if item[1].kind == "attributes"]
+        for folder, mode in self._read_only_folders.items():
+            self._set_folder_mode(folder, mode | stat.S_IRWXU)
         self._phase("staged", [item for item in writes if self._is_move(item[1])], self._stage_move)
         self._phase("deleted", tuple(reversed(self._effects)), self._remove_old)
         self._phase("folders", folders, self._make_folder)
         self._phase("put", writes, self._put)
         self._phase("attributes", attributes, self._set_attributes)
         self._phase("folder attributes", tuple(reversed(folders)), self._finish_folder)
+        self._restore_modes()
         done = tuple(effect.path for _, effect in self._effects if effect.path not in self._failed)
         return CommitResult(done, self._failed)
+
+    def _restore_modes(self) -> None:
+        """Give directories that were writable meanwhile their mode, or the one that the command gave them."""
+        for folder in sorted(self._read_only_folders, reverse=True):
+            effect, mode = self._by_path.get(folder), self._read_only_folders[folder]
+            if effect is not None and effect.after is not None and folder not in self._failed:
+                mode = stat.S_IMODE(effect.after.mode)
+            self._set_folder_mode(folder, mode)
+
+    def _set_folder_mode(self, path: str, mode: int) -> None:
+        with suppress(OSError, PathRejected):  # what needs the directory reports that it can't be used
+            set_folder_mode(*self._open_parent(path), mode)
 
     def _writes(self) -> list[tuple[int, PathEffect]]:
         return [item for item in self._effects if item[1].kind == "write"]
@@ -298,6 +320,7 @@ class _CommitRun:
             copy_entry(effect.source, staging, copy, effect.after)
             os.rename(copy, name, src_dir_fd=staging, dst_dir_fd=folder)
             return
+        make_parent_writable(effect.source)
         strip_overlay_attributes(effect.source)
         if os.lstat(effect.source).st_mode != effect.after.mode and not effect.after.is_link:
             os.chmod(effect.source, stat.S_IMODE(effect.after.mode))

@@ -6,7 +6,7 @@ complete, and for each effect that was begun or is done.
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,16 @@ class Progress:
     done: set[int] = field(default_factory=set)
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedCommit:
+    """A commit that has begun."""
+
+    effects: tuple[PathEffect, ...]
+    read_only_folders: Mapping[str, int]
+    """Permission bits of directories that are writable only during the commit."""
+    progress: Progress
+
+
 class CommitJournal:
     """The journal in one directory. The methods block and raise OSError."""
 
@@ -34,20 +44,25 @@ class CommitJournal:
         self._folder = folder
         self._file: int | None = None
 
-    def begin(self, effects: Sequence[PathEffect]) -> None:
-        """Record what the commit will do."""
+    def begin(self, effects: Sequence[PathEffect], read_only_folders: Mapping[str, int]) -> None:
+        """Record what the commit will do, and the modes of directories that are writable only meanwhile."""
         temporary = self._folder / f".{_EFFECTS}"
-        temporary.write_text(json.dumps([asdict(effect) for effect in effects]), "ascii")
+        record = {
+            "effects": [asdict(effect) for effect in effects],
+            "read_only_folders": dict(read_only_folders),
+        }
+        temporary.write_text(json.dumps(record), "ascii")
         temporary.replace(self._folder / _EFFECTS)
 
-    def read(self) -> tuple[tuple[PathEffect, ...], Progress] | None:
-        """Return the effects of a commit that has begun and how far it got; None if none has."""
+    def read(self) -> "RecordedCommit | None":
+        """Return a commit that has begun; None if none has."""
         try:
-            records: list[dict[str, Any]] = json.loads((self._folder / _EFFECTS).read_bytes())
-            effects = tuple(_to_effect(record) for record in records)
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            record: dict[str, Any] = json.loads((self._folder / _EFFECTS).read_bytes())
+            effects = tuple(_to_effect(fields) for fields in record["effects"])
+            folders = {str(path): int(mode) for path, mode in record["read_only_folders"].items()}
+        except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
             return None
-        return effects, self._read_progress()
+        return RecordedCommit(effects, folders, self._read_progress())
 
     def note_phase(self, name: str) -> None:
         """Record that a phase is complete."""

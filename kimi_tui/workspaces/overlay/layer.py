@@ -3,10 +3,12 @@
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
 from kimi_tui.base.paths import make_private_dir
@@ -113,24 +115,21 @@ def layer_folder(parent: Path, name: str) -> Path:
 
 def remove_tree(path: str) -> None:
     """Remove a directory, even if modes in it forbid that. Errors are ignored."""
-    for folder, _, _ in os.walk(path):
-        for entry in _entries(folder):
-            mode = entry.stat(follow_symlinks=False).st_mode
-            if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
-                os.chmod(entry.path, 0o700)
-    shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError, RecursionError):
+        for _, folders, _, handle in os.fwalk(path):
+            for name in folders:
+                mode = os.stat(name, dir_fd=handle, follow_symlinks=False).st_mode
+                if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
+                    os.chmod(name, 0o700, dir_fd=handle)
+    with suppress(RecursionError):
+        shutil.rmtree(path, ignore_errors=True)
+    if os.path.lexists(path):  # too deep for Python
+        for command in (["chmod", "-R", "u+rwx", "--", path], ["rm", "-rf", "--", path]):
+            subprocess.run(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=False)
 
 
 def _possible_parents(records: Path) -> list[Path]:
     return [records, *(Path(each) / f"kimi-tui-{os.geteuid()}" for each in _TEMP_DIRS)]
-
-
-def _entries(folder: str) -> list["os.DirEntry[str]"]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:
-        return []
 
 
 def _is_inside(path: Path, roots: Sequence[str]) -> bool:

@@ -216,7 +216,12 @@ class LayerReader:
         before, after = _state(path), PathState.of(info)
         inode = self._origin(upper)
         is_copy = inode is not None
-        is_in_place = is_copy and before is not None and not before.is_folder and inode in {0, before.inode}
+        is_in_place = (
+            is_copy
+            and before is not None
+            and stat.S_IFMT(before.mode) == stat.S_IFMT(after.mode)
+            and inode in {0, before.inode}
+        )
         if before is not None and before.is_folder:
             self._delete_members(path, doubt)
         effect = PathEffect(

@@ -8,11 +8,13 @@ import sys
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from errno import EPIPE
 from pathlib import Path
 from signal import SIGKILL
 from typing import Any, Literal
 
 from kimi_tui.base.frozen import frozen
+from kimi_tui.base.message_text import msg
 from kimi_tui.workspaces.overlay import supervisor
 
 Mode = Literal["root", "user"]
@@ -73,7 +75,7 @@ class MountedView:
         """Wait until the views are mounted. Raises ViewUnavailable."""
         answer = await self._answers.get()
         if "base_ns" not in answer:
-            raise ViewUnavailable(os.strerror(int(answer.get("error", 0))))
+            raise ViewUnavailable(_to_error(answer).strerror)
         self.base_ns = int(answer["base_ns"])
 
     async def start_process(
@@ -89,8 +91,7 @@ class MountedView:
             os.close(file)
         answer = await self._answers.get()
         if "pid" not in answer:
-            number = int(answer.get("error", 0))
-            raise OSError(number, os.strerror(number))
+            raise _to_error(answer)
         self.pid = int(answer["pid"])
 
     async def count_remaining(self, grace_s: float) -> int:
@@ -180,7 +181,7 @@ class SupervisorClient:
             raise
         if "ready" not in answer:
             await self.close()
-            raise ViewUnavailable(os.strerror(int(answer.get("error", 0))))
+            raise ViewUnavailable(_to_error(answer).strerror)
 
     async def mount(self, spec: ViewSpec) -> MountedView:
         """Mount views in a namespace of their own. Raises ViewUnavailable."""
@@ -218,6 +219,13 @@ class SupervisorClient:
                 with suppress(ProcessLookupError):
                     self._process.kill()
                 await self._process.wait()
+
+
+def _to_error(answer: Mapping[str, Any]) -> OSError:
+    """Return the error in an answer of the supervisor; no answer means that it has ended."""
+    if number := int(answer.get("error", 0)):
+        return OSError(number, os.strerror(number))
+    return OSError(EPIPE, msg("the process that runs commands in private views has ended"))
 
 
 def _open_request(request: dict[str, Any]) -> int:

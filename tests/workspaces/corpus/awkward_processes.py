@@ -10,7 +10,7 @@ def awkward_processes() -> list[CorpusCommand]:
             "killed by @signal@",
             "echo a > before; rm LICENSE; @who@; echo b > after",
             is_awkward=True,
-            signal=("TERM", "KILL", "INT", "HUP", "SEGV"),
+            signal=("TERM", "KILL", "USR1", "HUP", "SEGV"),
             who={"the shell": "kill -@signal@ $$", "a child": "sh -c 'echo c > child; kill -@signal@ $$'"},
         ),
         *table(

@@ -181,7 +181,7 @@ def _finds() -> list[CorpusCommand]:
                 "rename": "find old -name '*.txt' -exec sh -c 'mv $1 ${1%.txt}.md' _ {} ';'",
                 "touch": "find src -name '*.py' -exec touch {} +",
                 "copy": "mkdir t && find . -path ./.git -prune -o -name '*.md' -exec cp {} t ';'",
-                "list": "find . -path ./.git -prune -o -type f -print | sort > files.lst",
+                "list": "find . -path ./.git -prune -o -type f -print | sort > ../files.lst; mv ../files.lst .",
                 "new files": "touch -d 2000-01-01 mark && find . -newer mark -name '*.toml' | sort > new.lst",
                 "sizes": "du -ab src | sort -k2 > sizes.txt; test -s sizes.txt && rm sizes.txt",
                 "prefix": "find src -name '*.py' | while read -r f; do (echo '# prefix'; cat $f) > t && mv t $f; done",

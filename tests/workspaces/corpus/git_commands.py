@@ -4,7 +4,7 @@ from tests.workspaces.corpus.corpus_command import CorpusCommand, expand, table
 
 _EDIT = "echo changed >> README.md && echo new > src/app/new.py && rm LICENSE"
 _STASHED = f"{_EDIT} && git stash -q -u"
-_SUBMODULE = "git clone -q --bare . ../sub.git && git -c protocol.file.allow=always submodule --quiet add $PWD/../sub.git sub"
+_SUBMODULE = "git clone -q --bare --no-hardlinks . ../sub.git && git -c protocol.file.allow=always submodule --quiet add file://$PWD/../sub.git sub"
 
 
 def git_commands() -> list[CorpusCommand]:
