@@ -91,8 +91,19 @@ def files_and_threads(pid: int) -> tuple[list[str], int]:
     return sorted(kinds), len(list(Path(f"/proc/{pid}/task").iterdir()))
 
 
-def children(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+def descendants(pid: int) -> set[int]:
+    found: set[int] = set()
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):  # it has just ended
+        return found
+    for child in map(int, children):
+        found |= {child} | descendants(child)
+    return found
+
+
+def count_files(pids: set[int]) -> int:
+    return sum(len(files_and_threads(pid)[0]) for pid in pids)
 
 
 def resident_bytes(pid: int) -> int:
@@ -113,14 +124,25 @@ def test_prompts_leak_no_memory_files_threads_or_processes(
     client = open_client(program)
     early: tuple[list[str], int] = ([], 0)
     early_bytes = 0
+    supervisors: set[int] = set()
+    """The process that the first command starts where commands run in private views. It stays."""
+    supervisor_files = 0
     for number in range(PROMPTS):
         assert client.ask(f"prompt {number}") == (number % FAILURE_EVERY != 5)
         if number == SETTLED:
+            wait_for(lambda: len(descendants(client.pid)) <= 1)
             early, early_bytes = files_and_threads(client.pid), resident_bytes(client.pid)
+            supervisors = descendants(client.pid)
+            supervisor_files = count_files(supervisors)
 
     def is_as_early() -> bool:
         files, threads = files_and_threads(client.pid)
-        return len(files) <= len(early[0]) + 1 and threads <= early[1] + WORKERS and not children(client.pid)
+        return (
+            len(files) <= len(early[0]) + 1
+            and threads <= early[1] + WORKERS
+            and descendants(client.pid) == supervisors
+            and count_files(supervisors) <= supervisor_files
+        )
 
     print(f"then {early}, now {files_and_threads(client.pid)}")
     wait_for(is_as_early)  # files that are written after a turn are open for a moment
