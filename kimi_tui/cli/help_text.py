@@ -15,7 +15,8 @@ _SUBCOMMANDS = (
     ("config, permissions", tr_lazy("Manage settings; test permission rules.")),
     ("agents, mcp", tr_lazy("List agents; manage MCP servers.")),
     ("acp, import", tr_lazy("Serve an editor; import data from Kimi CLI.")),
-    ("info, completion", tr_lazy("Show facts for bug reports; print shell completion.")),
+    ("info, debug", tr_lazy("Show facts for bug reports; write an archive of them.")),
+    ("completion", tr_lazy("Print a script for shell completion.")),
 )
 _COLUMN = 22
 
