@@ -104,8 +104,11 @@ class Planner:
         for number, (path, history) in enumerate(histories.items()):
             deadline.check(number, 2 * len(histories))
             items[path] = replace(self._item(path, history), by=history.by)
+        unresolved = {path for path, item in items.items() if item.action in {"conflict", "not covered"}}
         items = {path: item for path, item in items.items() if item.now != item.then}
-        _keep_moved_contents(items, histories, current_entries)
+        self._respect_folders(items, current_entries, holds_uncovered)
+        unresolved |= {path for path, item in items.items() if item.action == "conflict"}
+        _keep_moved_contents(items, {path: histories[path] for path in unresolved}, current_entries)
         self._respect_folders(items, current_entries, holds_uncovered)
         ordered = []
         for number, path in enumerate(sorted(items)):
@@ -333,15 +336,16 @@ class Planner:
 
 
 def _keep_moved_contents(
-    items: dict[str, PlanItem], histories: Mapping[str, _PathHistory], now: Entries
+    items: dict[str, PlanItem], unresolved: Mapping[str, _PathHistory], now: Entries
 ) -> None:
     """Keep files that the agent created, if they have the only copy of what it moved away from another path.
 
-    That is the case if the user has taken the old name since, so that the old file isn't restored.
+    That is the case if the agent's changes of the other path, one of the `unresolved` ones, can't be undone,
+    for example because the user has taken the old name since.
     """
     origins = {
         before.ref: path
-        for path, history in histories.items()
+        for path, history in unresolved.items()
         for before, after, is_agents in zip(
             history.states, history.states[1:], history.is_agents, strict=False
         )

@@ -226,6 +226,42 @@ def test_a_renamed_file_is_moved_back(project: FileHistoryFixture):
     assert project.files() == {"a": "mine\n"}
 
 
+def test_a_renamed_file_is_kept_if_your_file_blocks_its_old_directory(project: FileHistoryFixture):
+    (project.work / "src").mkdir()
+    (project.work / "src" / "a").write_text("mine\n")
+    start = project.checkpoint()
+    with project.agent():
+        (project.work / "src" / "a").rename(project.work / "b")
+        (project.work / "src").rmdir()
+    (project.work / "src").write_text("new\n")
+    project.revert(start)
+    assert project.files() == {"src": "new\n", "b": "mine\n"}
+
+
+def test_a_file_is_deleted_again_after_a_revert_and_an_undo(project: FileHistoryFixture):
+    start = project.checkpoint()
+    with project.agent():
+        (project.work / "a").write_text("agent\n")
+    end = project.history.plan(start).head
+    for _ in range(2):
+        assert project.revert(start) == {"a": "delete"}
+        assert project.revert(end) == {"a": "recreate"}
+
+
+def test_files_that_the_agent_copied_or_renamed_itself_are_deleted(project: FileHistoryFixture):
+    (project.work / "a").write_text("1\n")
+    start = project.checkpoint()
+    with project.agent():
+        (project.work / "a").write_text("2\n")
+        (project.work / "a.bak").write_text("2\n")
+        (project.work / "new").write_text("new\n")
+    with project.agent():
+        (project.work / "a").write_text("3\n")
+        (project.work / "new").rename(project.work / "renamed")
+    assert project.revert(start) == {"a": "restore", "a.bak": "delete", "renamed": "delete"}
+    assert project.files() == {"a": "1\n"}
+
+
 def test_a_large_file_that_only_you_changed_is_selected_with_a_warning(tmp_path: Path):
     project = FileHistoryFixture(tmp_path, limits=SnapshotLimits(file=10))
     (project.work / "notes").write_text("short\n")
