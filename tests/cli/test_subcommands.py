@@ -41,7 +41,16 @@ def test_config_check_lists_all_problems(program):
     assert done.exit_code == 1
     assert 'theme is "mauve"' in done.stdout
     assert "Did you mean mouse?" in done.stdout
-    assert "used by kimi-cli only: mcp." in done.stdout
+    assert "unknown setting mcp.x." in done.stdout
+
+
+def test_config_check_lists_ignored_tables_next_to_the_problems(program):
+    program.configure(f'theme = "mauve"\n{CONFIG}\n[ui]\nmous = 1\n[notifications]\nx = 1')
+    done = program.run("config", "check")
+    assert done.exit_code == 1
+    assert 'theme is "mauve"' in done.stdout
+    assert "Did you mean mouse?" in done.stdout
+    assert "used by kimi-cli only: notifications." in done.stdout
 
 
 def test_config_check_accepts_a_valid_config_and_shows_no_key(program):
