@@ -3,28 +3,31 @@
 import json
 import signal
 import socket
-import time
 
 import pytest
 
+from tests.e2e.processes import is_alive
 from tests.e2e.program import Program, script, tool_call
+from tests.e2e.scenarios import wait_for
 from tests.timeouts import TEST_TIMEOUT_S
 
 
 def test_sigterm_ends_the_turn_and_its_processes(program: Program) -> None:
-    program.script(script(tool_call("b", "Bash", command="touch begun; sleep 60")))
+    begun = program.home / "begun"  # outside of the command's private view, so that it appears at once
+    command = f"touch half; echo $$ > {begun}; sleep 300"
+    program.script(script(tool_call("b", "Bash", command=command, timeout=300)))
     process = program.start("-d", "--yolo", stdin=-1)
     assert process.stdin is not None
     process.stdin.write(b"wait\n")
     process.stdin.flush()
-    deadline = time.monotonic() + TEST_TIMEOUT_S
-    while not (program.work_dir / "begun").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_for(lambda: begun.exists() and begun.read_text().endswith("\n"))
     process.send_signal(signal.SIGTERM)
     stdout, _ = process.communicate(timeout=TEST_TIMEOUT_S)
     assert process.returncode == 143
     (line,) = stdout.splitlines()
     assert json.loads(line)["outcome"] == "terminated"
+    wait_for(lambda: not is_alive(int(begun.read_text())))
+    assert (program.work_dir / "half").exists()
 
 
 def test_a_socket_is_served_and_removed_afterwards(program: Program) -> None:
