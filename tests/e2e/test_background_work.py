@@ -58,12 +58,13 @@ def states(program: Program) -> dict[str, Any]:
 
 def test_a_resumed_session_reports_all_ten_sub_agents_after_sigkill(program: Program) -> None:
     agent = start_subagents_script(program)
+    hanging_began = program.home / "hanging"  # outside of the command's private view: it appears at once
     others = [n for n in range(COUNT) if n not in (FAILS, HANGS, RUNS_OUT_OF_TIME)]
     program.script(
         *(subagent_script(n, bash(f"echo {n} > {n}.txt")) for n in others),
         *(subagent_script(n, f"text: report {n}") for n in others),
         subagent_script(FAILS, "error: 400 no credit"),
-        subagent_script(HANGS, "text: half of it", bash("touch hanging; sleep 300")),
+        subagent_script(HANGS, "text: half of it", bash(f"touch {hanging_began}; sleep 300", timeout=300)),
         subagent_script(RUNS_OUT_OF_TIME, bash("sleep 300")),
         script("for: begin", bash("echo $$ > pid; exec sleep 300", run_in_background=True)),
         script(
@@ -77,7 +78,7 @@ def test_a_resumed_session_reports_all_ten_sub_agents_after_sigkill(program: Pro
         reports = [*(f"report {n}" for n in others), "no credit", "timed out after 1 s"]
         wait_for(lambda: sum(it["status"] != "running" for it in states(program).values()) == COUNT - 1)
         wait_for(lambda: all(report in program.context_files[0].read_text() for report in reports))
-        wait_for((program.work_dir / "hanging").exists)
+        wait_for(hanging_began.exists)
         wait_for(lambda: pids(program))
         (server,) = pids(program)
     finally:
@@ -114,15 +115,16 @@ def test_a_resumed_session_reports_all_ten_sub_agents_after_sigkill(program: Pro
 
 def test_sigterm_stops_all_commands_and_sub_agents(program: Program) -> None:
     agent = start_subagents_script(program)
+    errand = program.home / "errand"  # outside of the command's private view, so that it appears at once
     program.script(
         script(
             "for: begin", bash("echo $$ > server; sleep 300 & echo $! > child; wait", run_in_background=True)
         ),
         script("for: begin", task(1)),
-        subagent_script(1, bash("echo $$ > errand; exec sleep 300")),
+        subagent_script(1, bash(f"touch half; echo $$ > {errand}; exec sleep 300", timeout=300)),
     )
     running = program.start("-p", "begin", "--yolo", "--agent-file", agent)
-    files = [program.work_dir / name for name in ("server", "child", "errand")]
+    files = [program.work_dir / "server", program.work_dir / "child", errand]
     try:
         wait_for(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
         pids = [int(file.read_text()) for file in files]
@@ -134,5 +136,6 @@ def test_sigterm_stops_all_commands_and_sub_agents(program: Program) -> None:
     assert running.returncode == 128 + signal.SIGTERM
     wait_for(lambda: not any(map(is_alive, pids)))
     assert states(program)["errand 1"]["status"] == "interrupted"
+    assert (program.work_dir / "half").exists()
     (record,) = program.data_dir.glob("tui-sessions/*/*/tasks/bash-1.json")
     assert json.loads(record.read_text())["task"]["outcome"] == "stopped when kimi-tui exited"
