@@ -11,6 +11,7 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
 
+from kimi_tui.base.child_environment import helper_environment
 from kimi_tui.base.paths import make_private_dir
 from kimi_tui.workspaces.overlay.file_comparison import own_attributes
 from kimi_tui.workspaces.overlay.supervisor_client import Mode, View, ViewSpec
@@ -125,7 +126,9 @@ def remove_tree(path: str) -> None:
         shutil.rmtree(path, ignore_errors=True)
     if os.path.lexists(path):  # too deep for Python
         for command in (["chmod", "-R", "u+rwx", "--", path], ["rm", "-rf", "--", path]):
-            subprocess.run(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=False)
+            subprocess.run(
+                command, env=helper_environment(), stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=False
+            )
 
 
 def _possible_parents(records: Path) -> list[Path]:

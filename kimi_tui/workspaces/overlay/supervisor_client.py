@@ -13,6 +13,7 @@ from pathlib import Path
 from signal import SIGKILL
 from typing import Any, Literal
 
+from kimi_tui.base.child_environment import helper_environment
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.message_text import msg
 from kimi_tui.workspaces.overlay import supervisor
@@ -159,6 +160,7 @@ class SupervisorClient:
                     str(Path(supervisor.__file__)),
                     str(other.fileno()),
                     self.mode,
+                    env=helper_environment(),  # commands get theirs in requests
                     stdin=DEVNULL,
                     stdout=DEVNULL,
                     stderr=DEVNULL,

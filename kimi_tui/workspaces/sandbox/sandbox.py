@@ -9,6 +9,7 @@ from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from kimi_tui.base.child_environment import helper_environment
 from kimi_tui.base.errors import ShellUnavailable
 from kimi_tui.base.terminal_text import sanitize_line
 from kimi_tui.workspaces.sandbox.bubblewrap import bubblewrap_command
@@ -94,6 +95,7 @@ class CommandSandbox:
         try:
             process = await asyncio.create_subprocess_exec(
                 *self._build_command(["/bin/sh", "-c", ":"]),
+                env=helper_environment(),
                 stdin=DEVNULL,
                 stdout=DEVNULL,
                 stderr=PIPE,
