@@ -67,14 +67,14 @@ def test_what_a_command_deleted_before_a_kill_is_restored_after_a_restart(progra
     (program.work_dir / "src").mkdir()
     (program.work_dir / "src" / "a").write_text("a\n")
     program.script(
-        script(tool_call("c", "Bash", command="rm -rf src; touch gone; exec sleep 600")),
+        script(tool_call("c", "Bash", command="rm -rf src; touch gone ../gone; exec sleep 600", timeout=300)),
         script("text: done"),
     )
     with (program.data_dir / "config.toml").open("a") as config:
         config.write("\n[checkpoints]\nfiles = true\n")
     devnull = subprocess.DEVNULL
     process = program.start("-y", "-p", "clean up", stdout=devnull, stderr=devnull)
-    wait_for((program.work_dir / "gone").exists, message="the command has not run")
+    wait_for((program.home / "gone").exists, message="the command has not run")
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     program.script(script("text: fine"))

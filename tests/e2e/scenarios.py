@@ -35,8 +35,11 @@ def wait_for(condition: Callable[[], object], *, message: str = "timed out") -> 
 
 
 def pids(program: Program) -> list[int]:
-    """Return the process ids that the commands have written to the file `pid`."""
-    file = program.work_dir / "pid"
+    """Return the process ids that the commands have written to `../pid`.
+
+    It is outside of the private view of a command, so that it appears while the command runs.
+    """
+    file = program.home / "pid"
     return [int(file.read_text())] if file.exists() and file.read_text().endswith("\n") else []
 
 
@@ -70,7 +73,7 @@ class Streaming(Scenario):
 
 
 class Running(Scenario):
-    scripts = (script(tool_call("c1", "Bash", command="echo $$ > pid; exec sleep 300")),)
+    scripts = (script(tool_call("c1", "Bash", command="echo $$ > ../pid; exec sleep 300")),)
 
     def reach(self, program: Program, screen: Screen) -> None:
         type_prompt(screen, "run it")
@@ -79,7 +82,7 @@ class Running(Scenario):
 
 class Background(Scenario):
     scripts = (
-        script(tool_call("c1", "Bash", command="echo $$ > pid; exec sleep 300", run_in_background=True)),
+        script(tool_call("c1", "Bash", command="echo $$ > ../pid; exec sleep 300", run_in_background=True)),
         script("chunk: 60", f"text: it has begun {LONG}"),
     )
 
@@ -247,7 +250,7 @@ class PipeRound:
     def run(self, program: Program) -> None:
         """Run the daemon, end it, and check what remains. Raises AssertionError."""
         program.script(
-            script("text: first", tool_call("c1", "Bash", command="echo $$ > pid; sleep 0.2; echo out")),
+            script("text: first", tool_call("c1", "Bash", command="echo $$ > ../pid; sleep 0.2; echo out")),
             script("chunk: 2000", f"text: {LONG}"),
         )
         process = program.start("--daemon", "--yolo", stdin=subprocess.PIPE)

@@ -66,7 +66,7 @@ def test_a_resumed_session_reports_all_ten_sub_agents_after_sigkill(program: Pro
         subagent_script(FAILS, "error: 400 no credit"),
         subagent_script(HANGS, "text: half of it", bash(f"touch {hanging_began}; sleep 300", timeout=300)),
         subagent_script(RUNS_OUT_OF_TIME, bash("sleep 300")),
-        script("for: begin", bash("echo $$ > pid; exec sleep 300", run_in_background=True)),
+        script("for: begin", bash("echo $$ > ../pid; exec sleep 300", run_in_background=True)),
         script(
             "for: begin",
             *(task(n, **({"timeout": 1} if n == RUNS_OUT_OF_TIME else {})) for n in range(COUNT)),

@@ -10,7 +10,7 @@ from tests.e2e.program import Program, script, tool_call
 from tests.e2e.scenarios import pids, wait_for
 from tests.timeouts import TEST_TIMEOUT_S
 
-STUBBORN = "trap '' TERM INT; echo $$ > pid; while :; do sleep 0.2; done"
+STUBBORN = "trap '' TERM INT; echo $$ > ../pid; while :; do sleep 0.2; done"
 
 
 def test_interrupting_twice_stops_the_command_and_writes_the_result(tmp_path: Path) -> None:
