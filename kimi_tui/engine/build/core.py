@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from kimi_tui.agentspec.spec import ResolvedAgentSpec
+from kimi_tui.base.assets import asset_path
 from kimi_tui.base.child_environment import ChildEnvironment, FilteredEnvironment
 from kimi_tui.base.frozen import frozen
 from kimi_tui.base.redaction import register_secrets, secret_values
@@ -117,4 +118,4 @@ def _readable_dirs(options: EngineOptions, session: Session) -> tuple[Path, ...]
     )
     names = ("agents", "commands", "plans", "skills")
     outputs = (session.dir / "output", session.dir / "tasks")
-    return (*outputs, *(options.data_dir / name for name in names), *skills)
+    return (asset_path("agents"), *outputs, *(options.data_dir / name for name in names), *skills)
